@@ -1,13 +1,15 @@
 """Syncs records to the disk off the loop's thread, those of all matches and of the tournament together.
 
 While one batch is being synced, whatever else is to be synced gathers for the next one: so a record that has written
-many lines meanwhile is synced once for all of them, and nobody's clock stands still for a disk.
+many lines meanwhile is synced once for all of them, and nobody's clock stands still for a disk. Only for one that takes
+long the loop does stand still: then all records tell of that, and no request is sent much later than they explain.
 """
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from enum import StrEnum
+from threading import Event
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -15,6 +17,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.python.failure import Failure
 
 from ..files.whole import sync_folder
+from ..match.standstills import DISK_MS
 from ..record.chain_writer import ChainWriter
 
 _AT_ONCE = 8
@@ -22,6 +25,12 @@ _AT_ONCE = 8
 32 files took eight times as long."""
 _FEW = 3
 """So many are one by one at less cost."""
+_PATIENCE_S = DISK_MS / 2 / 1000
+"""For a batch, before the loop stands still: what is written during one batch is on the disk with the next."""
+_STANDING_S = 1.0
+"""At a stretch."""
+_LOOK_S = 0.001
+"""Between two stretches."""
 _Batch = dict[ChainWriter, list["Deferred[None]"]]
 """Writer -> who waits for it."""
 
@@ -40,12 +49,16 @@ class GroupCommit:
 
     Args:
         reactor: Twisted's reactor; a thread of its pool sees to a batch.
+        stand_still: blocks the loop until an event, or for so many seconds.
     """
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: Any, stand_still: Callable[[Event, float], object] = Event.wait) -> None:
         self._reactor = reactor
+        self._block = stand_still
         self._waiting: _Batch = {}
         self._is_syncing = False
+        self._overdue: Any = None
+        """The timer of the batch that is being synced."""
         self._disk = ThreadPoolExecutor(_AT_ONCE, "sync")
 
     def sync(self, writer: ChainWriter) -> "Deferred[None]":
@@ -64,12 +77,19 @@ class GroupCommit:
             return
         batch, self._waiting = self._waiting, {}
         self._is_syncing = True
-        pool = self._reactor.getThreadPool()
-        done = deferToThreadPool(self._reactor, pool, _sync_all, self._disk, list(batch))
+        pool, is_through = self._reactor.getThreadPool(), Event()
+        self._overdue = self._reactor.callLater(_PATIENCE_S, self._stand_still, is_through)
+        done = deferToThreadPool(self._reactor, pool, _sync_all, self._disk, list(batch), is_through)
         done.addBoth(self._told, batch)
+
+    def _stand_still(self, is_through: Event) -> None:
+        """Block the loop until a batch is through, or for a stretch."""
+        self._block(is_through, _STANDING_S)
+        self._overdue = self._reactor.callLater(_LOOK_S, self._stand_still, is_through)
 
     def _told(self, refusals: Sequence[OSError | None] | Failure, batch: _Batch) -> None:
         """Tell who waited for a batch, while the next one is being synced."""
+        self._overdue.cancel()
         self._is_syncing = False
         self._begin()
         if isinstance(refusals, Failure):
@@ -82,8 +102,15 @@ class GroupCommit:
                     synced.errback(writer.refuse(refusal))
 
 
-def _sync_all(disk: Executor, writers: Sequence[ChainWriter]) -> list[OSError | None]:
+def _sync_all(disk: Executor, writers: Sequence[ChainWriter], is_through: Event) -> list[OSError | None]:
     """Sync the files of writers, in a thread; return what the disk refused, by writer."""
+    try:
+        return _synced(disk, writers)
+    finally:
+        is_through.set()
+
+
+def _synced(disk: Executor, writers: Sequence[ChainWriter]) -> list[OSError | None]:
     refusals = list((map if len(writers) <= _FEW else disk.map)(_refusal, writers))
     new = [writer for writer in writers if not writer.is_named]
     try:

@@ -9,6 +9,7 @@ const UNNOTICED_MS = 7.5; // of a standstill, at either end
 const LOOKING_MS = 510; // into a socket, behind its deadline
 const KEPT = 4095; // standstills that may excuse
 const PROMPT_MS = 100; // from a line to the request that it asks
+const DISK_MS = 500; // more, where it waits for the disk
 const LEAST_AFTER_A_DEATH_MS = 1000;
 const BEGINNINGS = ["match-opened", "match-resumed"];
 const ANSWERS = ["ready-received", "nonce-received", "move-received", "ack-received"];
@@ -53,8 +54,8 @@ class Standstills { // of the referee, as all steps of a record tell them
     const parts = within.slice(-KEPT).map(([begin, end]) => Math.min(end, to) - Math.max(begin, from));
     return Math.max(...parts, 0) - ROUNDINGS_MS;
   }
-  sentBy(openedAt, to) { // a request that was opened then, at the latest
-    let [by, reached] = [openedAt + PROMPT_MS + ROUNDINGS_MS, openedAt];
+  sentBy(openedAt, to, disk) { // a request that was opened then, at the latest
+    let [by, reached] = [openedAt + PROMPT_MS + disk + ROUNDINGS_MS, openedAt];
     for (const [begin, end] of this.all.filter(([, over]) => over >= openedAt - UNNOTICED_MS)) {
       const from = Math.max(begin - UNNOTICED_MS, reached);
       if (from >= by || begin > to + UNNOTICED_MS) break;
@@ -70,7 +71,7 @@ class Standstills { // of the referee, as all steps of a record tell them
 
 class TimeBook {
   constructor({ durability = null, setup: { time, lag_margin_ms: margin, names } }, steps) { // of a header
-    this.waitsForDisk = durability !== null; // before it sends a request: nobody else knows for how long
+    this.disk = durability === null ? 0 : DISK_MS; // so long a request may wait for it
     this.standstills = new Standstills(steps);
     this.time = time;
     this.margin = margin;
@@ -117,8 +118,7 @@ class TimeBook {
     const request = this.requests.get(seat);
     const isDeadline = event.event === "deadline-passed";
     this.demand(request !== undefined, `seat ${seat} was not asked`);
-    const prompt = request.openedAt + PROMPT_MS + this.standstills.allowance(request.openedAt, sent);
-    const latest = this.waitsForDisk ? at : prompt;
+    const latest = request.openedAt + PROMPT_MS + this.disk + this.standstills.allowance(request.openedAt, sent);
     const isPrompt = sent >= request.openedAt && sent <= latest;
     this.demand(isPrompt, `its request was sent at ${sent} ms, but made at ${request.openedAt} ms`);
     const first = isDeadline ? at : event.first_byte_ms;
@@ -204,9 +204,9 @@ class TimeBook {
   checkReturn({ seat, at_ms: at, gone_ms: gone, lag_ms: lag = 0, stalled_ms: stalled = 0, stormed_ms: stormed = 0 }) {
     this.demand(gone <= at + ROUNDING_MS, `away for ${gone} ms, at ${at} ms`);
     const from = this.requests.get(seat)?.openedAt ?? at;
-    this.checkLags(lag, stalled, from, at, this.waitsForDisk ? at - from : 0);
-    if (this.waitsForDisk || !this.requests.has(seat)) return;
-    const sent = this.standstills.sentBy(from, at);
+    this.checkLags(lag, stalled, from, at, this.disk && this.disk + PROMPT_MS);
+    if (!this.requests.has(seat)) return;
+    const sent = this.standstills.sentBy(from, at, this.disk);
     const least = this.standstills.least(sent, at);
     this.demand(least <= Math.max(stalled, stormed), `back after a standstill of ${least} ms, of which it is not told`);
     const present = at - Math.max(this.standstills.begins.get(at) ?? at, sent) - ROUNDINGS_MS;

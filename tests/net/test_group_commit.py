@@ -3,9 +3,11 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from referee.match.standstills import DISK_MS
 from referee.net.group_commit import GroupCommit
 from referee.record.chain_writer import ChainWriter, NotWritten
 from referee.record.seal import Sealer
@@ -22,7 +24,9 @@ class Disk:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.loop = Loop()
         self.loop.syncs_at_once = False
-        self.commits = GroupCommit(self.loop)
+        self.stood_still: list[Event] = []
+        """For which batches the loop stood still."""
+        self.commits = GroupCommit(self.loop, lambda is_through, _: self.stood_still.append(is_through))
         self.writers = [ChainWriter(folder / f"{number}.log", SEALER) for number in range(6)]
         self.asked: list[int] = []
         """Inodes, in the order in which they were synced."""
@@ -60,6 +64,24 @@ def test_what_comes_during_a_batch_is_the_next_one(disk: Disk) -> None:
     batch()
     assert later == [[None]] * 3
     assert disk.asked[:2] == [disk.inode(0), disk.inode(1)]
+
+
+def test_the_loop_stands_still_for_a_disk_that_takes_long(disk: Disk) -> None:
+    """Until a batch is through: so no line waits longer than an audit allows but in a standstill, which is told."""
+    patience_s = DISK_MS / 2 / 1000
+    first = disk.written(0)
+    disk.loop.advance(0.9 * patience_s)
+    second = disk.written(1)
+    assert not disk.stood_still
+    disk.loop.advance(0.1 * patience_s)
+    (batch,) = disk.stood_still
+    disk.loop.work.pop(0)()
+    assert (first, second, batch.is_set()) == ([None], [], True)
+    disk.loop.advance(patience_s)
+    disk.loop.advance(0.002)
+    assert [each is batch for each in disk.stood_still] == [True, False, False]
+    disk.loop.work.pop(0)()
+    assert (second, disk.loop.getDelayedCalls()) == ([None], [])
 
 
 def test_many_files_are_synced_in_one_batch(disk: Disk) -> None:

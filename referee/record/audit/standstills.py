@@ -81,9 +81,15 @@ class Excuses:
         parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in within)
         return max((*parts, 0.0)) - ROUNDING_MS
 
-    def sent_by_ms(self, asked_ms: float, end_ms: float) -> float:
-        """Return by when what was asked was sent at the latest, as far as that was before an end."""
-        by_ms, reached_ms = asked_ms + PROMPT_MS + ROUNDING_MS, asked_ms
+    def sent_by_ms(self, asked_ms: float, end_ms: float, disk_ms: float) -> float:
+        """Return by when what was asked was sent at the latest, as far as that was before an end.
+
+        Args:
+            asked_ms: when it was asked.
+            end_ms: of the time that is looked at.
+            disk_ms: so long it may have waited for the disk.
+        """
+        by_ms, reached_ms = asked_ms + PROMPT_MS + disk_ms + ROUNDING_MS, asked_ms
         for begun_ms, over_ms in self._within(asked_ms, end_ms):
             since_ms, until_ms = max(begun_ms - UNNOTICED_MS, reached_ms), over_ms + UNNOTICED_MS
             if since_ms >= by_ms:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ...match import events as e
 from ...match.fouls import Cause
-from ...match.standstills import Standstill
+from ...match.standstills import DISK_MS, Standstill
 from ..reader import Record, RecordError
 from ..schema import BadLine, CommandForm, RecordedStep, forms
 from .standstills import LOOKING_MS, PROMPT_MS, ROUNDING_MS, Excuses, presences
@@ -39,8 +39,8 @@ class _Book:
     def __init__(self, record: Record) -> None:
         self._path = record.path
         self._excuses = Excuses(presences(record))
-        self._waits_for_disk = record.header.durability is not None
-        """Whether a request is sent only when the disk has its line: how long that took, the referee alone knows."""
+        self._disk_ms = 0.0 if record.header.durability is None else DISK_MS
+        """So long a request may wait for the disk to have its line."""
         self._setup = setup = record.header.setup
         self._bank_ms = [setup.time.bank_ms] * len(setup.names)
         self._asked: dict[int, _Asked] = {}
@@ -157,8 +157,8 @@ class _Book:
         """Charge what passed while a seat was away."""
         asked = self._asked.get(event.seat)
         since_ms = event.at_ms if asked is None else asked.at_ms
-        self._check_lags(number, event, since_ms, event.at_ms - since_ms if self._waits_for_disk else 0.0)
-        if asked is not None and not self._waits_for_disk:
+        self._check_lags(number, event, since_ms, self._disk_ms and self._disk_ms + PROMPT_MS)
+        if asked is not None:
             self._check_all_told(number, event, asked, standstills)
         if asked is not None and not self._is_unsure(event.stalled_ms, asked):
             passed_ms = asked.limit_ms - self._left_ms(event, asked)
@@ -170,7 +170,7 @@ class _Book:
         self, number: int, event: e.SeatReturned, asked: _Asked, standstills: Sequence[Standstill]
     ) -> None:
         """Check that who returns is told of no less than the record tells since the request was surely sent."""
-        sent_ms = self._excuses.sent_by_ms(asked.at_ms, event.at_ms)
+        sent_ms = self._excuses.sent_by_ms(asked.at_ms, event.at_ms, self._disk_ms)
         least_ms = self._excuses.least_ms(sent_ms, event.at_ms)
         if least_ms > max(event.stalled_ms, event.stormed_ms):
             what = f"a standstill of {least_ms:.3f} ms in the time that its seat was asked"
@@ -201,8 +201,7 @@ class _Book:
         asked = self._asked.pop(event.seat, None)
         if asked is None:
             raise RecordError(self._path, number, "an answer to a request", f"seat {event.seat} was not asked")
-        latest_ms = asked.at_ms + PROMPT_MS + self._excuses.all_ms(asked.at_ms, event.sent_ms)
-        latest_ms = event.at_ms if self._waits_for_disk else latest_ms
+        latest_ms = asked.at_ms + PROMPT_MS + self._disk_ms + self._excuses.all_ms(asked.at_ms, event.sent_ms)
         if not asked.at_ms <= event.sent_ms <= latest_ms:
             what = f"a request sent from {asked.at_ms} ms, when it was made, to {latest_ms:.3f} ms"
             raise RecordError(self._path, number, what, f"sent at {event.sent_ms} ms")

@@ -43,8 +43,11 @@ class SlowDisk(InMemoryMatch):
         self.loop.syncs_at_once = False
         self.kept = b""
         """What a machine that loses its power now still has of the record."""
-        commits = GroupCommit(self.loop)
+        commits = GroupCommit(self.loop, self._stand_still)
         super().__init__(folder, clock=self.loop, commits=commits, durability=Durability.TURN, **options)
+
+    def _stand_still(self, *_: object) -> None:
+        self.loop.rightNow += LIMIT_S
 
     def sync(self) -> None:
         """Let the disk do all that it was asked."""
@@ -227,9 +230,10 @@ def test_a_match_that_is_over_is_not_paused(open_slow: Open) -> None:
     match.sync()
     match.answer(1)
     match.runner.pause("the organiser stopped the referee")
-    assert match.end().reason
+    assert match.result
     match.sync()
     match.check()
+    assert match.end().reason
 
 
 def back_again(match: SlowDisk, seat: int) -> Attentive:

@@ -1,5 +1,6 @@
 """The referee's own standstills: what is taken off for them stands in the record, and in all records of the process."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.match import commands as c
 from referee.match import events as e
-from referee.match.standstills import UNNOTICED_MS, Standstill
+from referee.match.standstills import DISK_MS, UNNOTICED_MS, Standstill
 from referee.plugins import installed
 from referee.record.audit.audit import audit
 from referee.record.audit.standstills import PROMPT_MS, Contradiction, Excuses, Presence, contradictions, presences
@@ -105,6 +106,31 @@ def test_what_standstills_account_for_holds(
 ) -> None:
     """To a beat on either side, what is told of accounts for what was taken off."""
     assert audited(tmp_path, told(event), standstills).result is not None
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(
+    ("later_ms", "standing_ms", "is_named"),
+    [
+        (PROMPT_MS + DISK_MS, 0.0, False),
+        (PROMPT_MS + DISK_MS + 1.0, 0.0, True),
+        (60_000.0, 0.0, True),
+        (60_000.0, 60_000.0 - PROMPT_MS - DISK_MS, False),
+    ],
+)
+def test_a_request_that_waits_for_the_disk_is_sent_soon_too(
+    tmp_path: Path, later_ms: float, standing_ms: float, *, is_named: bool
+) -> None:
+    """With the durability `turn`, the referee stands still for a disk that takes longer, as the record tells."""
+    sent_ms = ASKED_MS + later_ms
+    event = moved(ASKED, TURN, PASS, sent_ms + 1.0, sent=sent_ms)
+    story = dataclasses.replace(told(event), header={"durability": "turn"})
+    standstills: dict[int, list[Standstill]] = {5: [(ASKED_MS, ASKED_MS + standing_ms)]} if standing_ms else {}
+    if not is_named:
+        assert audited(tmp_path, story, standstills).result is not None
+        return
+    with pytest.raises(RecordError, match="line 7: expected a request sent from"):
+        audited(tmp_path, story, standstills)
 
 
 def test_when_which_process_ran_a_match(tmp_path: Path) -> None:
