@@ -7,6 +7,7 @@ import hashlib
 import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -215,7 +216,25 @@ def read_record(path: Path) -> Record:
         IsRedacted: something is hidden in it.
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
-    chain = read_chain(path)
+    return _record_of(read_chain(path))
+
+
+def record_in(data: bytes, path: Path) -> Record:
+    """Return the record that bytes are, checked as read_record checks a file.
+
+    Args:
+        data: the bytes.
+        path: what errors call it.
+
+    Raises:
+        IsRedacted: something is hidden in it.
+        RecordError: a line is not what it should be; the first such line is named.
+    """
+    return _record_of(_chained(path, BytesIO(data)))
+
+
+def _record_of(chain: Chain) -> Record:
+    path = chain.path
     others = _typed_lines(chain)
     header = others.pop(0) if others else None
     if not isinstance(header, Header):

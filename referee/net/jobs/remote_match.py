@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from ... import __version__
 from ...clock import wall_clock
 from ...match.commands import CloseMatch
@@ -18,6 +16,7 @@ from ...record.schema import FIRST_PREV
 from ...record.seal import Sealer
 from ...record.writer import RecordWriter
 from ..matches.host import MatchReport
+from .acceptance import FalseRecord, HandedOut, accepted
 from .job import MatchJob
 from .messages import Stepped
 
@@ -29,15 +28,19 @@ class RemoteMatch:
         job: that was handed out.
         folder: of the records.
         observers: are told of each step.
+        handed_out: to which worker.
     """
 
-    def __init__(self, job: MatchJob, folder: Path, observers: Observers) -> None:
+    def __init__(self, job: MatchJob, folder: Path, observers: Observers, handed_out: HandedOut) -> None:
         self.job = job
         self.path = folder / f"{job.match}.jsonl"
         self.match = Match(find_game(job.terms.game), job.setup, job.seed)
         self._observers = observers
         self.voiding: MatchStep | None = None
         """The step that has made it void, for the observers."""
+        self.over_ms = 0.0
+        """When it was over on the clock of its worker, once its record was accepted."""
+        self._handed_out = handed_out
         self._lines = 1
         self._head = FIRST_PREV
 
@@ -74,7 +77,8 @@ class RemoteMatch:
             Its writer: it is to be synced, and closed.
 
         Raises:
-            RecordError: it is not what the job asked for, or not what the worker told of.
+            RecordError: it can't be read.
+            FalseRecord: it is not what the job asked for, or not what the worker told of.
             OSError: it can't be written.
         """
         record = read_record(self.path)
@@ -85,25 +89,12 @@ class RemoteMatch:
         return writer
 
     def _check(self, record: Record, head: str) -> None:
-        job, header, count = self.job, record.header, len(record.chain.lines)
-        wanted = replace(
-            header,
-            referee=__version__,
-            key=job.key,
-            setup=job.setup,
-            context=job.context,
-            locked_seed=job.locked_seed,
-            seed=job.seed.hex() if job.number is not None else None,
-            programs=[seat.given for seat in job.seats],
-        )
-        if header != wanted:
-            raise RecordError(self.path, 1, "the header of the match that was to be played", "another one")
-        if record.result is None or record.seal is not None or record.is_torn:
-            raise RecordError(self.path, count, "a result without a seal", f"a record that is {record.state}")
-        told = (self._lines + 1, self._head, head, self.match.result, job.seed.hex())
-        line = record.result
-        if told != (count, line.prev, record.chain.head, line.result, line.seed):
-            raise RecordError(self.path, count, "the result of the steps that were told", "another one")
+        found = accepted(self.job, record, self._handed_out)
+        told = (self._lines + 1, self._head, head, self.match.result)
+        count, line = len(record.chain.lines), record.result
+        if line is None or told != (count, line.prev, found.head, line.result):
+            raise FalseRecord(self.path, count, "the result of the steps that were told", "another one")
+        self.over_ms = found.over_ms
 
     def voided(self, why: str, sealer: Sealer) -> None:
         """End the record of a match whose worker is no more: void for the referee's fault, unless it was over.

@@ -14,6 +14,7 @@ from ...launch.output import OutputPipe
 from ...launch.starting import ChildProcess, ProcessCommand, start
 from ...observers import Observer, Observers
 from ...record.reader import RecordError
+from .acceptance import HandedOut
 from .job import encoded
 from .messages import (
     REPORTS,
@@ -68,6 +69,9 @@ class WorkerProcess:
         """How often it was looked for something from it since it has said something."""
         self.matches = 0
         """Whose worker it is to be, or is."""
+        self.over_ms = 0.0
+        """When, on its clock, the last match was over that has come back from it."""
+        self._around = around
         self._died: Died | None = None
         self._why = ""
         """Why it was killed."""
@@ -92,6 +96,17 @@ class WorkerProcess:
         self.pid = process.pid
         self._process = ChildProcess(process)
         self._process.when_ended(lambda code: reactor.callFromThread(self._ended, code))
+
+    @property
+    def handed_out(self) -> HandedOut:
+        """How it is given a match now."""
+        around = self._around
+        return HandedOut(
+            process=around.process,
+            durability=around.durability,
+            keeps_programs=around.keep_for is not None,
+            since_ms=self.over_ms,
+        )
 
     def play(self, match: RemoteMatch) -> "Deferred[Outcome]":
         """Hand a match out; fires with what came of it, and is not to be cancelled."""

@@ -99,12 +99,14 @@ class Workers:
             RecordError: what came back is not what was asked for.
             OSError: the record can't be written.
         """
-        match = RemoteMatch(job, self._around.folder, self._observers)
+        match = RemoteMatch(job, self._around.folder, self._observers, worker.handed_out)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
         if isinstance(outcome, Ended):
             self._deaths = 0
-            return await _through(Deferred.fromCoroutine(self._seal(match, outcome)))
+            report = await _through(Deferred.fromCoroutine(self._seal(match, outcome)))
+            worker.over_ms = max(worker.over_ms, match.over_ms)
+            return report
         if isinstance(outcome, Failed):
             raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
         if isinstance(outcome, Paused) or is_stopped:

@@ -51,19 +51,38 @@ def audit(
     """
     record = read_record(path)
     _check_provenance(record, keys, heads, is_strict=is_strict)
+    check_course(record, find_game, find_wire)
+    return record
+
+
+def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_dialects) -> Match | None:
+    """Check that everything in a record follows from its header, its events and its seed.
+
+    Args:
+        record: one whose lines hold together.
+        find_game: a game's name -> its rules.
+        find_wire: a dialect's name -> what reads the bytes of its players.
+
+    Returns:
+        The match, folded again; None if its record does not tell its seed: then only its times were checked.
+
+    Raises:
+        RecordError: the first line that does not hold.
+        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
+    """
     match = open_match(record, find_game)
     if match is None:
         check_book(record)
-        return record
+        return None
     for number, (step, _) in enumerate(refold(record, match), 2):
         if match.result is not None and number < len(record.steps) + 1:
-            raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
+            raise RecordError(record.path, number + 1, "the result, for the match is over", type(step.event).__name__)
     check_result(record, match)
     check_evidence(record, find_wire)
     check_book(record)
     check_shuffle(record, match.game)
     check_ranking(record)
-    return record
+    return match
 
 
 def _check_provenance(record: Record, keys: Collection[str], heads: Collection[str], *, is_strict: bool) -> None:

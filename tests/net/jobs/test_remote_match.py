@@ -2,16 +2,12 @@
 
 from contextlib import closing
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
-from referee import __version__
-from referee.match import events as e
 from referee.match.commands import Result
-from referee.match.machine import Match
-from referee.net.jobs.job import KeylessSealer
+from referee.net.jobs.acceptance import HandedOut
 from referee.net.jobs.messages import Stepped
 from referee.net.jobs.remote_match import RemoteMatch
 from referee.observers import MatchStep, Observer, Observers
@@ -19,13 +15,11 @@ from referee.plugins import find_game
 from referee.record.audit.audit import audit
 from referee.record.reader import RecordError, read_record
 from referee.record.recovery import TORN
-from referee.record.writer import RecordWriter
-from referee.testing.seats import ScriptedSeat
 
-from ...driving import drive, random_chooser
-from .making import SEALER, job_of
+from .making import SEALER
+from .played import JOB, Played
 
-JOB = job_of(game="quincy", number=7, drawn=None)
+HANDED_OUT = HandedOut(process="")
 
 
 class Watching(Observer):
@@ -39,55 +33,10 @@ class Watching(Observer):
         self.steps.append(step)
 
 
-class Played:
-    """A match as a worker plays it, as far as it comes.
-
-    Args:
-        folder: of the records.
-        steps: so many at most.
-        header: what its first line says otherwise.
-    """
-
-    def __init__(self, folder: Path, steps: int = 10_000, *, header: dict[str, Any] | None = None) -> None:
-        self.told: list[Stepped] = []
-        game, source = find_game("quincy"), Random(1)
-        match = Match(game, JOB.setup, JOB.seed)
-        seats = [ScriptedSeat(random_chooser(game, source, match), takes_ms=5.0) for _ in JOB.seats]
-        self.path = folder / f"{JOB.match}.jsonl"
-        self.writer = RecordWriter(self.path, KeylessSealer(JOB))
-        said: dict[str, Any] = {
-            "is_fixed": True,
-            "referee": __version__,
-            "opened": "2026-01-01T00:00:00+00:00",
-            "programs": [seat.given for seat in JOB.seats],
-            "folder": str(folder),
-            "context": JOB.context,
-        }
-        self.writer.write_header(JOB.setup, JOB.seed, **said | (header or {}))
-        self.match = match
-        for number, (event, commands) in enumerate(drive(match, seats), 1):
-            self.writer.write_step(event, commands)
-            self.told.append(Stepped(match=JOB.match, line=number, hash=self.writer.head, event=_any(event)))
-            if number == steps:
-                break
-
-    def end(self) -> str:
-        """Write the result, and return its hash; whoever has the key seals it."""
-        assert self.match.result is not None
-        opened = self.match.nonces.opened
-        self.writer.write_ending(self.match.result, seed=self.match.seed.hex(), nonces=opened)
-        self.writer.close()
-        return self.writer.result_head
-
-
-def _any(event: e.Event) -> Any:
-    return event
-
-
 def followed(folder: Path, told: list[Stepped]) -> tuple[RemoteMatch, Watching]:
     """Return a match that was followed, and who was told of it."""
     watching = Watching()
-    match = RemoteMatch(JOB, folder, Observers(watching))
+    match = RemoteMatch(JOB, folder, Observers(watching), HANDED_OUT)
     for stepped in told:
         match.take(stepped)
     return match, watching

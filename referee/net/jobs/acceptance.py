@@ -1,0 +1,198 @@
+"""Judges the record that came back for a job: whoever has played the match, and has no key, is not to be believed.
+
+What the job, the rules and the record itself can show to be false is found here, before anything is sealed or counted.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ... import __version__
+from ...match import events as e
+from ...match.machine import Match
+from ...plugins import find_game
+from ...record.audit.audit import check_course
+from ...record.audit.standstills import Presence, presences
+from ...record.reader import Record, RecordError, record_in
+from ...record.schema import FORMAT, Header
+from ..group_commit import Durability
+from .job import MatchJob
+
+_ROUNDING_MS = 0.01
+"""Of an instant and of a clock's, each rounded to a microsecond; with some room."""
+_CHAIN_FIELDS = ("n", "prev")
+
+
+class FalseRecord(RecordError):
+    """A record that is not what came of its job: who returned it lies, or is broken, and is given nothing more.
+
+    It names the first line that shows it, what the job or the lines before it ask for there, and what was found.
+    """
+
+
+class HandedOut(Struct, frozen=True, kw_only=True):
+    """How a job was handed out: what its record has to say besides."""
+
+    process: str
+    """What the tournament's record calls the process that plays it."""
+    durability: Durability = Durability.MATCH
+    keeps_programs: bool = False
+    """Whether programs stay from match to match there."""
+    since_ms: float = 0.0
+    """When, on that process's clock, the last match was over of those that had come back from it by then."""
+
+
+class Accepted(Struct, frozen=True, kw_only=True):
+    """A match whose record holds, and is to be sealed."""
+
+    match: Match
+    """At its end."""
+    head: str
+    """Hash of the result line."""
+    over_ms: float
+    """When it was over, on the clock of its process."""
+
+
+def accepted_bytes(job: MatchJob, data: bytes, handed_out: HandedOut) -> Accepted:
+    """Judge a record that came back as bytes.
+
+    Args:
+        job: that was handed out.
+        data: what came back; anything at all.
+        handed_out: how it was handed out.
+
+    Raises:
+        FalseRecord: it is not the record of that match.
+    """
+    path = Path(f"{job.match}.jsonl")
+    try:
+        record = record_in(data, path)
+    except RecordError as error:
+        raise _false(error) from None
+    return accepted(job, record, handed_out)
+
+
+def accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
+    """Judge a record that came back.
+
+    Args:
+        job: that was handed out.
+        record: its lines hold together; nothing else is known of it.
+        handed_out: how it was handed out.
+
+    Raises:
+        FalseRecord: it is not the record of that match.
+    """
+    try:
+        return _accepted(job, record, handed_out)
+    except RecordError as error:
+        raise _false(error) from None
+    except Exception as error:  # whoever could make this process fail would stop the tournament
+        found = f"one at which the audit fails: {type(error).__name__}: {error}"
+        raise FalseRecord(record.path, 0, "a record that can be audited", found) from error
+
+
+def _false(error: RecordError) -> FalseRecord:
+    return FalseRecord(error.path, error.line, error.expected, error.found)
+
+
+def _accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
+    count, path = len(record.chain.lines), record.path
+    _check_header(job, record, handed_out)
+    if record.result is None or record.is_torn:
+        raise RecordError(path, count + 1, "a result as the last line", "part of a line" if record.is_torn else "none")
+    if record.seal is not None:
+        raise RecordError(path, count, "no seal, which is for who has the key", "one")
+    if record.result.seed != job.seed.hex():
+        raise RecordError(path, count, "the seed of the job", "another one")
+    presence = _presence(job, record, handed_out)
+    _check_vacancies(job, record)
+    match = check_course(record, find_game)
+    assert match is not None, "the result tells the seed"
+    return Accepted(match=match, head=record.chain.head, over_ms=presence.clock_ms + presence.end_ms)
+
+
+def _check_header(job: MatchJob, record: Record, handed_out: HandedOut) -> None:
+    """Check all that was settled beforehand; when and in which folder it was played is the worker's to say."""
+    header = record.header
+    is_synced = handed_out.durability is Durability.TURN
+    wanted = replace(
+        header,
+        format=FORMAT,
+        referee=__version__,
+        key=job.key,
+        setup=job.setup,
+        locked_seed=job.locked_seed,
+        seed=job.seed.hex() if job.number is not None else None,
+        programs=[seat.given for seat in job.seats],
+        context=job.context,
+        dialect=None,
+        durability="turn" if is_synced else None,
+    )
+    for name, expected, found in _differences(_plain(wanted), _plain(header), ""):
+        raise RecordError(record.path, 1, f"{name} {expected!r:.140}, as the job has it", f"{found!r:.140}")
+    if not _is_time_of_day(header.opened):
+        raise RecordError(record.path, 1, "the time of day in UTC, ISO 8601", f"{header.opened!r:.40}")
+
+
+def _plain(header: Header) -> dict[str, Any]:
+    fields = {name: value for name in header.__struct_fields__ if (value := getattr(header, name)) is not None}
+    return {name: msgspec.to_builtins(value) for name, value in fields.items() if name not in _CHAIN_FIELDS}
+
+
+def _differences(expected: Any, found: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what differs in two plain values: where, what should stand there, and what does."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key in expected | found:
+            inner = f"{name}.{key}" if name else key
+            yield from _differences(expected.get(key), found.get(key), inner)
+    elif msgspec.json.encode(expected) != msgspec.json.encode(found):  # to Python, true is 1 and 1.0 is 1
+        yield name, expected, found
+
+
+def _is_time_of_day(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo == UTC and len(text) <= len("2026-01-01T00:00:00.000000+00:00")
+    except ValueError:
+        return False
+
+
+def _presence(job: MatchJob, record: Record, handed_out: HandedOut) -> Presence:
+    """Return when the match was played; it is once, by the process that it was given to, after it was given.
+
+    Raises:
+        RecordError: it was not.
+    """
+    found, path = presences(record), record.path
+    began = [n for n, step in enumerate(record.steps, 2) if isinstance(step.event, e.Began)]
+    if began != [2]:
+        raise RecordError(path, began[-1] if began else 2, "one begin, in line 2", "another one" if began else "none")
+    presence = found[0]
+    if presence.process != handed_out.process:
+        raise RecordError(path, 2, f"process {handed_out.process!r}, which it was given to", f"{presence.process!r}")
+    begin_ms = presence.clock_ms + presence.begin_ms
+    if begin_ms < handed_out.since_ms - _ROUNDING_MS:
+        what = f"a begin from {handed_out.since_ms:.3f} ms on, for its process had other matches before"
+        raise RecordError(path, 2, what, f"{begin_ms:.3f} ms")
+    started = [seat.launch is not None for seat in job.seats]
+    are_fit = len(presence.starts) == len(started) and handed_out.keeps_programs
+    if presence.starts and not (
+        are_fit and all(n >= 0 and (has or not n) for n, has in zip(presence.starts, started, strict=True))
+    ):
+        raise RecordError(path, 2, "the starts of programs that stay, by seat", f"{list(presence.starts)!r:.140}")
+    return presence
+
+
+def _check_vacancies(job: MatchJob, record: Record) -> None:
+    """Check that nobody has played on a seat that the job leaves vacant."""
+    vacant = {place for place, seat in enumerate(job.seats) if seat.why_not is not None}
+    for number, step in enumerate(record.steps, 2):
+        event = step.event
+        if isinstance(event, e.SeatEvent) and event.seat in vacant and not isinstance(event, e.SeatVacant):
+            what = f"nobody on seat {event.seat}, as the job has it"
+            raise RecordError(record.path, number, what, type(event).__name__)

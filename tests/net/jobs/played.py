@@ -1,0 +1,125 @@
+"""A match as a worker plays it, for tests: its record, written without the key."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from referee import __version__
+from referee.match import commands as c
+from referee.match import events as e
+from referee.match.machine import Match
+from referee.net.jobs.job import KeylessSealer, MatchJob
+from referee.net.jobs.messages import Stepped
+from referee.plugins import find_game
+from referee.record.writer import RecordWriter
+from referee.testing.seats import Choose, ScriptedSeat
+
+from ...driving import drive, random_chooser
+from .making import LAUNCH, job_of
+
+Lie = Callable[[e.MoveReceived], e.SeatEvent]
+TAKES_MS = 5.0
+JOB = job_of(LAUNCH, LAUNCH, game="quincy", number=7, drawn=None)
+
+
+class Played:
+    """A match as a worker plays it, as far as it comes.
+
+    Args:
+        folder: of the records.
+        steps: so many at most.
+        header: what its first line says otherwise.
+    """
+
+    def __init__(self, folder: Path, steps: int = 10_000, *, header: dict[str, Any] | None = None) -> None:
+        self.told: list[Stepped] = []
+        self.match = _new_match(JOB)
+        self.writer = _begun(folder, JOB, header or {})
+        self.path = self.writer.path
+        for number, (event, commands) in enumerate(drive(self.match, _seats(self.match)), 1):
+            self.writer.write_step(event, commands)
+            self.told.append(Stepped(match=JOB.match, line=number, hash=self.writer.head, event=_any(event)))
+            if number == steps:
+                break
+
+    def end(self) -> str:
+        """Write the result, and return its hash; whoever has the key seals it."""
+        return _end(self.writer, self.match)
+
+
+class Liar(ScriptedSeat):
+    """A player of whose first move a worker tells something else.
+
+    Args:
+        choose: from a view to a move.
+        lie: makes another event of its first move.
+    """
+
+    def __init__(self, choose: Choose, lie: Lie) -> None:
+        super().__init__(choose, takes_ms=TAKES_MS)
+        self._lie = lie
+
+    def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
+        """Answer a command, once by a lie."""
+        said = super().answer(command, sent_ms)
+        if isinstance(said, e.MoveReceived) and said.turn == 1:
+            return self._lie(said)
+        return said
+
+
+def record_of(
+    job: MatchJob = JOB,
+    lie: Lie = lambda move: move,
+    began: Callable[[Any], e.Event] = lambda event: event,
+) -> bytes:
+    """Return the record of a match in which all follows from its events, as a worker returns it.
+
+    Args:
+        job: the match.
+        lie: makes another event of the first move.
+        began: makes another one of the first event.
+    """
+    match = _new_match(job)
+    first, *others = _seats(match)
+    steps = list(drive(match, [Liar(first.choose, lie), *others]))
+    with TemporaryDirectory() as folder:
+        writer = _begun(Path(folder), job, {})
+        for event, commands in steps:
+            writer.write_step(began(event) if isinstance(event, e.MatchOpened) else event, commands)
+        _end(writer, match)
+        return writer.path.read_bytes()
+
+
+def _new_match(job: MatchJob) -> Match:
+    return Match(find_game(job.terms.game), job.setup, job.seed)
+
+
+def _seats(match: Match) -> list[ScriptedSeat]:
+    source = Random(1)
+    return [ScriptedSeat(random_chooser(match.game, source, match), takes_ms=TAKES_MS) for _ in match.setup.names]
+
+
+def _begun(folder: Path, job: MatchJob, header: dict[str, Any]) -> RecordWriter:
+    writer = RecordWriter(folder / f"{job.match}.jsonl", KeylessSealer(job))
+    said: dict[str, Any] = {
+        "is_fixed": job.number is not None,
+        "referee": __version__,
+        "opened": "2026-01-01T00:00:00+00:00",
+        "programs": [seat.given for seat in job.seats],
+        "context": job.context,
+    }
+    writer.write_header(job.setup, job.seed, **said | header)
+    return writer
+
+
+def _end(writer: RecordWriter, match: Match) -> str:
+    assert match.result is not None
+    writer.write_ending(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+    writer.close()
+    return writer.result_head
+
+
+def _any(event: e.Event) -> Any:
+    return event

@@ -1,0 +1,267 @@
+"""A worker that lies: every lie that the job, the rules or the record itself can show is named; nothing is sealed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from referee.match import events as e
+from referee.net.group_commit import Durability
+from referee.net.jobs import acceptance
+from referee.net.jobs.acceptance import Accepted, FalseRecord, HandedOut, accepted_bytes
+from referee.net.jobs.job import MatchJob
+
+from ...record.forging import Line, changed, hash_of, lines_of, linked, sealed, unchained, unsealed
+from .making import LAUNCH, job_of
+from .played import JOB, Lie, record_of
+
+HANDED_OUT = HandedOut(process="")
+KEEPING = HandedOut(process="", keeps_programs=True)
+Forge = Callable[[list[Line]], bytes]
+OTHER = "ab" * 32
+MOVE = 4
+"""Line of the first move, from 0; the one of the second seat follows."""
+
+
+@pytest.fixture(scope="module")
+def honest() -> bytes:
+    """Return the record that a worker returns that does not lie."""
+    return record_of()
+
+
+def judged(data: bytes, handed_out: HandedOut = HANDED_OUT, job: MatchJob = JOB) -> Accepted:
+    """Judge bytes as the record of a match that was given out."""
+    return accepted_bytes(job, data, handed_out)
+
+
+def refused(data: bytes, handed_out: HandedOut = HANDED_OUT, job: MatchJob = JOB) -> FalseRecord:
+    """Return what is wrong with bytes."""
+    with pytest.raises(FalseRecord) as caught:
+        judged(data, handed_out, job)
+    return caught.value
+
+
+def said(number: int, keys: str, value: Any) -> Forge:
+    """Return what has a line say something else, and mends the chain."""
+    way = [int(key) if key.isdigit() else key for key in keys.split(".")]
+    return lambda lines: unsealed(changed(lines, number % len(lines), way, value))
+
+
+def left_out(number: int) -> Forge:
+    """Return what leaves a line out, and mends the chain."""
+    return lambda lines: unsealed([*lines[: number % len(lines)], *lines[number % len(lines) :][1:]])
+
+
+def test_an_honest_record_is_accepted(honest: bytes) -> None:
+    """The coordinator gets what it seals and counts."""
+    found = judged(honest)
+    assert found.match.result is not None
+    assert (found.match.result.winners, found.match.setup) == ((1,), JOB.setup)
+    assert (found.head, found.over_ms) == (hash_of(lines_of(honest)[-1]), 235.0)
+
+
+HEADERS: dict[str, tuple[Forge, str]] = {
+    "another program": (said(0, "programs.0", "cmd:other"), "programs"),
+    "programs exchanged": (said(0, "programs", ["cmd:1", "cmd:0"]), "programs"),
+    "names exchanged": (said(0, "setup.names", ["e1", "e0"]), "setup.names"),
+    "another game": (said(0, "setup.game", "quincala"), "setup.game"),
+    "other options": (said(0, "setup.options", {"lines": 1}), "setup.options.lines"),
+    "a longer limit": (said(0, "setup.time.per_move_ms", 60000.0), "setup.time.per_move_ms"),
+    "a wider margin": (said(0, "setup.lag_margin_ms", 9000.0), "setup.lag_margin_ms"),
+    "a seed that is not revealed": (said(0, "setup.reveals_seed", "never"), "setup.reveals_seed"),
+    "another deal": (said(0, "setup.commitment", OTHER), "setup.commitment"),
+    "another seed": (said(0, "seed", OTHER), "seed"),
+    "another lock": (said(0, "locked_seed", OTHER), "locked_seed"),
+    "another key": (said(0, "key", OTHER), "key"),
+    "another attempt": (said(0, "context.fixture.attempt", 1), "context.fixture.attempt"),
+    "another pairing": (said(0, "context.fixture.number", 2), "context.fixture.number"),
+    "other entrants": (said(0, "context.fixture.entrants", [1, 0]), "context.fixture.entrants"),
+    "another tournament": (said(0, "context.tournament", "league"), "context.tournament"),
+    "a match of yesterday": (said(0, "context.head", OTHER), "context.head"),
+    "no match of a tournament": (said(0, "context", None), "of a record"),
+    "another version": (said(0, "referee", "0.0"), "referee"),
+    "synced less": (said(0, "durability", "turn"), "durability"),
+    "another wire": (said(0, "dialect", "cs4500"), "dialect"),
+    "no time of day": (said(0, "opened", "<b>now</b>"), "the time of day"),
+    "another format": (said(0, "format", 2), "format"),
+}
+"""Lies about what was settled -> what is named in the first line."""
+
+
+@pytest.mark.parametrize(("forge", "named"), HEADERS.values(), ids=HEADERS)
+def test_a_worker_that_lies_about_what_was_settled(honest: bytes, forge: Forge, named: str) -> None:
+    """The first line says what the job said, in every field."""
+    error = refused(forge(lines_of(honest)))
+    assert (error.line, error.path) == (1, Path("cup-00001.jsonl"))
+    assert named in str(error)
+
+
+SEAL: Line = {"n": 0, "prev": "", "kind": "seal", "signature": "0" * 128, "open": {}}
+RESUMED: Line = {
+    "n": 0,
+    "prev": "",
+    "kind": "step",
+    "event": {"event": "match-resumed", "at_ms": 5.0},
+    "commands": [],
+    "open": {},
+}
+LINES: dict[str, tuple[Forge, int, str]] = {
+    "another score": (said(-1, "result.scores", [9, 0]), 51, "result"),
+    "another rank": (said(-1, "result.ranking", [[0], [1]]), 51, "result"),
+    "another winner": (said(-2, "commands.4.result.winners", [0]), 50, "command 5"),
+    "another winner in the result": (said(-1, "result.winners", [0]), 51, "result"),
+    "another time used": (said(-1, "result.used_ms", [1.0, 120.0]), 51, "result"),
+    "a foul in the result": (
+        said(-1, "result.fouls", [{"seat": 0, "cause": "timeout", "turn": 1, "detail": "", "evidence": ""}]),
+        51,
+        "",
+    ),
+    "the seed of another deal": (said(-1, "seed", OTHER), 51, "seed"),
+    "a nonce": (said(-1, "nonces", ["00" * 32, None]), 51, "nonces"),
+    "another limit": (said(3, "commands.2.limit_ms", 9000.0), 4, "limit_ms"),
+    "another deal dealt": (said(3, "commands.0.view", OTHER), 4, OTHER[:40]),
+    "another move": (said(MOVE, "event.move.square", [0, 0]), 5, "command 1"),
+    "a move of somebody else": (said(MOVE, "event.seat", 1), 5, ""),
+    "a time that runs back": (said(MOVE, "event.at_ms", 1.0), 5, ""),
+    "an instant before it was asked": (said(MOVE, "event.sent_ms", 0.0), 5, "sent"),
+    "a move left out": (left_out(MOVE), 5, ""),
+    "the end left out": (left_out(-2), 50, ""),
+    "a move twice": (lambda lines: unsealed([*lines[: MOVE + 1], *lines[MOVE:]]), 6, ""),
+    "a match resumed": (lambda lines: unsealed([*lines[:MOVE], RESUMED, *lines[MOVE:]]), 5, "one begin"),
+}
+"""Lies about what happened -> the line that is named, and what of it."""
+
+
+@pytest.mark.parametrize(("forge", "line", "named"), LINES.values(), ids=LINES)
+def test_a_worker_that_lies_about_what_happened(honest: bytes, forge: Forge, line: int, named: str) -> None:
+    """The fold of the events, and the checks without it, give something else."""
+    error = refused(forge(lines_of(honest)))
+    assert error.line == line, error
+    assert named in str(error)
+
+
+BYTES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "nothing": (lambda data: b"", "a header"),
+    "no text": (lambda data: b"\xff" * 999, "a header"),
+    "a bomb": (lambda data: b"[" * 100_000 + b"\n", "a line of a record"),
+    "cut in a line": (lambda data: data[:-20], "part of a line"),
+    "cut after a line": (lambda data: data[: data[:-1].rindex(b"\n") + 1], "a result as the last line"),
+    "the first line alone": (lambda data: data[: data.index(b"\n") + 1], "a result as the last line"),
+    "foreign lines at the end": (lambda data: data + data[data[:-1].rindex(b"\n") + 1 :], "n = 51"),
+    "a part of a line at the end": (lambda data: data + b'{"n":51', "part of a line"),
+    "the record twice": (lambda data: data + data, "n = 51"),
+    "a line changed, the chain not mended": (lambda data: data.replace(b'"at_ms":10.0', b'"at_ms":11.0', 1), "prev"),
+    "a seal of its own": (
+        lambda data: sealed([*lines_of(data), SEAL]),
+        "key",
+    ),
+    "a seal with no key": (
+        lambda data: unchained(linked([*lines_of(data), SEAL])),
+        "the seal of key",
+    ),
+    "spaces": (lambda data: data.replace(b'"n":', b'"n": ', 1), "the one form"),
+}
+"""Bytes that are no record -> what is named."""
+
+
+@pytest.mark.parametrize(("spoil", "named"), BYTES.values(), ids=BYTES)
+def test_a_worker_that_returns_anything(honest: bytes, spoil: Callable[[bytes], bytes], named: str) -> None:
+    """They are no record of a match that is over, whose seal is still to come."""
+    assert named in str(refused(spoil(honest)))
+
+
+def broken(code: str, evidence: Callable[[e.MoveReceived], str] = lambda _: "c1") -> Lie:
+    """Return what makes a breach of the wire of a move."""
+    return lambda move: e.ProtocolBroken(
+        at_ms=move.at_ms, seat=move.seat, code=code, detail="so it was", evidence=evidence(move)
+    )
+
+
+def _frame(move: e.MoveReceived) -> str:
+    said = {"type": "move", "match": JOB.match, "turn": move.turn, "move": msgspec.to_builtins(move.move)}
+    return msgspec.msgpack.encode(said).hex()
+
+
+def _overdue(move: e.MoveReceived) -> e.DeadlinePassed:
+    return e.DeadlinePassed(at_ms=move.sent_ms + 6000.5, seat=move.seat, sent_ms=move.sent_ms, lag_ms=0.0, pending="zz")
+
+
+def _said_late(**instants: float) -> Lie:
+    return lambda move: replace(move, at_ms=9000.0, first_byte_ms=9000.0, **instants)
+
+
+FOLDED: dict[str, tuple[Lie, str]] = {
+    "a foul without evidence": (broken("not-msgpack", _frame), "bytes that are not-msgpack"),
+    "a foul that there is not": (broken("ugly"), "a code of the wire"),
+    "a deadline with bytes that are none": (_overdue, "bytes in hex"),
+    "lag that saves a friend": (_said_late(sent_ms=5.0, lag_ms=4000.0), "standstills of 4000.0 ms"),
+    "a request that was sent late": (_said_late(sent_ms=8990.0, lag_ms=0.0), "a request sent from"),
+}
+"""Lies from which all else follows as it should -> what is named."""
+
+
+@pytest.mark.parametrize(("lie", "named"), FOLDED.values(), ids=FOLDED)
+def test_a_worker_that_lies_and_plays_on(lie: Lie, named: str) -> None:
+    """What follows from a lie is as it should be; the lie itself is found by what it is said to rest on."""
+    assert named in str(refused(record_of(lie=lie)))
+
+
+BEGUN: dict[str, tuple[dict[str, Any], HandedOut, str]] = {
+    "by another process": ({"process": "mine"}, HANDED_OUT, "process ''"),
+    "not by the one that it was given to": ({}, HandedOut(process="host1"), "process 'host1'"),
+    "before it was given": ({"clock_ms": 5.0}, HandedOut(process="", since_ms=5.1), "a begin from 5.1"),
+    "by starts of programs that do not stay": ({"starts": (1, 2)}, HANDED_OUT, "the starts of programs"),
+    "by too few starts": ({"starts": (1,)}, KEEPING, "the starts of programs"),
+    "by starts that can't be": ({"starts": (-1, 2)}, KEEPING, "the starts of programs"),
+    "with another durability": ({}, HandedOut(process="", durability=Durability.TURN), "durability"),
+}
+"""How a match is said to have begun, and how it was given out -> what is named."""
+
+
+@pytest.mark.parametrize(("said", "handed_out", "named"), BEGUN.values(), ids=BEGUN)
+def test_a_worker_that_lies_about_itself(said: dict[str, Any], handed_out: HandedOut, named: str) -> None:
+    """A match was played by whom it was given to, after it was given, and as the tournament has it."""
+    assert named in str(refused(record_of(began=lambda event: replace(event, **said)), handed_out))
+
+
+@pytest.mark.parametrize("starts", [(), (1, 2), (1, 0)])
+def test_programs_may_stay(starts: tuple[int, ...]) -> None:
+    """Then a record tells which start of each has played."""
+    judged(record_of(began=lambda event: replace(event, starts=starts)), KEEPING)
+
+
+def test_a_match_twice(honest: bytes) -> None:
+    """The record of an attempt is not that of the next one, nor of the other leg."""
+    fixture = JOB.context.fixture
+    for other in (replace(fixture, attempt=1, match="cup-00001r1"), replace(fixture, leg=1)):
+        job = replace(JOB, context=replace(JOB.context, fixture=other))
+        assert "context.fixture" in str(refused(honest, job=job)) or "setup.match" in str(refused(honest, job=job))
+
+
+def test_nobody_plays_on_a_vacant_seat(honest: bytes) -> None:
+    """A worker that starts a program that the tournament can't start is not believed."""
+    job = replace(JOB, seats=(replace(JOB.seats[0], launch=None, why_not="it does not build"), JOB.seats[1]))
+    assert "nobody on seat 0" in str(refused(honest, job=job))
+
+
+@pytest.mark.parametrize(
+    "job", [job_of(LAUNCH, LAUNCH, game="quincy"), job_of(LAUNCH, LAUNCH, game="q", number=3, drawn=None)]
+)
+def test_other_jobs(job: MatchJob) -> None:
+    """A seed of the match alone, with nonces, and another game: honest records are accepted."""
+    judged(record_of(job), job=job)
+
+
+def test_an_audit_that_fails_is_a_false_record(honest: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who could make the coordinator fail would stop the tournament."""
+
+    def fails(*_: Any) -> None:
+        raise ZeroDivisionError("by hostile bytes")
+
+    monkeypatch.setattr(acceptance, "check_course", fails)
+    error = refused(honest)
+    assert "ZeroDivisionError: by hostile bytes" in str(error)
+    assert isinstance(error.__cause__, ZeroDivisionError)
