@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..files.below import files_below
 from ..files.small import read_small
 from .json_file import json_bytes, write_json
 from .reader import Chain, RecordError, check_key, read_chain, read_record
@@ -48,7 +49,7 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def record_files(folder: Path) -> list[Path]:
     """Return the records below a folder, by name."""
-    return sorted(path for path in folder.rglob("*.jsonl") if path.is_file())
+    return files_below(folder, "*.jsonl")
 
 
 def write_manifest(folder: Path, sealer: Sealer) -> Manifest:

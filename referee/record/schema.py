@@ -130,7 +130,9 @@ _STALLED_KEYS = ["n", "prev", "kind", "event", "standstills", "commands"]
 """Of a step, without standstills and with some."""
 _LEFT_OUT = ("folder", "context", "dialect", "durability")
 """What a header does not have if it is null."""
-_HEADERS = ("header", "tournament")
+TOURNAMENT = "tournament"
+"""Kind of the first line of a tournament's record."""
+_HEADERS = ("header", TOURNAMENT)
 """Kinds of first lines: of the record of a match, and of a tournament."""
 AnyLine = Header | RecordedStep | ResultLine | SealLine
 _STAND_INS: dict[str, Any] = {"seed": "0" * 64, "programs": [], "folder": ""}
@@ -240,6 +242,8 @@ def typed(line: PlainLine) -> AnyLine:
     """
     fields = line.fields
     kind = fields.get("kind")
+    if kind == TOURNAMENT:
+        raise BadLine("the record of a tournament; its matches have their own, in the same folder")
     try:
         if line.is_redacted:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")

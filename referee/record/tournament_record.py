@@ -20,14 +20,13 @@ from ..tournament.match_context import MatchContext, MatchEntry
 from ..tournament.spec import TournamentSpec
 from .chain_writer import ChainWriter
 from .reader import Chain, RecordError, is_sealed, lines_in, read_chain
-from .schema import FORMAT, OTHER_FORM, Hex32, Line, PlainLine, SealLine, has_form
+from .schema import FORMAT, OTHER_FORM, TOURNAMENT, Hex32, Line, PlainLine, SealLine, has_form
 
-KIND = "tournament"
 _OF_ENTRANTS = (b'"entrant-joined"', b'"program-changed"')
 _encode = msgspec.json.Encoder().encode
 
 
-class TournamentHeader(Line, frozen=True, kw_only=True, tag=KIND):
+class TournamentHeader(Line, frozen=True, kw_only=True, tag=TOURNAMENT):
     """First line: what was settled beforehand."""
 
     format: int
@@ -52,7 +51,7 @@ class TournamentStep(Line, frozen=True, kw_only=True, tag="tournament-step"):
     """Plain objects; they are compared with those of the fold."""
 
 
-_TYPES: dict[Any, type[Line]] = {KIND: TournamentHeader, "tournament-step": TournamentStep, "seal": SealLine}
+_TYPES: dict[Any, type[Line]] = {TOURNAMENT: TournamentHeader, "tournament-step": TournamentStep, "seal": SealLine}
 
 
 class TournamentRecord(Struct, frozen=True, kw_only=True):
@@ -112,7 +111,7 @@ def is_tournament(path: Path) -> bool:
     if not path.is_file():
         return False  # to open a pipe would be to wait for ever
     with path.open("rb") as file:
-        return f'"kind":"{KIND}"'.encode() in file.read(200)
+        return f'"kind":"{TOURNAMENT}"'.encode() in file.read(200)
 
 
 class TournamentStart(NamedTuple):
@@ -282,7 +281,7 @@ class TournamentWriter(ChainWriter):
         plain = msgspec.to_builtins(spec)
         key = self._sealer.public
         self.write(
-            KIND, format=FORMAT, referee=referee, opened=opened, key=key, spec=plain, salt=salt, programs=programs
+            TOURNAMENT, format=FORMAT, referee=referee, opened=opened, key=key, spec=plain, salt=salt, programs=programs
         )
         self.sync()
 

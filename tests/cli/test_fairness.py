@@ -6,6 +6,11 @@ import pytest
 
 from .calling import played, referee
 
+CUP = """
+game = "quincy"
+entrants = ["house:random", "house:greedy"]
+format = "roundrobin"
+"""
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
@@ -36,6 +41,17 @@ def test_what_is_no_record_is_named(tmp_path: Path) -> None:
     text = referee("fairness", "notes.jsonl", cwd=tmp_path, status=1).stderr
     assert "no record: notes.jsonl, line 1" in text
     (tmp_path / "notes.jsonl").unlink()
+
+
+def test_the_record_of_a_tournament_is_passed_over(tmp_path: Path) -> None:
+    """A tournament's folder holds matches with players' times, and its own record, which has none."""
+    (tmp_path / "cup.toml").write_text(CUP)
+    referee("tournament", "cup.toml", cwd=tmp_path)
+    found = played(referee("fairness", "logs/cup", "--json", cwd=tmp_path))
+    assert found["records"]
+    assert found["broken"] == []
+    refused = referee("explain", "logs/cup/cup.jsonl", cwd=tmp_path, status=1).stderr
+    assert "found the record of a tournament" in refused
 
 
 @pytest.mark.parametrize(("path", "complaint"), [("nowhere", "no file or folder"), (".", "there is no record")])

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...errors import BadRequest
+from ...files.below import files_below
 from ...games.base import BadSetup
 from ...plugins import PluginError, find_game, installed
 from ...record.audit.audit import audit
@@ -114,7 +115,7 @@ def _report(found: _Findings, demands: Demands) -> AuditReport:
     """Return what an audit found, with what is missing of all that was demanded."""
     folders, examined, audited = found.folders, found.examined, found.audited
     reports = [match.report for match in examined]
-    manifests = [_manifest(path, demands.keys) for folder in folders for path in sorted(folder.rglob(NAME))]
+    manifests = [_manifest(path, demands.keys) for folder in folders for path in files_below(folder, NAME)]
     tournaments = [tournament.report for tournament in audited]
     there = frozenset[str]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))
     missing_heads = [head for head in demands.heads if head not in there]
@@ -276,7 +277,7 @@ def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManife
 def _unlisted(folders: Sequence[Path], known: Sequence[Path]) -> Iterator[Unlisted]:
     """Yield the folders with records that neither a manifest nor a tournament lists."""
     for folder in folders:
-        listed = {*known, *(path.parent for path in folder.rglob(NAME))}
+        listed = {*known, *(path.parent for path in files_below(folder, NAME))}
         records = sum(listed.isdisjoint(path.parents) for path in record_files(folder))
         if records:
             yield Unlisted(folder=str(folder), records=records)

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from ...record.fairness import Fairness, Timing, fairness, timings
 from ...record.reader import RecordError, read_record
+from ...record.tournament_record import is_tournament
 from .audit import find_records
 
 
@@ -21,7 +22,7 @@ class FairnessReport(Struct, frozen=True, kw_only=True):
 
 
 def fairness_of(paths: Sequence[Path]) -> FairnessReport:
-    """Read records, and return their figures.
+    """Read the records of matches, and return their figures.
 
     Args:
         paths: record files, or folders of them.
@@ -33,6 +34,8 @@ def fairness_of(paths: Sequence[Path]) -> FairnessReport:
     everything: list[Timing] = []
     broken: list[str] = []
     for path in find_records(paths):
+        if is_tournament(path):
+            continue  # no player's time stands in it
         try:
             found = timings(read_record(path))
         except RecordError as error:

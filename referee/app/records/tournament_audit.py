@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ...files.below import everything_below
 from ...ledger import FILE as LEDGER
 from ...pairing.balanced_tables import Table
 from ...pairing.base import BadFormat, RoundToPair
@@ -189,7 +190,7 @@ def _sound(
 def _unverified(path: Path, folder: _Folder) -> set[str]:
     """Return the files and folders right in a tournament's folder that nothing proves, or that hold such files."""
     known = {path, folder.path / LEDGER, folder.path / MANIFEST, *(match.path for match in folder.matches)}
-    files = (file for file in folder.path.rglob("*") if file not in known)
+    files = (file for file in everything_below(folder.path) if file not in known)
     return {_part(folder.path, file) for file in files if folder.others.isdisjoint((file, *file.parents))}
 
 
