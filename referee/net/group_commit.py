@@ -1,8 +1,9 @@
 """Syncs records to the disk off the loop's thread, those of all matches and of the tournament together.
 
 While one batch is being synced, whatever else is to be synced gathers for the next one: so a record that has written
-many lines meanwhile is synced once for all of them, and nobody's clock stands still for a disk. Only for one that takes
-long the loop does stand still: then all records tell of that, and no request is sent much later than they explain.
+many lines meanwhile is synced once for all of them, and nobody's clock stands still for a disk. Where requests wait for
+it, the loop does stand still for one that takes long: then all records tell of that, and no request is sent much later
+than they explain.
 """
 
 import errno
@@ -49,11 +50,18 @@ class GroupCommit:
 
     Args:
         reactor: Twisted's reactor; a thread of its pool sees to a batch.
+        durability: where requests wait for the disk, the loop stands still for one that takes long.
         stand_still: blocks the loop until an event, or for so many seconds.
     """
 
-    def __init__(self, reactor: Any, stand_still: Callable[[Event, float], object] = Event.wait) -> None:
+    def __init__(
+        self,
+        reactor: Any,
+        durability: Durability = Durability.MATCH,
+        stand_still: Callable[[Event, float], object] = Event.wait,
+    ) -> None:
         self._reactor = reactor
+        self._is_waited_for = durability is Durability.TURN
         self._block = stand_still
         self._waiting: _Batch = {}
         self._is_syncing = False
@@ -78,7 +86,8 @@ class GroupCommit:
         batch, self._waiting = self._waiting, {}
         self._is_syncing = True
         pool, is_through = self._reactor.getThreadPool(), Event()
-        self._overdue = self._reactor.callLater(_PATIENCE_S, self._stand_still, is_through)
+        if self._is_waited_for:
+            self._overdue = self._reactor.callLater(_PATIENCE_S, self._stand_still, is_through)
         done = deferToThreadPool(self._reactor, pool, _sync_all, self._disk, list(batch), is_through)
         done.addBoth(self._told, batch)
 
@@ -89,7 +98,8 @@ class GroupCommit:
 
     def _told(self, refusals: Sequence[OSError | None] | Failure, batch: _Batch) -> None:
         """Tell who waited for a batch, while the next one is being synced."""
-        self._overdue.cancel()
+        if self._is_waited_for:
+            self._overdue.cancel()
         self._is_syncing = False
         self._begin()
         if isinstance(refusals, Failure):

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from referee.match.standstills import DISK_MS
-from referee.net.group_commit import GroupCommit
+from referee.net.group_commit import Durability, GroupCommit
 from referee.record.chain_writer import ChainWriter, NotWritten
 from referee.record.seal import Sealer
 
@@ -26,11 +26,15 @@ class Disk:
         self.loop.syncs_at_once = False
         self.stood_still: list[Event] = []
         """For which batches the loop stood still."""
-        self.commits = GroupCommit(self.loop, lambda is_through, _: self.stood_still.append(is_through))
+        self.commits = self.group_commit(Durability.TURN)
         self.writers = [ChainWriter(folder / f"{number}.log", SEALER) for number in range(6)]
         self.asked: list[int] = []
         """Inodes, in the order in which they were synced."""
         monkeypatch.setattr(os, "fsync", lambda number: self.asked.append(os.fstat(number).st_ino))
+
+    def group_commit(self, durability: Durability) -> GroupCommit:
+        """Return one that notes for which batches it stands still."""
+        return GroupCommit(self.loop, durability, lambda is_through, _: self.stood_still.append(is_through))
 
     def written(self, number: int) -> "list[object]":
         """Let a writer write a line and have it synced; return a list that is filled once it is."""
@@ -82,6 +86,15 @@ def test_the_loop_stands_still_for_a_disk_that_takes_long(disk: Disk) -> None:
     assert [each is batch for each in disk.stood_still] == [True, False, False]
     disk.loop.work.pop(0)()
     assert (second, disk.loop.getDelayedCalls()) == ([None], [])
+
+
+def test_the_loop_goes_on_where_no_request_waits_for_the_disk(disk: Disk) -> None:
+    """A seal that takes a slow disk a second costs the matches beside it nothing."""
+    disk.commits = disk.group_commit(Durability.MATCH)
+    told = disk.written(0)
+    disk.loop.advance(10 * DISK_MS / 1000)
+    disk.loop.work.pop(0)()
+    assert (told, disk.stood_still) == ([None], [])
 
 
 def test_many_files_are_synced_in_one_batch(disk: Disk) -> None:

@@ -46,7 +46,7 @@ class Tables:
         self._folder = folder
         self.lag = LoopLag(reactor, now, process)
         self.lag.note = services.observers.note
-        self.commits = commits or GroupCommit(reactor)
+        self.commits = commits or GroupCommit(reactor, services.durability)
         self._kept = None
         if keep_for is not None:
             self._kept = KeptPrograms(reactor, services.confinement, keep_for, services.observers)

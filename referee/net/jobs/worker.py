@@ -135,7 +135,8 @@ class Worker:
             confinement=around.confinement(),
             durability=around.durability,
         )
-        commits = GroupCommit(self._reactor) if around.durability is Durability.TURN else LeftToOthers(self._reactor)
+        is_synced = around.durability is Durability.TURN
+        commits = GroupCommit(self._reactor, around.durability) if is_synced else LeftToOthers(self._reactor)
         self._tables = Tables(
             self._reactor, self._now, around.folder, services, around.keep_for, around.process, commits
         )

@@ -83,7 +83,7 @@ class MatchHost:
         self._lag = services.lag or LoopLag(reactor, now)
         if services.lag is None:
             self._lag.note = self._note
-        self._commits = services.commits or GroupCommit(reactor)
+        self._commits = services.commits or GroupCommit(reactor, services.durability)
         self._patience = Patience(reactor, self._lag, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""

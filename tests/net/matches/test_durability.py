@@ -43,7 +43,7 @@ class SlowDisk(InMemoryMatch):
         self.loop.syncs_at_once = False
         self.kept = b""
         """What a machine that loses its power now still has of the record."""
-        commits = GroupCommit(self.loop, self._stand_still)
+        commits = GroupCommit(self.loop, Durability.TURN, self._stand_still)
         super().__init__(folder, clock=self.loop, commits=commits, durability=Durability.TURN, **options)
 
     def _stand_still(self, *_: object) -> None:
