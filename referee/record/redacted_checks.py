@@ -13,8 +13,10 @@ from ..games.base import Game
 from ..match import events as e
 from ..match.fouls import SHOWN_HEX, Cause, Foul, accused_of
 from ..match.setup import restored
-from .audit.checks import check_ranking, check_shuffle
+from .audit.checks import check_chance, check_ranking
+from .audit.shown_course import check_course
 from .audit.times import check_book
+from .audit.wires import same
 from .hidden_fields import OF_FOULS
 from .reader import Record, RecordError
 from .schema import RecordedStep
@@ -23,6 +25,8 @@ _PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in OF_FOULS)
 """Of a foul, what everybody may see."""
 _BYTES = ("frame", "pending", "evidence")
 """Of an event, what the evidence of its foul is taken from."""
+_OF_ENDS = ("winners", "ranking", "scores", "void")
+"""Of a result, what each seat is told at the end."""
 _ROUNDING_MS = 0.001
 _TIMED = (e.Answer, e.DeadlinePassed)
 _OF_ANSWERS = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cause.MALFORMED_MESSAGE, Cause.OUT_OF_TURN)
@@ -44,38 +48,25 @@ def check_visible(record: Record) -> None:
     check_ranking(record)
 
 
-def check_deal(record: Record, seed: str, game: Game[Any, Any, Any]) -> None:
-    """Deal a redacted record's match again, and compare with the first view that its seat was shown.
-
-    Nothing is compared if a seat was expelled between the first view of all and this one.
+def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, Any]) -> None:
+    """Play a redacted record's match again, from its seed and from what was told, and compare what its seat was shown.
 
     Args:
         record: with stand-ins for what is hidden; see record_as_shown.
+        seat: whose fields it shows.
         seed: in hex.
         game: its rules.
 
     Raises:
-        RecordError: the commitment is not to this seed, or nonces, seats or the view do not follow from it.
+        RecordError: the commitment is not to this seed, or nonces, seats, or what is shown do not follow from it.
         BadSetup: the options are none of the game's, or it is not played by so many.
     """
     assert record.result is not None, "a redacted record has one"
     setup = record.header.setup
-    if setup.position is None:
+    shuffle = check_chance(dataclasses.replace(record, result=replace(record.result, seed=seed)))
+    if setup.position is None and shuffle is not None:
         restored(game, game.parse_options(setup.options), setup)  # as a match does when it begins
-    steps: list[RecordedStep] = []
-    is_begun = False
-    for step in record.steps:
-        kinds = {command["command"] for command in step.commands}
-        if is_begun and "expel-seat" in kinds:
-            break
-        is_begun = is_begun or "start-seat" in kinds
-        steps.append(replace(step, commands=[each for each in step.commands if not _is_anothers_start(each)]))
-    told = replace(record.result, seed=seed)
-    check_shuffle(dataclasses.replace(record, steps=tuple(steps), result=told), game)
-
-
-def _is_anothers_start(command: dict[str, Any]) -> bool:
-    return command["command"] == "start-seat" and isinstance(command["view"], dict)
+        check_course(record, seat, game, shuffle)
 
 
 def _check_instants(record: Record) -> None:
@@ -128,10 +119,14 @@ def _check_fouls(record: Record) -> None:
     line, result = len(record.steps) + 2, record.result.result
     if fouls != [_public(foul) for foul in result.fouls]:
         raise RecordError(record.path, line, f"the fouls that were told, {fouls}", f"{[*map(_public, result.fouls)]}")
-    last = record.steps[-1].commands[-1:] if record.steps else []
-    told = last[0].get("result") if last else None
+    last = record.steps[-1].commands if record.steps else []
+    told = last[-1].get("result") if last else None
     if not isinstance(told, dict) or _without_fouls(told) != _without_fouls(msgspec.to_builtins(result)):
         raise RecordError(record.path, line, f"the result that closed the match: {told!r:.140}", f"{result!r:.140}")
+    for command in (each for each in last if each["command"] == "end-seat"):
+        wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
+        if wrong:
+            raise RecordError(record.path, line - 1, f"the result's {wrong[0]}", f"{command[wrong[0]]!r:.140}")
 
 
 def _check_shown_bytes(record: Record, number: int, step: RecordedStep) -> None:

@@ -68,8 +68,11 @@ def _typed(line: PlainLine, kind: str) -> RecordedStep | ResultLine:
     check_form(filled, found)
     hidden = hidden_fields(fields)
     for field in hidden:
-        if field.path not in line.opened and not _is_veil(field.holder[field.name]):
+        value = field.holder[field.name]
+        if field.path not in line.opened and not _is_veil(value):
             raise BadLine(f"{field.path} neither hidden nor shown with its salt")
+        if field.path in line.opened and field.name != "move" and isinstance(value, dict):
+            raise BadLine(f"{field.path} shown as an object")
     if len(hidden) != line.veils:
         raise BadLine(f"{line.veils} hidden values, of {len(hidden)} that are to be hidden")
     return found

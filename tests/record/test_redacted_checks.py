@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from referee.games.base import BadSetup
 from referee.record.reader import RecordError
-from referee.record.redacted_checks import check_deal
+from referee.record.redacted_checks import check_with_seed
 from referee.record.redacted_record import check_redacted
 
 from ..match.folding import SEED
@@ -69,10 +70,22 @@ def view_of_a_move(lines: Lines) -> None:
     opened["event.move"] = [opened["event.move"][0], "", {"a": 1}]
 
 
+def everywhere(lines: Lines, key: str, value: Any) -> None:
+    """Let every end say the same as the result."""
+    both(lines, key, value)
+    for command in commands(lines, "end-seat"):
+        command[key] = value
+
+
 def both(lines: Lines, key: str, value: Any) -> None:
     """Let the result's line and the last command say the same."""
     lines[-2]["result"][key] = value
     commands(lines, "close-match")[0]["result"][key] = value
+
+
+def detail(lines: Lines) -> list[Any]:
+    """Return what is shown of the detail of a foul."""
+    return next(entry for opened in entries(lines, 1) for path, entry in opened.items() if path.endswith("foul.detail"))
 
 
 FORMS: dict[str, Forge] = {
@@ -177,8 +190,18 @@ CONTENTS: dict[str, tuple[str, Forge, str]] = {
         lambda lines: lines[-2]["result"].update(scores=[9, 9, 9]),
         "the result that closed the match",
     ),
-    "a ranking with nobody": ("clean", lambda lines: both(lines, "ranking", [[0, 1]]), "one rank for every seat"),
-    "another winner": ("clean", lambda lines: both(lines, "winners", [1]), "the seats of the best rank"),
+    "a ranking with nobody": ("clean", lambda lines: everywhere(lines, "ranking", [[0, 1]]), "one rank for every seat"),
+    "another winner": ("clean", lambda lines: everywhere(lines, "winners", [1]), "the seats of the best rank"),
+    "a detail that is an object": (
+        "quadominos",
+        lambda lines: detail(lines).__setitem__(1, {"veiled": "0" * 64}),
+        "a line of kind step",
+    ),
+    "another end for one seat": (
+        "clean",
+        lambda lines: commands(lines, "end-seat")[0].update(scores=[9, 0, 0]),
+        "the result's scores",
+    ),
     "used time of nobody": ("clean", lambda lines: both(lines, "used_ms", [0.0, 0.0, 0.0]), "used_ms"),
 }
 
@@ -217,9 +240,9 @@ def test_the_seed_gives_the_hand_that_was_dealt(tmp_path: Path, name: str, seat:
     redaction = check_redacted(path)
     assert redaction.seat == seat
     game = GAME(redaction.header.setup.game)
-    check_deal(redaction.record, SEED.hex(), game)
+    check_with_seed(redaction.record, seat, SEED.hex(), game)
     with pytest.raises(RecordError, match="line 1: expected commitment"):
-        check_deal(redaction.record, OTHER, game)
+        check_with_seed(redaction.record, seat, OTHER, game)
 
 
 def another_hand(lines: Lines) -> None:
@@ -233,11 +256,62 @@ def another_nonce(lines: Lines) -> None:
     lines[-2]["nonces"][1] = "ff" * 16
 
 
+def my_play(lines: Lines) -> dict[str, Any]:
+    """Return what is shown of the first play of the seat itself after which it drew."""
+    return next(entry for entry in entries(lines, 2) if "commands.0.draws" in entry)
+
+
+def other_draws(lines: Lines) -> None:
+    """Let the seat draw something else."""
+    my_play(lines)["commands.0.draws"][1] = ["red-star"]
+
+
+def other_move(lines: Lines) -> None:
+    """Let the seat have made another move that it could have made, too."""
+    my_play(lines)["event.move"][1] = {"action": "pass"}
+
+
+def other_points(lines: Lines) -> None:
+    """Let a play score more."""
+    for command in commands(lines, "tell-seat")[:2]:
+        command["what"]["score"] += 1
+
+
+def a_tie(lines: Lines) -> None:
+    """Let the one who lost have won, too."""
+    everywhere(lines, "ranking", [[0, 1]])
+    everywhere(lines, "winners", [0, 1])
+
+
+def other_rule(lines: Lines) -> None:
+    """Let the seat be expelled for a malformed move that is a fine one."""
+    move = next(entry["event.move"] for entry in entries(lines, 1) if "event.move" in entry)[1]
+    shown = next(line for line in lines if "event.frame" in line.get("open", {}))
+    turn = shown["event"]["turn"]
+    body = msgspec.msgpack.encode({"type": "move", "match": "m", "turn": turn, "move": move}).hex()
+    shown["open"]["event.frame"][1] = body
+    shown["open"]["event.move"][1] = move
+    for path, entry in shown["open"].items():
+        if path.endswith("evidence"):
+            entry[1] = body
+
+
 @pytest.mark.parametrize(
     ("name", "forge", "expected"),
     [
-        ("dealt", another_hand, "first view"),
+        ("dealt", another_hand, "for seat 0 the view"),
         ("dealt", another_nonce, "nonces"),
+        ("dealt", other_draws, "draws"),
+        ("dealt", other_points, "a play that the rules allow then"),
+        ("dealt", other_move, "a play that the rules allow then"),
+        ("dealt", lambda lines: commands(lines, "tell-seat")[1]["what"].update(count=5), "the same told to all"),
+        ("dealt", lambda lines: commands(lines, "tell-seat")[0].update(what={"kind": "expelled"}), "one of the seats"),
+        ("dealt", a_tie, "winners"),
+        ("dealt", lambda lines: everywhere(lines, "scores", [9, 3]), "scores"),
+        ("dealt", lambda lines: both(lines, "reason", "q.end.finished"), "reason"),
+        ("quincy", other_draws, "draws"),
+        ("quadominos", other_points, "a play that the rules allow then"),
+        ("quadominos", other_rule, "of a move its rule and code"),
         ("seats by lot", lambda lines: lines[0]["setup"]["names"].reverse(), "seats by lot"),
     ],
 )
@@ -249,7 +323,7 @@ def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, 
     path.write_bytes(rewritten(lines))
     record = check_redacted(path).record
     with pytest.raises(RecordError, match=f"expected {expected}"):
-        check_deal(record, SEED.hex(), GAME("q"))
+        check_with_seed(record, SEAT, SEED.hex(), GAME(record.header.setup.game))
 
 
 def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
@@ -259,7 +333,7 @@ def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
     path = tmp_path / "m"
     path.write_bytes(rewritten(lines))
     with pytest.raises(BadSetup):
-        check_deal(check_redacted(path).record, SEED.hex(), GAME("q"))
+        check_with_seed(check_redacted(path).record, SEAT, SEED.hex(), GAME("q"))
 
 
 @pytest.mark.parametrize("name", FINISHED)

@@ -17,7 +17,7 @@ from ...record.audit.tournament import MatchProof
 from ...record.manifest import NAME, check_manifest, record_files
 from ...record.published_heads import PublishedHead
 from ...record.reader import Chain, IsRedacted, Record, RecordError
-from ...record.redacted_checks import check_deal
+from ...record.redacted_checks import check_with_seed
 from ...record.redacted_record import RedactedRecord, check_redacted
 from ...record.schema import Header
 from ...record.tournament_record import is_tournament
@@ -225,15 +225,15 @@ def _deal(header: Header) -> str:
     return "position" if header.setup.position is not None else "fair" if header.setup.nonces else "fixed"
 
 
-def _check_deal(redaction: RedactedRecord, seed: str) -> None:
-    """Check the deal of a redacted record.
+def _check_with_seed(redaction: RedactedRecord, seed: str) -> None:
+    """Check what a redacted record shows against its match's seed.
 
     Raises:
         RecordError: it does not follow from the seed.
     """
     record = redaction.record
     try:
-        check_deal(record, seed, find_game(redaction.header.setup.game))
+        check_with_seed(record, redaction.seat, seed, find_game(redaction.header.setup.game))
     except BadSetup as error:
         raise RecordError(record.path, 1, f"a setup of {redaction.header.setup.game}", str(error)) from None
 
@@ -242,7 +242,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
     redaction = check_redacted(path, demands.keys, find_wire=installed().wire)
     header = redaction.header
     if demands.seed is not None:
-        _check_deal(redaction, demands.seed)
+        _check_with_seed(redaction, demands.seed)
     report = SoundRedaction(
         record=str(path),
         match=header.setup.match,

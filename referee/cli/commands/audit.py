@@ -70,7 +70,7 @@ def audit_command(
     verdict with its deadline, the scores and the ranking. The first line that does not hold is named, with what was
     expected there. A redacted record (`referee explain --redact`) is known as such: checked are its chain, its seal,
     that it shows what was sealed, all of what one seat may see and nothing else, and that this agrees with itself; with
-    --seed, the deal as well.
+    --seed, that it follows from the deal and from what all were told as well.
 
     Of a folder with a MANIFEST.json is checked that no record is missing and none was added. Of a tournament's folder
     are checked its record, with every pairing, ruling and bye, each result against the match's own record, the

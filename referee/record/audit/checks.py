@@ -64,9 +64,23 @@ def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:
     Raises:
         RecordError: the commitment, the nonces or the deal do not follow from what is revealed.
     """
+    shuffle = check_chance(record)
+    if shuffle is not None and record.header.setup.position is None:
+        _check_deal(record, game, shuffle)
+
+
+def check_chance(record: Record) -> "Redealer | None":
+    """Check the commitment, the nonces and the lot.
+
+    Returns:
+        The shuffle of the match's first deal; None if the record does not tell its seed.
+
+    Raises:
+        RecordError: they do not follow from what is revealed.
+    """
     setup, seed = record.header.setup, record.seed
     if seed is None:
-        return
+        return None
     commitment = hashlib.sha256(seed).hexdigest()
     if commitment != setup.commitment:
         raise RecordError(record.path, 1, f"commitment {commitment}", setup.commitment)
@@ -75,8 +89,7 @@ def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:
         raise RecordError(record.path, len(record.steps) + 2, f"nonces {nonces}", f"{record.result.nonces}")
     if setup.lot:
         _check_lot(record, seed)
-    if setup.position is None:
-        _check_deal(record, game, Redealer.of_match(seed, nonces))
+    return Redealer.of_match(seed, nonces)
 
 
 def _check_deal(record: Record, game: Game[Any, Any, Any], shuffle: "Redealer") -> None:
