@@ -5,15 +5,22 @@ starting numbers of White and Black, 0 for a bye. Without a file, random tournam
 how many rounds somebody meets an opponent again, has a second bye, or has the same colour a third time running or three
 more of one than of the other; the Dutch system allows the last two in the last round, where one of the two has more
 than half of the points.
+
+`--against COMMAND` has each of these rounds paired by another program, too, and prints how many it pairs the same. The
+command is one that reads a TRF file, for which `{trf}` stands in it, and prints the pairing in that form.
 """
 
 import argparse
+import shlex
+import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
+from shutil import which
+from tempfile import TemporaryDirectory
 
 from referee.chance import SEED_BYTES, Dealer
 from referee.pairing import dutch_library
@@ -22,8 +29,11 @@ from referee.pairing.base import Entrant, EntrantField, RoundToPair
 from referee.pairing.dutch import pair_round
 from referee.pairing.swiss import Swiss, course_of
 from referee.pairing.swiss_rules import Card, cards_of
-from referee.pairing.trf import Person, trf_text
+from referee.pairing.trf import Person, PlayedRounds, trf_text
 from referee.testing import random_result
+
+Pairs = Sequence[tuple[int, int]]
+"""Starting numbers of White and Black, 0 for a bye."""
 
 
 def main(arguments: list[str]) -> int:
@@ -32,15 +42,77 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="TRF")
     parser.add_argument("--tournaments", type=int, default=300, help="random ones, if there is no file")
     parser.add_argument("--withdrawals", type=float, default=0.003, help="how likely one is before a result")
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write a TRF of each random tournament's end")
+    parser.add_argument("--joins", type=float, default=0.003, help="how likely a late entrant is before a result")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="FOLDER",
+        help="write a TRF of each random tournament's end, and of each round that the other program pairs differently",
+    )
+    parser.add_argument("--against", metavar="COMMAND", help="another program, like 'bbpPairings --dutch {trf} -p'")
     given = parser.parse_args(arguments)
-    if given.files:
+    if given.against is not None and ("{trf}" not in given.against or which(shlex.split(given.against)[0]) is None):
+        parser.error("--against names a program that is there, and {trf} where it is told the file")
+    other = None if given.against is None else OtherProgram(given.against)
+    if not given.files:
+        _random_tournaments(given, other)
+    elif other is None:
         return max(map(_print_pairing, given.files))
-    return _random_tournaments(given.tournaments, given.withdrawals, given.write)
+    else:
+        for path in given.files:
+            other.compare(path)
+    if other is not None:
+        other.print_shares()
+    return 0
+
+
+class OtherProgram:
+    """Another program that pairs rounds, and how many it has paired the same."""
+
+    def __init__(self, command: str) -> None:
+        self._words = shlex.split(command)
+        self._found: Counter[str] = Counter()
+
+    def compare(self, trf: Path) -> bool:
+        """Pair the next round of a file on both sides.
+
+        Returns:
+            Whether all opponents and colours are the same; or neither side has a pairing.
+        """
+        ours, theirs = _pairs_of(trf), self._pairs_of(trf)
+        if ours is None or theirs is None:
+            same_opponents = is_same = ours is theirs
+        else:
+            same_opponents = set(map(frozenset, ours)) == set(map(frozenset, theirs))
+            is_same = set(ours) == set(theirs)
+        self._found.update(rounds=1, opponents=same_opponents, colours=is_same)
+        return is_same
+
+    def print_shares(self) -> None:
+        """Print how many rounds were the same."""
+        rounds, opponents, colours = (self._found[what] for what in ("rounds", "opponents", "colours"))
+        print(f"{rounds:6} rounds paired by the other program, too")
+        print(f"{opponents:6} of them with the same opponents, {opponents / max(rounds, 1):.2%}")
+        print(f"{colours:6} of them with the same opponents and colours, {colours / max(rounds, 1):.2%}")
+
+    def _pairs_of(self, trf: Path) -> Pairs | None:
+        """Return the other program's pairs; None if it has none, which is printed with what it says of that."""
+        words = [word.replace("{trf}", str(trf)) for word in self._words]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        count, *lines = done.stdout.split("\n")
+        if done.returncode or not count.strip().isdecimal():
+            print(f"{trf}: the other program has no pairing: {done.stderr.strip()}", file=sys.stderr)
+            return None
+        pairs = [map(int, line.split()) for line in lines[: int(count)]]
+        return [(white, black) for white, black in pairs]
+
+
+def _pairs_of(path: Path) -> Pairs | None:
+    return dutch_library.pairs_of(dutch_library.read_trf(path.read_text(encoding="utf-8-sig")))
 
 
 def _print_pairing(path: Path) -> int:
-    pairs = dutch_library.pairs_of(dutch_library.read_trf(path.read_text(encoding="utf-8-sig")))
+    pairs = _pairs_of(path)
     if pairs is None:
         print(f"{path}: there is no pairing", file=sys.stderr)
         return 1
@@ -48,22 +120,31 @@ def _print_pairing(path: Path) -> int:
     return 0
 
 
-def _random_tournaments(count: int, withdrawals: float, folder: Path | None) -> int:
+def _random_tournaments(given: argparse.Namespace, other: OtherProgram | None) -> None:
     found: Counter[str] = Counter()
     took = 0.0
-    for seed in range(count):
+    for seed in range(given.tournaments):
         begun = time.perf_counter()
-        for request, tables, by in _rounds(seed, withdrawals, folder):
+        for request, tables, by in _rounds(seed, given):
             found[by] += 1
             found.update(_breaches(request, tables))
+            if other is not None:
+                _compare_round(other, request.course, f"{seed}-round-{request.round}.trf", given.write)
         took += time.perf_counter() - begun
-    print(f"{count} random tournaments of 6 to 60 entrants in {took:.1f} s")
+    print(f"{given.tournaments} random tournaments of 6 to 60 entrants in {took:.1f} s")
     for what, times in sorted(found.items()):
         print(f"{times:6} {what}")
-    return 0
 
 
-def _rounds(seed: int, withdrawals: float, folder: Path | None) -> Iterator[tuple[RoundToPair, Sequence[Table], str]]:
+def _compare_round(other: OtherProgram, course: PlayedRounds, name: str, kept: Path | None) -> None:
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch) / name
+        _write_trf(path, course)
+        if not other.compare(path) and kept is not None:
+            _write_trf(kept / name, course)
+
+
+def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair, Sequence[Table], str]]:
     """Play a random tournament, and yield each round as it was paired."""
     form, source = Swiss(), Random(seed)
     entrants = tuple(
@@ -76,14 +157,22 @@ def _rounds(seed: int, withdrawals: float, folder: Path | None) -> Iterator[tupl
         yield request, tables, by
         state = form.paired(state, tables)
         while due := form.due(state):
-            if source.random() < withdrawals:
+            drawn = source.random()
+            if drawn < given.withdrawals:
                 state = form.withdraw(state, source.randrange(len(entrants)))
+            elif drawn < given.withdrawals + given.joins and state.round < state.rounds:
+                entrants = (*entrants, Entrant(name=f"e{len(entrants)}"))
+                state = form.join(state, EntrantField(entrants=entrants, seats=2))
             else:
                 state = form.record(state, random_result(due[0], source))
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        people = [Person(entrant.name, entrant.rating) for entrant in entrants]
-        (folder / f"{seed}.trf").write_text(trf_text(course_of(state), people, [("012", f"random {seed}")]))
+    if given.write is not None:
+        _write_trf(given.write / f"{seed}.trf", course_of(state))
+
+
+def _write_trf(path: Path, course: PlayedRounds) -> None:
+    people = [Person(f"e{entrant}") for entrant in range(len(course.order))]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(trf_text(course, people, [("012", path.stem)]))
 
 
 def _breaches(request: RoundToPair, tables: Sequence[Table]) -> Iterator[str]:
