@@ -15,7 +15,8 @@ from ..net.http_server import HttpServer
 from ..net.links.addresses import address_of, listen, stopped
 from ..observers import Note
 from ..plugins import find_game
-from ..submissions.api import LIMITS, AuthorApi, Authors
+from ..submissions.api import LIMITS, AuthorApi
+from ..submissions.authors import Authors
 from ..submissions.check_queue import CHECK_S, CheckQueue
 from ..submissions.matches import Matches
 from ..submissions.store import MAX_VERSIONS, Store
@@ -67,10 +68,9 @@ def receive(
     find_confinement(options, logs)  # now, and said to the organiser; a check would find out too late
     authors = Authors(players)
     matches = Matches(logs, service.folder, find_game, remote_by_name=service.remote_by_name)
-    sandbox = () if options.sandbox == SandboxMode.AUTO else ("--sandbox", options.sandbox)
-    command = check or (*CHECK, *sandbox, "--memory", str(options.memory_mib))
+    command = check or check_command(options)
     with closing(Store(service.folder, service.max_versions)) as store, monitoring(options) as watching:
-        note = _telling(watching.observers.note, options.say)
+        note = telling(watching.observers.note, options.say)
 
         async def _main(reactor: Any) -> None:
             checks = CheckQueue(reactor, store, wall_clock, note, command, service.check_s)
@@ -90,7 +90,13 @@ def receive(
         run_reactor(_main)
 
 
-def _telling(note: Note, say: Say) -> Note:
+def check_command(options: RefereeOptions) -> Sequence[str]:
+    """Return the command line of a check, but for the folder."""
+    sandbox = () if options.sandbox == SandboxMode.AUTO else ("--sandbox", options.sandbox)
+    return *CHECK, *sandbox, "--memory", str(options.memory_mib)
+
+
+def telling(note: Note, say: Say) -> Note:
     """Return what takes note and tells the organiser, too."""
 
     def _take(event: str, /, **facts: Any) -> None:

@@ -1,7 +1,7 @@
 """`python -m referee.check FOLDER`: check one program in a process of its own, and print the report as JSON.
 
-For who checks programs of others, as the queue of submissions does. Exit status: 0 it passes, 1 a step failed, 2 the
-check could not be made.
+Each step is a line `{"step": ...}` as soon as it is over; the last line is the report. For who checks programs of
+others, as the queue of submissions does. Exit status: 0 it passes, 1 a step failed, 2 the check could not be made.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from ..record.key_file import default_path
 from ..record.record_files import record_names
 from .checking import report, run_check
 from .context import CheckRequest
+from .findings import Finding
 
 
 def main() -> int:
@@ -37,13 +38,18 @@ def main() -> int:
             private_names=record_names,
             warn=_say,
         )
-        findings = run_check(request, load(), confinement, lambda finding: None)
+        findings = run_check(request, load(), confinement, _tell)
     except RefereeError as error:
         _say(str(error))
         return 2
     found = report(Path(asked.player).name, findings)
     sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
     return 0 if found["passes"] else 1
+
+
+def _tell(finding: Finding) -> None:
+    sys.stdout.write(msgspec.json.encode({"step": finding}).decode() + "\n")
+    sys.stdout.flush()
 
 
 def _say(text: str) -> None:

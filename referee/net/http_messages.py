@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, unquote
 
 import msgspec
 from msgspec import Struct
@@ -43,6 +44,43 @@ class HttpService(Protocol):
 
     async def answer(self, inquiry: Inquiry) -> Reply:
         """Answer a request that was not refused."""
+
+
+def bearer_of(headers: Any) -> str | None:
+    """Return the token that a request brings; None if it brings none, or several.
+
+    Args:
+        headers: of the request, Twisted's.
+    """
+    given = headers.getRawHeaders(b"authorization") or []
+    kind, _, token = (given[0] if len(given) == 1 else b"").decode("latin-1").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
+
+
+def inquiry_of(author: str, method: bytes, uri: bytes, body: bytes) -> Inquiry:
+    """Return what is asked; a slash within a part of the path may be written %2F.
+
+    Args:
+        author: who asks.
+        method: as it came.
+        uri: as it came.
+        body: as it came.
+    """
+    path, _, query = uri.decode("latin-1").partition("?")
+    return Inquiry(
+        author=author,
+        method=method.decode("latin-1"),
+        path=tuple(unquote(part, errors="replace") for part in path.split("/")[1:]),
+        query=_parsed(query),
+        body=body,
+    )
+
+
+def _parsed(query: str) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(query, max_num_fields=8))
+    except ValueError:
+        return {}
 
 
 def refusal(code: HTTPStatus, error: str, remedy: str) -> Reply:

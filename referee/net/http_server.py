@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
-from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
@@ -19,7 +18,7 @@ from twisted.web import http
 
 from ..clock import Timer
 from ..observers import Note
-from .http_messages import HttpService, Inquiry, Reply, refusal
+from .http_messages import HttpService, Reply, bearer_of, inquiry_of, refusal
 from .links.addresses import origin_of
 from .links.crowd import Crowd
 
@@ -65,7 +64,7 @@ class _Request(http.Request):
         method = self.channel._command  # noqa: SLF001  # the request itself is told only when it is whole
         if method in _WITH_BODY and not self.requestHeaders.hasHeader(b"content-length"):
             length = None
-        found = self._server.service.announced(self._token(), length)
+        found = self._server.service.announced(bearer_of(self.requestHeaders), length)
         if isinstance(found, str):
             self._author = found
             self.channel.introduce(found)
@@ -88,28 +87,14 @@ class _Request(http.Request):
 
     async def _answer(self) -> None:
         try:
-            reply = await self._server.service.answer(self._inquiry())
+            inquiry = inquiry_of(self._author, self.method, self.uri, self.content.read())
+            reply = await self._server.service.answer(inquiry)
         except Exception as error:  # noqa: BLE001  # the organiser is told it, and the author only whose fault it was not
             self._server.note("request-failed", author=self._author, error=str(error))
             text = "the referee could not answer, and nothing was taken in; it is not your fault"
             reply = refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text, "try again; if it stays so, tell the organiser")
         if self.channel is not None:  # else the connection is gone
             self._send(reply)
-
-    def _token(self) -> str | None:
-        given = self.requestHeaders.getRawHeaders(b"authorization") or []
-        kind, _, token = (given[0] if len(given) == 1 else b"").decode("latin-1").partition(" ")
-        return token.strip() if kind.lower() == "bearer" else None
-
-    def _inquiry(self) -> Inquiry:
-        path, _, query = self.uri.decode("latin-1").partition("?")
-        return Inquiry(
-            author=self._author,
-            method=self.method.decode("latin-1"),
-            path=tuple(unquote(part, errors="replace") for part in path.split("/")[1:]),
-            query=_parsed(query),
-            body=self.content.read(),
-        )
 
     def _send(self, reply: Reply) -> None:
         answer: Any = self  # Twisted's own methods have no types
@@ -242,10 +227,3 @@ def _headers(reply: Reply) -> Mapping[str, str]:
         "x-content-type-options": "nosniff",
         "connection": "close",
     }
-
-
-def _parsed(query: str) -> dict[str, str]:
-    try:
-        return dict(parse_qsl(query, max_num_fields=8))
-    except ValueError:
-        return {}

@@ -5,6 +5,7 @@ The page's own policy lets that one script and that one style be, and no address
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,25 +18,38 @@ from .columns import COLUMNS, TEXTS
 from .encounters import share_error
 from .words import duration, moment, number
 
-_MAY_ASK = "connect-src 'self'; "
+_SELF, _NOBODY = "'self'", "'none'"
+_MAY_ASK = f"connect-src {_SELF}; "
 
 
-def page(name: str, data: Any, /, *, looks: str | None = None, may_ask: bool = False, **values: Any) -> str:
+def page(
+    name: str,
+    data: Any,
+    /,
+    *,
+    looks: str | None = None,
+    styles: Sequence[str] = (),
+    may_ask: bool = False,
+    may_send: bool = False,
+    **values: Any,
+) -> str:
     """Return a page.
 
     Args:
         name: of its template, without the ending.
         data: what its script shows, as JSON in the page.
         looks: name of its script and its own style, without the ending; None: they are called as the template is.
+        styles: names of styles before its own, without the ending.
         may_ask: whether its script may ask the server that it came from.
+        may_send: whether forms may be sent to that server.
         values: what its template shows.
     """
     own = looks or name
-    style, script = _source("page.css") + _source(f"{own}.css"), _source(f"{own}.js")
+    style, script = "".join(_source(f"{each}.css") for each in ("page", *styles, own)), _source(f"{own}.js")
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask else ''}"
-        "base-uri 'none'; form-action 'none'"
+        f"base-uri 'none'; form-action {_SELF if may_send else _NOBODY}"
     )
     template = environment().get_template(f"{name}.html")
     return template.render(policy=policy, style=style, script=script, data=data, **values)

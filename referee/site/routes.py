@@ -1,6 +1,5 @@
 """The addresses of the contest's site, and what stands behind each."""
 
-import os
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -10,17 +9,15 @@ import msgspec
 from klein import Klein
 from msgspec import Struct
 from twisted.internet.defer import Deferred
-from twisted.protocols.basic import FileSender
-from twisted.web.http import CACHED
 from werkzeug.exceptions import HTTPException
 
 from ..net.http_messages import JSON
+from .answers import HTML, sent, sent_file
 from .cards import ContestCard
 from .event_streams import EventStreams
-from .published import TYPES, find_published
+from .members import Members, add_members
+from .published import find_published
 from .visitors import Visitors
-
-HTML = TYPES[".html"]
 
 
 class SiteContent(Struct, frozen=True, kw_only=True):
@@ -41,36 +38,44 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     streams: EventStreams
 
 
-def site_of(content: SiteContent, reactor: Any) -> Visitors:
+def site_of(content: SiteContent, members: Members, reactor: Any) -> Visitors:
     """Return what answers visitors.
 
     Args:
         content: what they are shown.
+        members: those who may sign in.
         reactor: Twisted's.
     """
-    return Visitors(_routes(content).resource(), reactor)
+    return Visitors(addresses_of(content, members).resource(), reactor, members.bodies.room)
 
 
-def _routes(content: SiteContent) -> Klein:
+def addresses_of(content: SiteContent, members: Members) -> Klein:
+    """Return all addresses of the site."""
+    app = _public(content)
+    add_members(app, members, content.refused)
+    return app
+
+
+def _public(content: SiteContent) -> Klein:
     app = Klein()
 
     @app.route("/", methods=["GET", "HEAD"])
     def _home(request: Any) -> bytes:
-        return _sent(request, HTML, content.home().encode())
+        return sent(request, HTML, content.home().encode())
 
     @app.route("/api/contest", methods=["GET", "HEAD"])
     def _contest(request: Any) -> bytes:
-        return _sent(request, JSON, msgspec.json.encode(content.card()))
+        return sent(request, JSON, msgspec.json.encode(content.card()))
 
     @app.route("/api/events", methods=["GET"])
     def _events(request: Any) -> Deferred[None]:
-        _sent(request, "text/event-stream", b"")
+        sent(request, "text/event-stream", b"")
         content.streams.add(request)
         return Deferred()  # cancelled once nobody looks on
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
     def _key(request: Any) -> bytes:
-        return _sent(request, "application/x-pem-file", content.public_key)
+        return sent(request, "application/x-pem-file", content.public_key)
 
     @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
     def _file(request: Any, name: str, rest: str) -> Any:
@@ -78,7 +83,7 @@ def _routes(content: SiteContent) -> Klein:
         path = None if folder is None else find_published(folder, rest, is_over=content.is_over(name))
         if path is None:
             return _refused(request, HTTPStatus.NOT_FOUND)
-        return _sent_file(request, path)
+        return sent_file(request, path)
 
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
@@ -86,25 +91,6 @@ def _routes(content: SiteContent) -> Klein:
 
     def _refused(request: Any, code: HTTPStatus) -> bytes:
         request.setResponseCode(code)
-        return _sent(request, HTML, content.refused(code).encode())
+        return sent(request, HTML, content.refused(code).encode())
 
     return app
-
-
-def _sent_file(request: Any, path: Path) -> Any:
-    """Send a file, unless who asks has it already."""
-    _sent(request, TYPES[path.suffix], b"", cache="no-cache")  # asked for anew each time, and sent if it changed
-    file = path.open("rb")
-    status = os.fstat(file.fileno())
-    request.setHeader("Content-Length", str(status.st_size))
-    if request.setLastModified(status.st_mtime) is CACHED or request.method == b"HEAD":
-        file.close()
-        return b""
-    return FileSender().beginFileTransfer(file, request).addBoth(lambda _: file.close())
-
-
-def _sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
-    """Say what an answer is, and return its body."""
-    request.setHeader("Cache-Control", cache)
-    request.setHeader("Content-Type", content_type)
-    return body

@@ -1,6 +1,7 @@
-"""Holds those who visit the site to what a site has for all: connections, and requests without a body."""
+"""Holds those who visit the site to what a site has for all: connections, and bodies that somebody waits for."""
 
-from io import BytesIO
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from twisted.internet.protocol import connectionDone
@@ -10,6 +11,7 @@ from twisted.web.server import Request, Site
 
 from ..net.links.addresses import origin_of
 from ..net.links.crowd import Crowd
+from .bodies import NO_ROOM, BodyRoom
 
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",  # besides that of each page, which names its one script
@@ -22,36 +24,58 @@ SILENCE_S = 30
 """A visitor who sends nothing for so long, in the middle of a request, is gone."""
 MOST_OF_ADDRESS, MOST = 256, 4096
 """Connections: of a class room behind one address, whose browsers open some each, and of all."""
-DROPPED_BYTES = 65_536
-"""Of a body that nobody asked for; whoever sends more than that is cut."""
+FindRoom = Callable[[str, str, Any], BodyRoom]
+"""Tells how much of a body may come: by method, path and request."""
 
 
 class _Request(Request):
     """One request; called by Twisted."""
 
     channel: Any
+    content: Any
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, find_room: FindRoom, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # Twisted has no types
-        self._dropped = 0
+        self._find_room = find_room
+        self._room = NO_ROOM
+        self._came = 0
+        self.content_type = ""
+        """Of its body."""
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the body was longer than what is kept, so that nothing of it was."""
+        return self._came > self._room.kept
 
     def gotLength(self, length: int | None) -> None:
-        """Keep nothing of a body: no page takes one."""
-        self.content = BytesIO()
+        """Look how much of the body may come."""
+        self.content_type = self.getHeader("content-type") or ""
+        self.requestHeaders.removeHeader(b"content-type")  # Twisted would take a form apart at once, and in memory
+        method, path = self.channel._command, self.channel._path  # noqa: SLF001  # told only when it is whole
+        self._room = self._find_room(method.decode("latin-1"), path.partition(b"?")[0].decode("latin-1"), self)
+        super().gotLength(length if self._room.kept else 0)  # type: ignore[no-untyped-call]
 
     def handleContentChunk(self, data: bytes) -> None:
-        """Drop a part of the body."""
-        self._dropped += len(data)
-        if self._dropped > DROPPED_BYTES:
+        """Keep a part of the body, unless it is too much."""
+        self._came += len(data)
+        if not self.is_too_large:
+            self.content.write(data)
+            return
+        self.content.seek(0)
+        self.content.truncate()
+        if self._is_cut():
             self.channel.transport.abortConnection()
 
     def process(self) -> None:
         """Answer with the headers of the site, whoever makes the answer; who was cut gets none."""
-        if self._dropped > DROPPED_BYTES:
+        if self._is_cut():
             return
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
+
+    def _is_cut(self) -> bool:
+        return self.is_too_large and self._came > self._room.dropped
 
 
 class _Connection(ProtocolWrapper):
@@ -76,13 +100,14 @@ class Visitors(WrappingFactory):
     Args:
         resource: answers; a resource of Twisted's.
         reactor: Twisted's.
+        find_room: tells how much of a body may come.
     """
 
     protocol = _Connection
     noisy = False
 
-    def __init__(self, resource: Any, reactor: Any) -> None:
-        site = Site(resource, _Request, reactor=reactor, timeout=SILENCE_S)
+    def __init__(self, resource: Any, reactor: Any, find_room: FindRoom) -> None:
+        site = Site(resource, partial(_Request, find_room), reactor=reactor, timeout=SILENCE_S)
         site.displayTracebacks = False
         site.noisy = False
         super().__init__(site)  # type: ignore[no-untyped-call]  # Twisted has no types

@@ -1,9 +1,7 @@
 """What an author is answered: its own versions and matches, and of others' not even whether they are there."""
 
-from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,10 +10,10 @@ from twisted.internet.threads import deferToThread
 
 from ..net.http_messages import Inquiry, Reply, refusal
 from ..net.http_server import Limits
-from ..net.links.tokens import BadTokens, name_of, read_tokens
 from ..observers import Note
 from ..record.reader import RecordError
 from .archive import MAX_PACKED_BYTES, MIB, BadArchive
+from .authors import Authors, Pace
 from .check_queue import CheckQueue
 from .matches import Matches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
@@ -23,7 +21,6 @@ from .store import HandedInVersion, Store, VersionRefused, VersionState
 LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_address=16, known=256, of_client=8)
 """A class hands in at the last minute; each may hold the largest archive, on disk while it comes: at 64 KiB/s it takes
 the whole time, as a long record does that is explained in a queue. Who sends no token is no author, and has 10 s."""
-MINUTE_S = 60.0
 HAND_INS_A_MINUTE = 6
 """Faster than a person changes a program and looks at what came of it."""
 REQUESTS_A_MINUTE = 120
@@ -35,68 +32,11 @@ _DIGITS = 9
 NOWHERE = refusal(
     HTTPStatus.NOT_FOUND,
     "there is no such thing of yours",
-    "PUT or GET /submissions, GET /submissions/NUMBER, /matches, /matches/NAME and /matches/NAME/record; "
+    "PUT or GET /submissions, GET /submissions/NUMBER, PUT /submissions/NUMBER/present, GET /matches, /matches/NAME "
+    "and /matches/NAME/record; "
     "numbers and names are in your lists, a slash in a name is written %2F",
 )
 """For what is not there and for what is another's, to the byte."""
-
-
-class Authors:
-    """Who may hand in: the file of tokens, read again whenever it changes.
-
-    Args:
-        path: of the file.
-
-    Raises:
-        BadTokens: it can't be used.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._hashes = read_tokens(path)
-        self._stamp = self._look()
-
-    def named(self, token: str | None) -> str | None:
-        """Return whose token it is; None if it is nobody's. A file that became unusable changes nothing."""
-        stamp = self._look()
-        if stamp not in (None, self._stamp):
-            self._stamp = stamp
-            try:
-                self._hashes = read_tokens(self._path)
-            except BadTokens:
-                self._stamp = None  # it may be written this very moment: look again
-        return name_of(token, self._hashes)
-
-    def _look(self) -> tuple[int, int, int] | None:
-        try:
-            status = self._path.stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-class Pace:
-    """How often each author may ask.
-
-    Args:
-        a_minute: so often.
-        now: monotonic seconds.
-    """
-
-    def __init__(self, a_minute: int, now: Callable[[], float]) -> None:
-        self._a_minute = a_minute
-        self._now = now
-        self._times: defaultdict[str, deque[float]] = defaultdict(deque)
-
-    def wait_s(self, author: str) -> float:
-        """Return how long an author has to wait; 0, and it is counted, if not at all."""
-        times, now = self._times[author], self._now()
-        while times and times[0] <= now - MINUTE_S:
-            times.popleft()
-        if len(times) >= self._a_minute:
-            return times[0] + MINUTE_S - now
-        times.append(now)
-        return 0.0
 
 
 class AuthorApi:
@@ -157,10 +97,11 @@ class AuthorApi:
             case "PUT", ("submissions",):
                 reply = await self._hand_in(inquiry.author, inquiry.body)
             case "GET", ("submissions",):
-                versions = await deferToThread(self._store.versions, inquiry.author)
-                reply = _plain({"submissions": [self._shown(inquiry.author, version) for version in versions]})
+                reply = await self._listed(inquiry.author)
             case "GET", ("submissions", number):
                 reply = await self._version(inquiry.author, number)
+            case "PUT", ("submissions", number, "present"):
+                reply = await self._choose(inquiry.author, number)
             case "GET", ("matches",):
                 reply = _plain({"matches": await self._reading.run(deferToThread, self._matches.of, inquiry.author)})
             case "GET", ("matches", name):
@@ -186,13 +127,35 @@ class AuthorApi:
             self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
         return _plain(self._shown(author, version), HTTPStatus.ACCEPTED)
 
+    async def _listed(self, author: str) -> Reply:
+        versions = await deferToThread(self._store.versions, author)
+        present = await deferToThread(self._store.present, author)
+        return _plain({"submissions": [self._shown(author, version) for version in versions], "present": present})
+
     async def _version(self, author: str, number: str) -> Reply:
-        is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
-        version = await deferToThread(self._store.version, author, int(number)) if is_number else None
+        version = await self._found(author, number)
         if version is None:
             return NOWHERE
         report = await deferToThread(self._store.report, author, version.number)
-        return _plain({**self._shown(author, version), "report": report})
+        steps = await deferToThread(self._checks.steps, author, version.number)
+        plays = version.number == await deferToThread(self._store.present, author)
+        return _plain({**self._shown(author, version), "plays": plays, "report": report, "steps": steps})
+
+    async def _choose(self, author: str, number: str) -> Reply:
+        version = await self._found(author, number)
+        if version is None:
+            return NOWHERE
+        try:
+            await deferToThread(self._store.choose, author, version.number)
+        except VersionRefused as error:
+            return refusal(HTTPStatus.CONFLICT, error.what, error.remedy)
+        self._checks.changed(author)
+        self._note("version-chosen", author=author, version=version.number)
+        return await self._listed(author)
+
+    async def _found(self, author: str, number: str) -> HandedInVersion | None:
+        is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
+        return await deferToThread(self._store.version, author, int(number)) if is_number else None
 
     def _shown(self, author: str, version: HandedInVersion) -> dict[str, Any]:
         plain: dict[str, Any] = msgspec.to_builtins(version)

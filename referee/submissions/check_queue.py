@@ -10,7 +10,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,10 @@ class CheckQueue:
         self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
+        self._told: Path | None = None
+        """What its check has told so far."""
+        self._changes = Counter[str]()
+        """Author -> how often something about its versions has changed."""
 
     async def recover(self) -> None:
         """End what a service that was killed had begun, and queue what waits: before anything else.
@@ -93,6 +98,24 @@ class CheckQueue:
     def add(self, author: str, number: int) -> None:
         """Have a version checked when its turn comes."""
         self._queue.put((author, number))
+        self.changed(author)
+
+    def changed(self, author: str) -> None:
+        """Take note that something about an author's versions is another."""
+        self._changes[author] += 1
+
+    def stamp(self, author: str) -> tuple[int, int]:
+        """Return what is another whenever something about an author's versions is, or its check has told more."""
+        is_checked = self.current is not None and self.current[0] == author
+        return self._changes[author], _size(self._told) if is_checked else 0
+
+    def steps(self, author: str, number: int) -> list[Any]:
+        """Return the steps that the check of a version has told so far; none if it is not being checked."""
+        return list(_steps(self._told)) if self.current == (author, number) else []
+
+    def waiting(self) -> list[tuple[str, int]]:
+        """Return the versions that wait, author and number, in their order."""
+        return list(self._queue.pending)
 
     async def run(self) -> None:
         """Check what there is to check until this is cancelled; then nothing of a check is left.
@@ -102,6 +125,8 @@ class CheckQueue:
         """
         while True:
             self.current = await self._queue.get()
+            author = self.current[0]
+            self.changed(author)
             try:
                 await self._check(*self.current)
             except CancelledError:
@@ -113,6 +138,7 @@ class CheckQueue:
                 await deferLater(self._reactor, RETRY_S)
             finally:
                 self.current = None
+                self.changed(author)
 
     async def _check(self, author: str, number: int) -> None:
         version = self._store.version(author, number)
@@ -142,10 +168,12 @@ class CheckQueue:
                 self._note("check-failed", author=author, version=number, error=_told(error))
                 return CheckOutcome(passed=False, trouble=_trouble(error))
             finally:
+                self._told = None
                 await deferToThread(held.close)
 
     async def _verdict(self, folder: Path) -> CheckOutcome:
         """Check the player in a folder, which has the output beside it, and return what came of it."""
+        self._told = folder / "out"
         status = await self._ended(self._started(folder))
         if status is None:
             remedy = "`referee check` on your own machine shows where it hangs"
@@ -193,6 +221,24 @@ class CheckQueue:
             pass
 
 
+def _size(path: Path | None) -> int:
+    try:
+        return 0 if path is None else path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _steps(path: Path | None) -> Iterator[Any]:
+    """Yield the steps that stand in a check's output: its lines that are objects with a `step`."""
+    try:
+        lines = [] if path is None else _placeless(path.read_bytes()[:_MAX_REPORT_BYTES], path.parent).split(b"\n")
+    except OSError:
+        return
+    for line in lines:
+        with contextlib.suppress(KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            yield msgspec.json.decode(line, type=dict[str, Any])["step"]
+
+
 def _told(error: Exception) -> str:
     """Return an error as the organiser is told it."""
     if isinstance(error, CheckFailed):
@@ -213,14 +259,18 @@ def _trouble(error: Exception) -> str:
 
 def _report(folder: Path) -> dict[str, Any] | None:
     """Return the object in a check's last line, paths relative to the check's folder; None if there is none."""
-    place = msgspec.json.encode(f"{folder}/")[1:-1]
     with (folder / "out").open("rb") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - _MAX_REPORT_BYTES, 0))
         lines = file.read().strip().splitlines() or [b""]
     try:
-        return msgspec.json.decode(lines[-1].replace(place, b""), type=dict[str, Any])
+        return msgspec.json.decode(_placeless(lines[-1], folder), type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def _placeless(text: bytes, folder: Path) -> bytes:
+    """Return JSON with its paths relative to a folder."""
+    return text.replace(msgspec.json.encode(f"{folder}/")[1:-1], b"")
 
 
 def _failed_steps(report: dict[str, Any]) -> tuple[str, ...]:

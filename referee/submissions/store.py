@@ -1,8 +1,10 @@
 """The folder of what authors handed in: every version, its check's report, and which one is present.
 
-    DIR/NAME                          link to the player's folder of the latest version that passed
+    DIR/NAME                          link to the player's folder of the present version: the latest one that passed,
+                                      or an older one that its author went back to
     DIR/.versions/NAME/0001/          archive.tar.gz, player/ (unpacked from it, never written to again),
                                       version.json, report.json
+    DIR/.versions/NAME/choice.json    the version that its author went back to, if any
 
 Authors are named by the organiser. A version is there whole or not at all, and stays: a link is all that changes, so
 that who plays goes on with what it began with.
@@ -35,6 +37,7 @@ MAX_JSON_BYTES = 1024 * MIB
 MAX_ATTEMPTS = 3
 """Checks of one version that were cut off: it may be what takes the machine down."""
 _ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive.tar.gz", "player", "version.json", "report.json"
+_CHOICE = "choice.json"
 _PARTIAL = ".partial-"
 _DIGITS = 4
 
@@ -79,6 +82,14 @@ class CheckOutcome(Struct, frozen=True, kw_only=True):
     """What `referee check --json` printed; None: nothing that can be used."""
     trouble: str | None = None
     failed_steps: tuple[str, ...] = ()
+
+
+class _Choice(Struct, frozen=True, kw_only=True):
+    """A version that its author went back to."""
+
+    number: int
+    newest: int
+    """Of those that had passed then: with a newer one, the choice is over."""
 
 
 class StoreError(RefereeError):
@@ -155,8 +166,34 @@ class Store:
 
     def present(self, author: str) -> int | None:
         """Return the number of the version that plays; None if none has passed."""
-        numbers = [version.number for version in self.versions(author) if version.state is VersionState.PASSED]
-        return max(numbers, default=None)
+        passed = self._passed(author)
+        newest, choice = max(passed, default=None), self._choice(author)
+        is_chosen = choice is not None and choice.newest == newest and choice.number in passed
+        return choice.number if choice is not None and is_chosen else newest
+
+    def choose(self, author: str, number: int) -> None:
+        """Let an older version play, until a newer one than there is has passed.
+
+        Raises:
+            VersionRefused: it has not passed.
+            StoreError: something else is in the place of the author's link.
+            OSError: the disk can't take it.
+        """
+        passed = self._passed(author)
+        if number not in passed:
+            raise VersionRefused(f"version {number} has not passed its check", "choose one that has")
+        choice = _Choice(number=number, newest=max(passed))
+        write_whole(self._versions / author / _CHOICE, [msgspec.json.encode(choice)])
+        self._set_link(author)
+
+    def _passed(self, author: str) -> list[int]:
+        return [version.number for version in self.versions(author) if version.state is VersionState.PASSED]
+
+    def _choice(self, author: str) -> _Choice | None:
+        try:
+            return msgspec.json.decode((self._versions / author / _CHOICE).read_bytes(), type=_Choice)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
 
     # --- handing in
 

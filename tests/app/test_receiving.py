@@ -1,13 +1,13 @@
 """What an organiser is told while programs are taken in."""
 
-from referee.app.receiving import _telling
+from referee.app.receiving import telling
 
 
 def test_what_happens_is_told_in_words() -> None:
     """Facts that are not known are left out, and whether something is so is told by yes and no."""
     noted: list[tuple[str, dict[str, object]]] = []
     said: list[str] = []
-    take = _telling(lambda event, /, **facts: noted.append((event, facts)), said.append)
+    take = telling(lambda event, /, **facts: noted.append((event, facts)), said.append)
     take("version-checked", author="ada", passed=True, again=False, trouble=None)
     assert noted == [("version-checked", {"author": "ada", "passed": True, "again": False, "trouble": None})]
     assert said == ["version checked: author ada, passed yes, again no"]

@@ -9,7 +9,11 @@ from twisted.internet.testing import StringTransport
 from twisted.web.resource import Resource
 
 from referee.site import visitors
-from referee.site.visitors import DROPPED_BYTES, Visitors
+from referee.site.bodies import NO_ROOM, BodyRoom
+from referee.site.visitors import Visitors
+
+DROPPED_BYTES = NO_ROOM.dropped
+ROOM = BodyRoom(10, 20)
 
 
 class Echo(Resource):
@@ -24,7 +28,7 @@ class Echo(Resource):
 
 def new_site() -> Visitors:
     """Return a site of one page."""
-    return Visitors(Echo(), Clock())  # type: ignore[no-untyped-call]  # Twisted has no types
+    return Visitors(Echo(), Clock(), lambda method, path, request: ROOM if path == "/form" else NO_ROOM)  # type: ignore[no-untyped-call]  # Twisted has no types
 
 
 def visitor(site: Visitors, host: str = "10.0.0.1") -> tuple[Any, StringTransport]:
@@ -57,6 +61,21 @@ def test_nothing_is_kept_of_a_body(site: Visitors, head: bytes, length: int, *, 
     assert transport.disconnected == is_cut
     assert (b"body: " in transport.value()) != is_cut
     assert b"body: x" not in transport.value()
+
+
+@pytest.mark.parametrize(("length", "kept", "is_cut"), [(10, 10, False), (11, 0, False), (20, 0, False), (21, 0, True)])
+def test_a_body_has_the_room_that_it_is_given(site: Visitors, length: int, kept: int, *, is_cut: bool) -> None:
+    """Of one that is too long nothing is kept; what is far too long is cut."""
+    channel, transport = visitor(site)
+    channel.dataReceived(b"POST /form HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
+    for _ in range(length):
+        if not transport.disconnected:
+            channel.dataReceived(b"1\r\nx\r\n")
+    if not is_cut:
+        channel.dataReceived(b"0\r\n\r\n")
+    assert transport.disconnected == is_cut
+    channel.connectionLost()
+    assert is_cut or transport.value().count(b"x", transport.value().index(b"body: ")) == kept
 
 
 def test_one_address_has_so_many_connections(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ class Reception:
 def receiving(folder: Path, *arguments: str, tokens: dict[str, str] | None = None) -> Iterator[Reception]:
     """Run a reception in a folder; some authors have tokens unless they are given."""
     players = folder / "players.toml"
-    tokens = tokens or add_tokens(players, ["ada", "bob", "cyd", "dan", "eva", "fay", "gil"], may_renew=False)
+    tokens = tokens or add_tokens(players, ["ada", "bob", "cyd", "dan", "eva", "fay", "gil", "hal"], may_renew=False)
     command = [sys.executable, STANDING, "submissions", "players.toml", "logs", *arguments]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         try:

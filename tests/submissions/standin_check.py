@@ -21,6 +21,7 @@ def check(folder: Path) -> int:
     if does == "crash":
         raise RecursionError(f"in {Path(__file__)} and {folder}")
     if does == "hang":
+        print(json.dumps({"step": {"number": 1, "title": "it is slow", "note": f"{folder}/x"}}), flush=True)
         subprocess.Popen(SLEEPER, start_new_session=True)  # as a player's program does
         if "HANGING" in os.environ:
             Path(os.environ["HANGING"]).open("a").close()  # a pipe, at whose other end a test waits

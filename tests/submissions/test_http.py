@@ -37,13 +37,26 @@ def test_two_authors_and_their_versions(service: Reception) -> None:
     assert not (service.folder / "bob").exists()
 
 
+def test_an_author_goes_back_to_an_older_version(service: Reception) -> None:
+    """To its own, and to one that has passed, only."""
+    for note in ("a", "b"):
+        service.hand_in("hal", archive(note=note))
+    service.hand_in("hal", archive("fail"))
+    assert service.ask("hal", "/submissions")[1]["present"] == 2
+    assert service.ask("hal", "/submissions/1/present", b"")[1]["present"] == 1
+    assert (service.ask("hal", "/submissions/1")[1]["plays"], (service.folder / "hal/note").read_text()) == (True, "a")
+    answers = [("3", 409), ("4", 404), ("x", 404), ("1/x", 404)]
+    assert [(path, service.ask("hal", f"/submissions/{path}/present", b"")[0]) for path, _ in answers] == answers
+    assert service.ask("bob", "/submissions/1/present", b"")[0] == 404
+
+
 def _check_privacy(service: Reception) -> None:
     """Check every address with every token: what is ada's is to bob what is not there, and to others nothing."""
     nothing = service.ask("bob", "/submissions/7")
     assert nothing[0] == 404
     for path in ("/submissions/1", "/submissions/2", "/matches/m", "/matches/m/record", "/submissions/1/x", "/", "/x"):
         assert service.ask("bob", path) == nothing
-    assert service.ask("bob", "/submissions") == (200, {"submissions": []})
+    assert service.ask("bob", "/submissions") == (200, {"submissions": [], "present": None})
     assert service.ask("bob", "/matches") == (200, {"matches": []})
     for method in ("POST", "DELETE", "PATCH"):
         assert service.ask("ada", "/submissions/1", b"", method) == nothing
@@ -72,7 +85,7 @@ def test_bad_archives_are_explained(service: Reception, data: bytes, status: int
     """What can't be unpacked is refused with what is wrong and what to do, and leaves nothing."""
     found, answer = service.ask("bob", "/submissions", data)
     assert (found, error in answer["error"], bool(answer["remedy"])) == (status, True, True)
-    assert service.ask("bob", "/submissions") == (200, {"submissions": []})
+    assert service.ask("bob", "/submissions") == (200, {"submissions": [], "present": None})
     assert [path.name for path in (service.folder / ".versions").rglob(".partial*")] == []
 
 
@@ -119,7 +132,7 @@ def test_a_body_that_breaks_off_is_no_version(service: Reception) -> None:
     head = f"PUT /submissions HTTP/1.1\r\nAuthorization: Bearer {service.tokens['gil']}\r\nContent-Length: 500\r\n\r\n"
     with service.connect() as connection:
         connection.sendall(head.encode() + archive()[:100])
-    assert service.ask("gil", "/submissions") == (200, {"submissions": []})
+    assert service.ask("gil", "/submissions") == (200, {"submissions": [], "present": None})
 
 
 def test_tokens_are_made_and_taken_while_it_runs(service: Reception) -> None:
@@ -157,7 +170,8 @@ def test_a_check_that_was_cut_off_is_made_again(
     with receiving(tmp_path) as service:
         assert service.ask("ada", "/submissions", archive("hang"))[0] == 202
         hanging.read_bytes()  # until the check hangs
-        assert service.ask("ada", "/submissions/1")[1]["state"] == "checking"
+        checked = service.ask("ada", "/submissions/1")[1]
+        assert (checked["state"], [step["note"] for step in checked["steps"]]) == ("checking", ["player/x"])
         mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(service.folder)).hexdigest()[:16]}"
         processes = [os.pidfd_open(pid) for pid in orphans(mark)]
         assert len(processes) == 2

@@ -14,7 +14,8 @@ from twisted.python.failure import Failure
 
 from referee.net.http_server import LINGER_S, HttpServer
 from referee.net.links.tokens import add_tokens
-from referee.submissions.api import LIMITS, AuthorApi, Authors
+from referee.submissions.api import LIMITS, AuthorApi
+from referee.submissions.authors import Authors
 
 AUTHORS = ["ada", *(f"author{number}" for number in range(LIMITS.known // LIMITS.of_client))]
 REQUEST = "POST /versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Length: 100000\r\n\r\n"

@@ -60,6 +60,19 @@ def test_the_latest_version_that_passed_plays(store: Store) -> None:
     assert read_folder(store.root / "ada").name == "mine"
 
 
+def test_an_author_goes_back_until_a_newer_version_passes(store: Store) -> None:
+    """What failed can't be chosen, and a referee that begins anew knows the choice."""
+    for name, verdict in (("a", PASSED), ("b", FAILED), ("c", PASSED)):
+        taken(store, name, verdict)
+    with pytest.raises(VersionRefused, match="version 2 has not passed"):
+        store.choose("ada", 2)
+    store.choose("ada", 1)
+    store.recover()
+    assert (store.present("ada"), note(store)) == (1, "a")
+    taken(store, "d", PASSED)
+    assert (store.present("ada"), note(store)) == (4, "d")
+
+
 def test_a_check_works_on_a_copy(store: Store, tmp_path: Path) -> None:
     """What a build makes is nothing of the version's; what plays is what was handed in."""
     store.hand_in("ada", archive(), NOW)

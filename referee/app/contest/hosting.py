@@ -1,10 +1,11 @@
 """Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import msgspec
-from twisted.internet.defer import CancelledError, Deferred, gatherResults
+from twisted.internet.defer import CancelledError, gatherResults
 
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
@@ -13,9 +14,12 @@ from ...plugins import installed
 from ...record.key_file import public_pem
 from ...site.cards import ContestCard, TournamentCard
 from ...site.event_streams import EventStreams
+from ...submissions.store import Store
+from ..receiving import check_command, telling
 from ..running import run_reactor
 from ..services import RefereeOptions, find_sealer, monitoring
 from .contest_file import Contest
+from .intake import SUBMISSIONS, Intake
 from .publishing import Publisher
 from .tournament_runs import RunState, TournamentRun
 
@@ -32,20 +36,24 @@ def host(contest: Contest, options: RefereeOptions, referee: Sequence[str], addr
         address: Twisted endpoint string to listen on.
 
     Raises:
-        BadRequest: the key or the address can't be used.
+        BadRequest: the key, the address or a file of tokens can't be used.
+        StoreError: another referee takes submissions into the contest's folder.
         OSError: the folder can't be written.
     """
     sealer = find_sealer(options.key, options.say)
-    with monitoring(options) as watching:
+    with closing(Store(contest.folder / SUBMISSIONS)) as store, monitoring(options) as watching:
+        note = telling(watching.observers.note, options.say)
 
         async def _main(reactor: Any) -> None:
-            hosted = HostedContest(reactor, contest, referee, _passed_on(options), watching.observers.note)
-            port = await listen(reactor, address, hosted.site(public_pem(sealer.public).encode()))
+            intake = Intake(reactor, contest, store, check_command(options), note)
+            await intake.checks.recover()
+            hosted = HostedContest(reactor, contest, referee, _passed_on(options), note)
+            port = await listen(reactor, address, hosted.site(public_pem(sealer.public).encode(), intake))
             where = address_of(port, address).replace("tcp:", "http://").replace("tls:", "https://")
             options.say(f"{contest.title}: the site is on {where}")
             hosted.begin()
             try:
-                await Deferred[None]()
+                await intake.checks.run()
             except CancelledError:
                 options.say("stopping; `referee host` goes on with the tournaments where they are")
             finally:
@@ -96,11 +104,12 @@ class HostedContest:
         self._publisher.stop()
         await gatherResults([run.stop() for run in self.runs.values()])
 
-    def site(self, public_key: bytes) -> Any:
+    def site(self, public_key: bytes, intake: Intake) -> Any:
         """Return what answers visitors: a factory of Twisted's.
 
         Args:
             public_key: as a PEM file.
+            intake: what is taken in, and who may sign in.
         """
         from ...site.routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
 
@@ -113,7 +122,7 @@ class HostedContest:
             public_key=public_key,
             streams=self.streams,
         )
-        return site_of(content, self._reactor)
+        return site_of(content, intake.members(), self._reactor)
 
     def card(self) -> ContestCard:
         """Return how it stands."""

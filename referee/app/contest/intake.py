@@ -1,0 +1,77 @@
+"""Who may sign in at a contest, and what is taken in from its authors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...clock import wall_clock
+from ...net.links.tokens import add_tokens
+from ...observers import Note
+from ...plugins import find_game
+from ...submissions.api import AuthorApi
+from ...submissions.authors import Authors
+from ...submissions.check_queue import CheckQueue
+from ...submissions.matches import Matches
+from ...submissions.store import Store
+from ..services import monotonic
+from .contest_file import Contest
+
+if TYPE_CHECKING:
+    from ...site.members import Members
+
+AUTHORS, ORGANISERS = "authors.toml", "organisers.toml"
+"""Files of tokens; made if missing, with nobody in them."""
+SUBMISSIONS = "submissions"
+"""Folder of what authors handed in."""
+LOGS = "logs"
+"""Folder whose records authors are shown their own matches of."""
+
+
+class Intake:
+    """What a contest takes in from its authors, and whom it lets in.
+
+    Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        store: of the programs.
+        check: command line of a check, but for the folder.
+        note: takes note of what happens.
+
+    Raises:
+        BadTokens: a file of tokens can't be used.
+        OSError: it can't be made.
+    """
+
+    def __init__(self, reactor: Any, contest: Contest, store: Store, check: Sequence[str], note: Note) -> None:
+        self.authors, self.organisers = _people(contest.folder / AUTHORS), _people(contest.folder / ORGANISERS)
+        self.checks = CheckQueue(reactor, store, wall_clock, note, check)
+        matches = Matches(contest.folder / LOGS, store.root, find_game)
+        self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
+        self._reactor = reactor
+        self._title = contest.title
+        self._note = note
+
+    def members(self) -> "Members":
+        """Return what the site has for those who may sign in."""
+        from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
+        from ...site.author_streams import AuthorStreams  # noqa: PLC0415
+        from ...site.bodies import Bodies  # noqa: PLC0415
+        from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
+        from ...site.sessions import Role, Sessions  # noqa: PLC0415
+
+        sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: self.organisers}, monotonic)
+        return Members(
+            sessions=sessions,
+            bodies=Bodies(sessions, self.authors),
+            pages=DeskPages(self._title),
+            api=self.api,
+            streams=AuthorStreams(self._reactor, self.checks.stamp),
+            note=self._note,
+        )
+
+
+def _people(path: Path) -> Authors:
+    """Return the people of a file of tokens."""
+    if not path.exists():
+        add_tokens(path, (), may_renew=False)
+    return Authors(path)

@@ -1,0 +1,50 @@
+"use strict";
+// The page stands without this script; with it, what is marked as live is fetched anew when it has changed.
+function localTimes(root) {
+  for (const time of root.querySelectorAll("time")) {
+    time.title = time.dateTime;
+    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  }
+}
+
+async function fetchAnew() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok || answer.redirected) return location.reload();
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of document.querySelectorAll("[data-live]")) {
+    const anew = page.getElementById(part.id);
+    if (!anew) continue;
+    localTimes(anew);
+    part.replaceChildren(...anew.childNodes);
+  }
+}
+
+let stream = null, known = null;
+function follow() {
+  // A tab that nobody sees asks for nothing; when it is seen again, the first event tells whether it is still true.
+  if (document.hidden) { stream?.close(); stream = null; return; }
+  if (stream) return;
+  stream = new EventSource(document.querySelector("[data-live]").dataset.live);
+  stream.onmessage = (event) => {
+    if (known !== null && known !== event.data) fetchAnew();
+    known = event.data;
+  };
+}
+
+function takeDropped(form) {
+  const input = form.querySelector("input[type=file]");
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    form.addEventListener(name, (event) => {
+      event.preventDefault();
+      form.classList.toggle("dropping", name === "dragover");
+      if (name === "drop" && event.dataTransfer.files.length) input.files = event.dataTransfer.files;
+    });
+  }
+}
+
+localTimes(document);
+for (const form of document.querySelectorAll("form[enctype]")) takeDropped(form);
+if (document.querySelector("[data-live]")) {
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}

@@ -1,0 +1,39 @@
+"""How the site answers: with a page, a file, or another address."""
+
+import os
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from twisted.protocols.basic import FileSender
+from twisted.web.http import CACHED
+
+from .published import TYPES
+
+HTML = TYPES[".html"]
+
+
+def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
+    """Say what an answer is, and return its body."""
+    request.setHeader("Cache-Control", cache)
+    request.setHeader("Content-Type", content_type)
+    return body
+
+
+def sent_file(request: Any, path: Path) -> Any:
+    """Send a file, unless who asks has it already."""
+    sent(request, TYPES[path.suffix], b"", cache="no-cache")  # asked for anew each time, and sent if it changed
+    file = path.open("rb")
+    status = os.fstat(file.fileno())
+    request.setHeader("Content-Length", str(status.st_size))
+    if request.setLastModified(status.st_mtime) is CACHED or request.method == b"HEAD":
+        file.close()
+        return b""
+    return FileSender().beginFileTransfer(file, request).addBoth(lambda _: file.close())
+
+
+def sent_on(request: Any, address: str) -> bytes:
+    """Send whoever asks on to a page of this site, by GET."""
+    request.setResponseCode(HTTPStatus.SEE_OTHER)
+    request.setHeader("Location", address)
+    return sent(request, HTML, b"")

@@ -1,0 +1,99 @@
+"""The pages of an author: what was handed in, what came of it, and its matches; all of it as the service tells it."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from twisted.internet.defer import Deferred
+
+from ..net.http_messages import Inquiry, Reply
+from ..pages.desk_pages import DeskPages
+from ..submissions.api import AuthorApi
+from .answers import HTML, sent, sent_on
+from .author_streams import AuthorStreams
+from .doors import Doors, Visit
+from .sessions import Role
+
+HOME = "/author"
+_NOTHING: Mapping[str, str] = {}
+
+
+class AuthorPages:
+    """Lets authors hand in, and see what is theirs.
+
+    Args:
+        api: answers authors.
+        pages: makes the pages.
+        streams: tell authors that something of theirs has changed.
+    """
+
+    def __init__(self, api: AuthorApi, pages: DeskPages, streams: AuthorStreams) -> None:
+        self._api = api
+        self._pages = pages
+        self._streams = streams
+
+    def register(self, doors: Doors) -> None:
+        """Register the addresses."""
+        doors.shows(Role.AUTHOR, HOME)(self._versions)
+        doors.shows(Role.AUTHOR, "/author/events")(self._events)
+        doors.shows(Role.AUTHOR, "/author/versions/<number>")(self._version)
+        doors.does(Role.AUTHOR, "/author/hand-in")(self._hand_in)
+        doors.does(Role.AUTHOR, "/author/versions/<number>/play")(self._play)
+
+    async def _versions(self, visit: Visit) -> bytes:
+        return await self._home(visit, _NOTHING)
+
+    async def _events(self, visit: Visit) -> Any:
+        sent(visit.request, "text/event-stream", b"")
+        self._streams.add(visit.person.name, visit.request)
+        return await Deferred[None]()  # cancelled once nobody looks on
+
+    async def _version(self, visit: Visit, number: str) -> bytes:
+        return await self._shown(visit, number, _NOTHING)
+
+    async def _hand_in(self, visit: Visit) -> bytes:
+        reply = await self._asked(visit, "PUT", "submissions", body=visit.form.upload)
+        if reply.code is not HTTPStatus.ACCEPTED:
+            return await self._home(visit, _refused(visit, reply))
+        return sent_on(visit.request, f"{HOME}/versions/{_decoded(reply)['number']}")
+
+    async def _play(self, visit: Visit, number: str) -> bytes:
+        reply = await self._asked(visit, "PUT", "submissions", number, "present")
+        if reply.code is not HTTPStatus.OK:
+            return await self._shown(visit, number, _refused(visit, reply))
+        return sent_on(visit.request, HOME)
+
+    async def _home(self, visit: Visit, told: Mapping[str, str]) -> bytes:
+        """Show the versions, and what was refused."""
+        listed = await self._asked(visit, "GET", "submissions")
+        if listed.code is not HTTPStatus.OK:
+            return self._page(visit, "author/refused", told=_refused(visit, listed))
+        return self._page(visit, "author/versions", **_decoded(listed), told=told)
+
+    async def _shown(self, visit: Visit, number: str, told: Mapping[str, str]) -> bytes:
+        """Show a version, and what was refused."""
+        reply = await self._asked(visit, "GET", "submissions", number)
+        if reply.code is not HTTPStatus.OK:
+            return self._page(visit, "author/refused", told=_refused(visit, reply))
+        version = _decoded(reply)
+        steps = version["steps"] if version["report"] is None else version["report"].get("steps", ())
+        return self._page(visit, "author/version", version=version, steps=steps, told=told)
+
+    def _page(self, visit: Visit, name: str, **values: Any) -> bytes:
+        page = self._pages.page(name, visit.person.name, visit.form_token, **values)
+        return sent(visit.request, HTML, page.encode())
+
+    async def _asked(self, visit: Visit, method: str, *path: str, body: bytes = b"") -> Reply:
+        inquiry = Inquiry(author=visit.person.name, method=method, path=path, query={}, body=body)
+        return await self._api.answer(inquiry)
+
+
+def _decoded(reply: Reply) -> Any:
+    return msgspec.json.decode(reply.body)
+
+
+def _refused(visit: Visit, reply: Reply) -> Mapping[str, str]:
+    """Take note that something was refused; return what is wrong and what to do."""
+    visit.request.setResponseCode(reply.code)
+    return msgspec.json.decode(reply.body, type=dict[str, str])

@@ -1,0 +1,127 @@
+"""The addresses that only somebody who is signed in may ask: who asks is known before anything is done."""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Any
+
+from klein import Klein
+from msgspec import Struct
+from twisted.internet.threads import deferToThread
+
+from .answers import HTML, sent, sent_on
+from .forms import BadForm, Form, read_form
+from .sessions import Person, Role, Sessions
+
+SIGN_IN = "/sign-in"
+FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
+SESSION, VISITOR = "session", "visitor"
+"""Cookies: of a session, and of somebody who may sign in. Two, as a link from elsewhere brings neither: the page of
+signing in, which is the answer then, must not end the session."""
+_SAFE = "__Host-"
+"""Before a cookie's name, over TLS: no other site of the same domain can have set it."""
+
+
+class Visit(Struct, frozen=True, kw_only=True):
+    """A request of somebody who is signed in."""
+
+    request: Any
+    """Twisted's."""
+    person: Person
+    form_token: str
+    """For the forms of the page that is the answer."""
+    form: Form
+    """That was sent off; empty if none was."""
+
+
+Handler = Callable[..., Awaitable[Any]]
+"""Answers a visit; takes the parts of the address, too."""
+
+
+def cookie_of(request: Any, name: str = SESSION) -> str:
+    """Return a cookie that a request brings; empty if it brings none."""
+    found = request.getCookie(_full(request, name))
+    return "" if found is None else found.decode("latin-1")
+
+
+def give_cookie(request: Any, cookie: str, name: str = SESSION) -> None:
+    """Let the browser keep a cookie until it is closed; no script sees it, and no other site has it sent."""
+    is_secure = bool(request.isSecure())
+    request.addCookie(_full(request, name), cookie, path=b"/", secure=is_secure, httpOnly=True, sameSite=b"strict")
+
+
+def _full(request: Any, name: str) -> bytes:
+    return f"{_SAFE if request.isSecure() else ''}{name}".encode()
+
+
+async def form_of(request: Any) -> Form:
+    """Return the form that a request brings.
+
+    Raises:
+        BadForm: it brings none, or one that is too large.
+    """
+    if request.is_too_large:
+        raise BadForm
+    return await deferToThread(read_form, request.content_type, request.content)
+
+
+class Doors:
+    """Registers addresses, each for one role.
+
+    Args:
+        app: what they are registered with.
+        sessions: of everybody.
+        refused: returns the page for what is not to be had.
+    """
+
+    def __init__(self, app: Klein, sessions: Sessions, refused: Callable[[HTTPStatus], str]) -> None:
+        self._app = app
+        self._sessions = sessions
+        self._refused = refused
+
+    def shows(self, role: Role, path: str) -> Callable[[Handler], Handler]:
+        """Have what is decorated show a page to those of a role; all others are asked to sign in."""
+
+        def _registered(handler: Handler) -> Handler:
+            @self._app.route(path, methods=["GET", "HEAD"], endpoint=f"GET {path}")
+            async def _answer(request: Any, **parts: Any) -> Any:
+                cookie = cookie_of(request)
+                person = self._sessions.who(cookie)
+                if person is None:
+                    return sent_on(request, SIGN_IN)
+                if person.role is not role:
+                    return self._no(request, HTTPStatus.NOT_FOUND)
+                return await handler(self._visit(request, person, cookie, Form(fields={})), **parts)
+
+            return handler
+
+        return _registered
+
+    def does(self, role: Role, path: str) -> Callable[[Handler], Handler]:
+        """Have what is decorated do something for those of a role, by a form that was shown to them."""
+
+        def _registered(handler: Handler) -> Handler:
+            @self._app.route(path, methods=["POST"], endpoint=f"POST {path}")
+            async def _answer(request: Any, **parts: Any) -> Any:
+                cookie = cookie_of(request)
+                person = self._sessions.who(cookie)
+                if person is None or person.role is not role:
+                    return self._no(request, HTTPStatus.FORBIDDEN)
+                try:
+                    form = await form_of(request)
+                except BadForm:
+                    too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                    return self._no(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
+                if not self._sessions.is_own_form(cookie, form.text(FORM_TOKEN)):
+                    return self._no(request, HTTPStatus.FORBIDDEN)
+                return await handler(self._visit(request, person, cookie, form), **parts)
+
+            return handler
+
+        return _registered
+
+    def _visit(self, request: Any, person: Person, cookie: str, form: Form) -> Visit:
+        return Visit(request=request, person=person, form_token=self._sessions.form_token(cookie), form=form)
+
+    def _no(self, request: Any, code: HTTPStatus) -> bytes:
+        request.setResponseCode(code)
+        return sent(request, HTML, self._refused(code).encode())

@@ -1,0 +1,52 @@
+"""What the site has for those who may sign in."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from klein import Klein
+from msgspec import Struct
+
+from ..observers import Note
+from ..pages.desk_pages import DeskPages
+from ..submissions.api import AuthorApi
+from .answers import HTML, sent
+from .author_api import add_author_api
+from .author_pages import AuthorPages
+from .author_streams import AuthorStreams
+from .bodies import Bodies
+from .doors import Doors
+from .sessions import Sessions
+from .signing_in import SigningIn
+
+
+class Members(Struct, frozen=True, kw_only=True):
+    """What those have who may sign in."""
+
+    sessions: Sessions
+    bodies: Bodies
+    pages: DeskPages
+    api: AuthorApi
+    streams: AuthorStreams
+    note: Note
+    """Takes note of what goes wrong."""
+
+
+def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], str]) -> None:
+    """Let members sign in, and have what is theirs.
+
+    Args:
+        app: which the addresses are registered with.
+        members: what they have.
+        refused: returns the page for what is not to be had.
+    """
+    doors = Doors(app, members.sessions, refused)
+    SigningIn(members.sessions, members.pages, members.streams.close).register(app)
+    add_author_api(app, members.api)
+    AuthorPages(members.api, members.pages, members.streams).register(doors)
+
+    @app.handle_errors(Exception)
+    def _failed(request: Any, failure: Any) -> bytes:
+        members.note("page-failed", path=request.path.decode(errors="replace"), error=repr(failure.value))
+        request.setResponseCode(HTTPStatus.INTERNAL_SERVER_ERROR)
+        return sent(request, HTML, refused(HTTPStatus.INTERNAL_SERVER_ERROR).encode())

@@ -1,0 +1,86 @@
+"""Who may ask, by its token, and how often."""
+
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from ..net.links.tokens import BadTokens, name_of, read_tokens
+
+MINUTE_S = 60.0
+_MOST_KNOWN = 4096
+"""Of whom it is remembered how often they asked: strangers choose their addresses."""
+
+
+class Authors:
+    """Who may hand in: the file of tokens, read again whenever it changes.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        BadTokens: it can't be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._hashes = read_tokens(path)
+        self._stamp = self._look()
+
+    def named(self, token: str | None) -> str | None:
+        """Return whose token it is; None if it is nobody's. A file that became unusable changes nothing."""
+        self._refresh()
+        return name_of(token, self._hashes)
+
+    def hash_of(self, name: str) -> str | None:
+        """Return the SHA-256 of the token that somebody has now, in hex; None if nobody is called so."""
+        self._refresh()
+        return self._hashes.get(name)
+
+    def names(self) -> list[str]:
+        """Return who there is, in the order of the file."""
+        self._refresh()
+        return list(self._hashes)
+
+    def _refresh(self) -> None:
+        stamp = self._look()
+        if stamp not in (None, self._stamp):
+            self._stamp = stamp
+            try:
+                self._hashes = read_tokens(self._path)
+            except BadTokens:
+                self._stamp = None  # it may be written this very moment: look again
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+class Pace:
+    """How often each author, or address, may ask.
+
+    Args:
+        a_minute: so often.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, a_minute: int, now: Callable[[], float]) -> None:
+        self._a_minute = a_minute
+        self._now = now
+        self._times: dict[str, deque[float]] = {}
+        """Who asked last is last."""
+
+    def wait_s(self, who: str) -> float:
+        """Return how long somebody has to wait; 0, and it is counted, if not at all."""
+        times, now = self._times.pop(who, None) or deque(), self._now()
+        self._times[who] = times
+        if len(self._times) > _MOST_KNOWN:
+            del self._times[next(iter(self._times))]
+        while times and times[0] <= now - MINUTE_S:
+            times.popleft()
+        if len(times) >= self._a_minute:
+            return times[0] + MINUTE_S - now
+        times.append(now)
+        return 0.0

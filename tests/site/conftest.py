@@ -1,0 +1,17 @@
+"""What tests of the site have at hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .sites import TestSite
+
+
+@pytest.fixture
+def contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestSite]:
+    """Return the site of a contest with one tournament that is played."""
+    site = TestSite(tmp_path, monkeypatch)
+    yield site
+    site.members.streams.close_all()
+    site.store.close()

@@ -1,0 +1,171 @@
+"""A whole site for tests, without sockets: what each address answers to whom."""
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+import pytest
+from msgspec import Struct
+from twisted.internet.address import IPv4Address
+from twisted.internet.defer import maybeDeferred
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+
+from referee.net.links.tokens import add_tokens
+from referee.pages.contest_page import contest_page, refusal_page
+from referee.pages.desk_pages import DeskPages
+from referee.plugins import find_game
+from referee.site import doors
+from referee.site.author_streams import AuthorStreams
+from referee.site.bodies import Bodies
+from referee.site.cards import ContestCard, Leader, OpenMatch, TournamentCard
+from referee.site.event_streams import EventStreams
+from referee.site.members import Members
+from referee.site.routes import SiteContent, site_of
+from referee.site.sessions import Role, Sessions
+from referee.site.visitors import Visitors
+from referee.submissions import api
+from referee.submissions.api import AuthorApi
+from referee.submissions.authors import Authors
+from referee.submissions.check_queue import CheckQueue
+from referee.submissions.matches import Matches
+from referee.submissions.store import Store
+
+PAYLOAD = "<script>alert(1)</script>\"'&\u202e"
+ABOUT = f"**Hello** {PAYLOAD} [a](javascript:alert(1)) ![b](http://other.host/b.png) <img src=x onerror=alert(1)>"
+NOW = "2026-11-01T10:00:00Z"
+CARD = ContestCard(
+    title=PAYLOAD,
+    tournaments=[
+        TournamentCard(
+            name="cup",
+            game="The Q game",
+            format="swiss",
+            entrants=2,
+            state="is played",
+            start=None,
+            played=3,
+            open_matches=[OpenMatch(match="cup-4", names=[PAYLOAD, "bob"], round=2, opened="2026-12-01T18:00:00Z")],
+            leaders=[Leader(place=1, name=PAYLOAD, points="2½")],
+            reported=2,
+        )
+    ],
+)
+
+
+class Answer(Struct, frozen=True):
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Browser:
+    """Somebody who visits a site, and keeps its cookies.
+
+    Args:
+        site: that is visited.
+        host: where from.
+    """
+
+    def __init__(self, site: Visitors, host: str = "10.0.0.1") -> None:
+        self._site = site
+        self._peer: Any = IPv4Address("TCP", host, 1)
+        self.cookies: dict[str, str] = {}
+
+    def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
+        """Send a request, and return the answer as far as it is there; names of headers have _ for -."""
+        transport = StringTransport(peerAddress=self._peer)
+        channel = self._site.buildProtocol(self._peer)
+        channel.makeConnection(transport)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named |= {"content-length": str(len(body))} if body or method == "PUT" else {}
+        named |= {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+        channel.dataReceived(f"{method} {path} HTTP/1.0\r\n{lines}\r\n".encode("latin-1") + body)
+        head, _, content = transport.value().partition(b"\r\n\r\n")
+        status, *found = head.decode().split("\r\n")
+        pairs = [line.split(": ", 1) for line in found]
+        for name, value in pairs:
+            if name == "Set-Cookie":
+                key, _, cookie = value.partition(";")[0].partition("=")
+                self.cookies[key] = cookie
+        return Answer(int(status.split()[1]), {name.lower(): value for name, value in pairs}, content)
+
+    def fill_in(self, page: str, action: str, **fields: str) -> Answer:
+        """Send a form off as a page has it."""
+        shown = self.ask("GET", page).body.decode()
+        token = re.search(r'name="form_token" value="(\w*)"', shown)
+        body = urlencode({"form_token": token[1] if token else "", **fields}).encode()
+        return self.ask("POST", action, body, content_type="application/x-www-form-urlencoded")
+
+    def sign_in(self, token: str) -> Answer:
+        """Sign in."""
+        return self.fill_in("/sign-in", "/sign-in", token=token)
+
+
+class TestSite:
+    """A contest's site, with its authors ada and bob and its organiser ann.
+
+    Args:
+        folder: an empty one.
+        patch: undone after the test: what runs in threads elsewhere runs at once here.
+    """
+
+    __test__ = False
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        for module in (api, doors):
+            patch.setattr(module, "deferToThread", maybeDeferred)
+        self.folder = folder
+        self.clock = Clock()
+        self.tokens = add_tokens(folder / "authors.toml", ["ada", "bob"], may_renew=False)
+        self.tokens |= add_tokens(folder / "organisers.toml", ["ann"], may_renew=False)
+        self.authors, organisers = Authors(folder / "authors.toml"), Authors(folder / "organisers.toml")
+        self.store = Store(folder / "submissions")
+        self.noted = list[tuple[str, Any]]()
+        self.checks = CheckQueue(self.clock, self.store, lambda: NOW, self._note, ())
+        matches = Matches(folder / "logs", self.store.root, find_game)
+        answers = AuthorApi(self.authors, self.store, self.checks, matches, self.clock.seconds, lambda: NOW, self._note)
+        self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, self.clock.seconds)
+        self.members = Members(
+            sessions=self.sessions,
+            bodies=Bodies(self.sessions, self.authors),
+            pages=DeskPages(PAYLOAD),
+            api=answers,
+            streams=AuthorStreams(self.clock, self.checks.stamp),
+            note=self._note,
+        )
+        self.content = self._content()
+        self.site = site_of(self.content, self.members, self.clock)
+
+    def _note(self, event: str, /, **facts: Any) -> None:
+        self.noted.append((event, facts))
+
+    def _content(self) -> SiteContent:
+        folder = self.folder / "logs" / "cup"
+        folder.mkdir(parents=True)
+        for name in ("report.html", "standings.csv", "tournament.json", "../secret.html"):
+            (folder / name).write_text("content")
+        return SiteContent(
+            card=lambda: CARD,
+            home=lambda: contest_page(CARD, ABOUT),
+            refused=refusal_page,
+            folders={"cup": folder},
+            is_over=lambda _name: False,
+            public_key=b"-----BEGIN PUBLIC KEY-----\n",
+            streams=EventStreams(self.clock, lambda: msgspec.json.encode(CARD)),
+        )
+
+    def visitor(self) -> Browser:
+        """Return somebody who is not signed in."""
+        return Browser(self.site)
+
+    def signed_in(self, name: str) -> Browser:
+        """Return somebody who is."""
+        browser = self.visitor()
+        assert browser.sign_in(self.tokens[name]).status == 303
+        return browser

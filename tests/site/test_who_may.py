@@ -1,0 +1,105 @@
+"""One table of who may ask what; an address that is not in it is a fault."""
+
+from enum import Flag, auto
+
+import pytest
+from msgspec import Struct
+
+from referee.site.routes import addresses_of
+
+from ..submissions.receptions import archive
+from .sites import Browser, TestSite
+
+
+class Who(Flag):
+    """Who asks."""
+
+    VISITOR = auto()
+    AUTHOR = auto()
+    """Whose the thing is."""
+    OTHER = auto()
+    """Another author."""
+    ORGANISER = auto()
+    PROGRAM = auto()
+    """The author's, with its token and without a session."""
+
+
+EVERYBODY = Who(31)
+AUTHORS = Who.AUTHOR | Who.OTHER
+
+
+class Address(Struct, frozen=True):
+    """An address, and who may ask it."""
+
+    may: Who
+    example: str = ""
+    """A path of ada's; empty: the rule is one itself."""
+
+
+TABLE = {
+    "GET /": Address(EVERYBODY),
+    "GET /api/contest": Address(EVERYBODY),
+    "GET /api/events": Address(EVERYBODY),
+    "GET /key.pem": Address(EVERYBODY),
+    "GET /tournaments/<name>/<path:rest>": Address(EVERYBODY, "/tournaments/cup/report.html"),
+    "GET /sign-in": Address(EVERYBODY),
+    "POST /sign-in": Address(Who.VISITOR | Who.PROGRAM),
+    "POST /sign-out": Address(AUTHORS),
+    "GET /submissions": Address(Who.PROGRAM),
+    "PUT /submissions": Address(Who.PROGRAM),
+    "GET /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1"),
+    "PUT /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1/present"),
+    "GET /matches": Address(Who.PROGRAM),
+    "PUT /matches": Address(Who(0)),
+    "GET /matches/<path:rest>": Address(Who(0), "/matches/none"),
+    "PUT /matches/<path:rest>": Address(Who(0), "/matches/none"),
+    "GET /author": Address(AUTHORS),
+    "GET /author/events": Address(AUTHORS),
+    "POST /author/hand-in": Address(AUTHORS),
+    "GET /author/versions/<number>": Address(Who.AUTHOR, "/author/versions/1"),
+    "POST /author/versions/<number>/play": Address(Who.AUTHOR, "/author/versions/1/play"),
+}
+REFUSALS = (401, 403, 404, 405)
+
+
+def test_the_table_has_all_addresses(contest: TestSite) -> None:
+    """And no other one."""
+    rules = addresses_of(contest.content, contest.members).url_map.iter_rules()
+    assert {f"{method} {rule.rule}" for rule in rules for method in (rule.methods or set()) - {"HEAD"}} == set(TABLE)
+
+
+@pytest.fixture
+def everybody(contest: TestSite) -> dict[Who, Browser]:
+    """Return everybody who may ask; ada has handed in a program that passed."""
+    version, _ = contest.store.hand_in("ada", archive(), "2026-11-01T10:00:00Z")
+    entry = contest.store.root / ".versions" / "ada" / f"{version.number:04}" / "version.json"
+    entry.write_bytes(entry.read_bytes().replace(b'"waiting"', b'"passed"'))
+    return {
+        Who.VISITOR: contest.visitor(),
+        Who.AUTHOR: contest.signed_in("ada"),
+        Who.OTHER: contest.signed_in("bob"),
+        Who.ORGANISER: contest.signed_in("ann"),
+        Who.PROGRAM: contest.visitor(),
+    }
+
+
+@pytest.mark.parametrize("rule", TABLE)
+def test_who_may(contest: TestSite, everybody: dict[Who, Browser], rule: str) -> None:
+    """All others are refused, or asked to sign in; and nobody without the token of a form does anything."""
+    address = TABLE[rule]
+    method, path = rule.split(" ")
+    if path.startswith("/tournaments"):
+        method = "HEAD"  # a file's content is sent by a loop that runs
+    path = address.example or path
+    may = Who(0)
+    for who, browser in everybody.items():
+        bearer = {"authorization": f"Bearer {contest.tokens['ada']}"} if who is Who.PROGRAM else {}
+        if method == "POST":
+            page = "/author" if who in AUTHORS else "/sign-in"
+            assert path == "/sign-in" or browser.ask("POST", path, b"a=b", **bearer).status == 403
+            answer = browser.fill_in(page, path, token=contest.tokens["ada"])
+        else:
+            answer = browser.ask(method, path, archive() if rule == "PUT /submissions" else b"", **bearer)
+        is_asked_to_sign_in = answer.headers.get("location") == "/sign-in"
+        may |= Who(0) if answer.status in REFUSALS or is_asked_to_sign_in else who
+    assert may == address.may
