@@ -3,6 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
 from markdown_it import MarkdownIt
 
 from ..text import printable_lines
@@ -19,6 +20,41 @@ def contest_page(card: Any, about: str) -> str:
         about: the organiser's words, in Markdown; HTML in it is shown as text.
     """
     return page("contest", None, may_ask=True, card=card, about=_markdown.render(printable_lines(about)))
+
+
+def live_page(title: str, live: Any, now: float) -> str:
+    """Return the page of the tables at which is played.
+
+    Args:
+        title: of the contest.
+        live: how tables stand: `spectators`, `tables`.
+        now: seconds of the Unix epoch; clocks on the page run from there.
+    """
+    mode = live.spectators.partition(" ")[0]
+    tables = [{**msgspec.structs.asdict(table), "drawing": _drawing(table)} for table in live.tables]
+    data = {"now": now, "no_board": _NO_BOARD[mode]}
+    return page("live", data, may_ask=True, contest=title, tables=tables, seen=_SEEN[mode], no_board=_NO_BOARD[mode])
+
+
+def _drawing(table: Any) -> str | None:
+    """Return the drawing of a table's board, its parts put together."""
+    if table.board is None:
+        return None
+    root, _, rest = table.board.partition("\n")
+    return f"{root}\n{table.symbols}\n{rest}"
+
+
+_SEEN = {
+    "after": "While a match is played, spectators see who plays; when it is over, its replay shows all.",
+    "board": "You see what all players of a match may know, and no hands; when it is over, its replay shows all.",
+    "delay": "You see what all players of a match may know, and no hands, some time later; its replay shows all.",
+}
+"""By the first word of `spectators` in contest.toml."""
+_NO_BOARD = {
+    "after": "The board is shown when the match is over.",
+    "board": "No board is shown yet; that of a duplicate deal is not before the match is over.",
+    "delay": "No board is shown yet; that of a duplicate deal is not before the match is over.",
+}
 
 
 def refusal_page(code: HTTPStatus) -> str:

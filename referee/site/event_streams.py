@@ -1,4 +1,4 @@
-"""Server-sent events: one snapshot for all who look on, and for each of them only the newest that it can take."""
+"""Server-sent events: one for all who look on; whoever can't take them in time gets the newest state instead."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,32 +9,35 @@ from ..net.links.addresses import origin_of
 from ..net.links.crowd import Crowd
 
 PACE_S = 0.5
-"""Between two snapshots."""
+"""Between two events."""
 ALIVE_S = 15.0
 """Between two signs of life: proxies cut what is silent for a minute."""
 MOST_OF_ADDRESS, MOST = 64, 4096
 """Streams: a class room behind one address, and so many files as a process may have open by far."""
+MOST_BYTES_A_SECOND = 20_000_000
+"""To all together: where that is more than events of PACE_S would need, they come less often."""
 _ALIVE = b": alive\n\n"
 
 
 class _Stream:
     """One who looks on, paused while its connection takes no more; a push producer of Twisted's."""
 
-    def __init__(self, request: Any, gone: Callable[["_Stream"], None]) -> None:
+    def __init__(self, request: Any, whole: Callable[[], bytes], gone: Callable[["_Stream"], None]) -> None:
         self._request = request
+        self._whole = whole
         self._is_paused = False
-        self._waiting: bytes | None = None
-        """The newest snapshot, while it is paused."""
+        self._has_missed = False
+        """Whether something was told while it was paused."""
         self._was_alive = True
         request.registerProducer(self, True)
         request.notifyFinish().addBoth(lambda _: gone(self))
 
-    def send(self, snapshot: bytes) -> None:
-        """Send a snapshot, or keep it until the connection takes more."""
+    def send(self, event: bytes) -> None:
+        """Send an event; if the connection takes no more, how everything stands follows once it does."""
         if self._is_paused:
-            self._waiting = snapshot
+            self._has_missed = True
         else:
-            self._request.write(snapshot)
+            self._request.write(event)
 
     def is_stuck(self) -> bool:
         """Tell whether nothing could be sent since it was asked last; send a sign of life otherwise."""
@@ -50,9 +53,9 @@ class _Stream:
     def resumeProducing(self) -> None:
         """Go on; called by Twisted."""
         self._is_paused = False
-        if self._waiting is not None:
-            waiting, self._waiting = self._waiting, None
-            self._request.write(waiting)
+        if self._has_missed:
+            self._has_missed = False
+            self._request.write(self._whole())
 
     def stopProducing(self) -> None:
         """Do nothing; its request tells that it is over. Called by Twisted."""
@@ -67,12 +70,17 @@ class EventStreams:
 
     Args:
         clock: the reactor, or a test's clock.
-        snapshot: returns what is shown at the moment, as JSON.
+        snapshot: returns how everything stands, as JSON.
+        news: returns what has changed since it was asked last, as JSON, for who knows the rest; None: all is told.
     """
 
-    def __init__(self, clock: Any, snapshot: Callable[[], bytes]) -> None:
+    def __init__(self, clock: Any, snapshot: Callable[[], bytes], news: Callable[[], bytes] | None = None) -> None:
         self._clock = clock
         self._snapshot = snapshot
+        self._news = news or snapshot
+        self._whole_event = b""
+        """The last one made, until something changes: for all who come or wake up meanwhile."""
+        self._pace_s = PACE_S
         self._streams: set[_Stream] = set()
         self._crowd: Crowd[_Stream] = Crowd(MOST_OF_ADDRESS, MOST)
         self._due: Any = None
@@ -85,19 +93,20 @@ class EventStreams:
 
     def add(self, request: Any) -> None:
         """Let somebody look on, beginning with what is now; who is one too many of its address makes way."""
-        stream = _Stream(request, self._gone)
+        stream = _Stream(request, self._whole, self._gone)
         self._streams.add(stream)
         if not self._alive.running:
             self._alive.start(ALIVE_S, now=False)
         oldest = self._crowd.add(stream, origin_of(str(request.getClientAddress().host)))
         if oldest is not None:
             oldest.cut()
-        stream.send(self._event())
+        stream.send(self._whole())
 
     def changed(self) -> None:
         """Tell everybody soon: what changes until then is told at once."""
+        self._whole_event = b""
         if self._due is None and self._streams:
-            self._due = self._clock.callLater(PACE_S, self._tell)
+            self._due = self._clock.callLater(self._pace_s, self._tell)
 
     def close(self) -> None:
         """Tell nothing any more."""
@@ -109,12 +118,14 @@ class EventStreams:
 
     def _tell(self) -> None:
         self._due = None
-        event = self._event()
+        event = _event(self._news())
+        self._pace_s = max(PACE_S, len(event) * len(self._streams) / MOST_BYTES_A_SECOND)
         for stream in list(self._streams):
             stream.send(event)
 
-    def _event(self) -> bytes:
-        return b"data: " + self._snapshot() + b"\n\n"
+    def _whole(self) -> bytes:
+        self._whole_event = self._whole_event or _event(self._snapshot())
+        return self._whole_event
 
     def _look(self) -> None:
         for stream in list(self._streams):
@@ -126,3 +137,7 @@ class EventStreams:
         self._crowd.discard(stream)
         if not self._streams and self._alive.running:
             self._alive.stop()
+
+
+def _event(data: bytes) -> bytes:
+    return b"data: " + data + b"\n\n"

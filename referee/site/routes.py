@@ -15,6 +15,8 @@ from ..net.http_messages import JSON
 from .answers import HTML, sent, sent_file
 from .cards import ContestCard
 from .event_streams import EventStreams
+from .live import LiveTables
+from .live_routes import add_live
 from .members import Members, add_members
 from .published import find_published
 from .visitors import Visitors
@@ -36,6 +38,9 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     public_key: bytes
     """As a PEM file: verifies the records."""
     streams: EventStreams
+    live: LiveTables
+    live_page: Callable[[], str]
+    """Returns the page of the tables."""
 
 
 def site_of(content: SiteContent, members: Members, reactor: Any) -> Visitors:
@@ -58,6 +63,7 @@ def addresses_of(content: SiteContent, members: Members) -> Klein:
 
 def _public(content: SiteContent) -> Klein:
     app = Klein()
+    add_live(app, content.live, content.live_page)
 
     @app.route("/", methods=["GET", "HEAD"])
     def _home(request: Any) -> bytes:

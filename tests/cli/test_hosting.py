@@ -59,12 +59,17 @@ STOPPED = "stopping; `referee host` goes on with the tournaments where they are\
 
 def shown_until(site: str, holds: Callable[[Any], bool]) -> Any:
     """Look on until something holds of the tournament; return how it was shown then."""
-    with urllib.request.urlopen(f"{site}/api/events", timeout=60) as events:
+    return events_until(site, "events", lambda card: holds(card["tournaments"][0]))["tournaments"][0]
+
+
+def events_until(site: str, name: str, holds: Callable[[Any], bool]) -> Any:
+    """Take events until something holds of one; return that."""
+    with urllib.request.urlopen(f"{site}/api/{name}", timeout=60) as events:
         for line in events:
             if line.startswith(b"data: "):
-                shown = json.loads(line.removeprefix(b"data: "))["tournaments"][0]
-                if holds(shown):
-                    return shown
+                told = json.loads(line.removeprefix(b"data: "))
+                if holds(told):
+                    return told
     raise AssertionError("the site told no more")
 
 
@@ -81,7 +86,11 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         with pytest.raises(HTTPError, match="404"):
             fetched(site, "tournaments/rounds/rounds.jsonl")
         shown_until(site, lambda cup: cup["played"] >= 2)
+        assert b'"board":null' in fetched(site, "api/live")
+    (contest / CONTEST).write_text('spectators = "board only"\n' + (contest / CONTEST).read_text())
     with hosting(contest, signal.SIGINT) as site:
+        seen = events_until(site, "live/events", lambda live: any(table["board"] for table in live["tables"]))
+        assert seen["spectators"] == "board only"
         last = shown_until(site, lambda cup: cup["state"] == "is over" and cup["reported"] == MATCHES)
         assert (last["played"], last["open_matches"]) == (MATCHES, [])
         assert b"Each result follows from a signed record" in fetched(site, "")

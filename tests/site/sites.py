@@ -14,7 +14,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
 from referee.net.links.tokens import add_tokens
-from referee.pages.contest_page import contest_page, refusal_page
+from referee.pages.contest_page import contest_page, live_page, refusal_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
 from referee.site import doors
@@ -22,6 +22,7 @@ from referee.site.author_streams import AuthorStreams
 from referee.site.bodies import Bodies
 from referee.site.cards import ContestCard, Leader, OpenMatch, TournamentCard
 from referee.site.event_streams import EventStreams
+from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
 from referee.site.routes import SiteContent, site_of
 from referee.site.sessions import Role, Sessions
@@ -52,6 +53,9 @@ CARD = ContestCard(
             reported=2,
         )
     ],
+)
+TABLE = LiveTable(
+    tournament="cup", table=1, match="cup-4", round=2, names=[PAYLOAD, "bob"], opened="2026-12-01T18:00:00Z"
 )
 
 
@@ -146,6 +150,8 @@ class TestSite:
         self.noted.append((event, facts))
 
     def _content(self) -> SiteContent:
+        live = LiveTables(self.clock, "after")
+        live.opened(TABLE)
         folder = self.folder / "logs" / "cup"
         folder.mkdir(parents=True)
         for name in ("report.html", "standings.csv", "tournament.json", "../secret.html"):
@@ -158,6 +164,8 @@ class TestSite:
             is_over=lambda _name: False,
             public_key=b"-----BEGIN PUBLIC KEY-----\n",
             streams=EventStreams(self.clock, lambda: msgspec.json.encode(CARD)),
+            live=live,
+            live_page=lambda: live_page(PAYLOAD, live.state, 0.0),
         )
 
     def visitor(self) -> Browser:

@@ -1,51 +1,14 @@
 """Server-sent events: everybody sees the newest snapshot, and nobody makes the referee remember more than one."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.site import event_streams
 from referee.site.event_streams import ALIVE_S, PACE_S, EventStreams
 
-
-class Visitor:
-    """A request whose connection takes what it is given, until it is told to wait."""
-
-    def __init__(self, host: str = "10.0.0.1") -> None:
-        self.read = b""
-        self.host = host
-        self.transport = self
-        self.producer: Any = None
-        self.finished: Deferred[None] = Deferred()
-
-    def getClientAddress(self) -> "Visitor":
-        """Return an address with a host."""
-        return self
-
-    def registerProducer(self, producer: Any, streaming: bool) -> None:  # noqa: FBT001  # Twisted's
-        """Keep who is to be told to wait."""
-        assert streaming
-        self.producer = producer
-
-    def notifyFinish(self) -> "Deferred[None]":
-        """Return what fires when it is over."""
-        return self.finished
-
-    def write(self, data: bytes) -> None:
-        """Take what is sent."""
-        self.read += data
-
-    def abortConnection(self) -> None:
-        """End."""
-        self.finished.errback(ConnectionError())
-
-    def events(self) -> list[bytes]:
-        """Return what came since it was asked last."""
-        read, self.read = self.read, b""
-        return read.split(b"\n\n")[:-1]
+from .looking import Visitor
 
 
 class Contest:
@@ -137,3 +100,31 @@ def test_nothing_is_left_behind(end: Callable[[Contest, Visitor], None]) -> None
     end(contest, visitor)
     contest.clock.advance(PACE_S)
     assert (len(contest.streams), contest.clock.getDelayedCalls()) == (0, [])
+
+
+def test_many_who_look_on_are_told_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that all together are sent no more than so many bytes a second."""
+    contest = Contest()
+    visitors = [contest.visitor() for _ in range(4)]
+    monkeypatch.setattr(event_streams, "MOST_BYTES_A_SECOND", len(visitors) * len(b"data: 1\n\n") / (4 * PACE_S))
+    contest.change()
+    contest.clock.advance(PACE_S)
+    contest.change()
+    contest.clock.advance(3 * PACE_S)
+    assert {tuple(visitor.events()) for visitor in visitors} == {(b"data: 0", b"data: 1")}
+    contest.clock.advance(PACE_S)
+    assert {tuple(visitor.events()) for visitor in visitors} == {(b"data: 2",)}
+
+
+def test_who_missed_some_news_gets_all() -> None:
+    """What has changed is told to those who know the rest; who comes, or was slow, is told how everything stands."""
+    clock = Clock()
+    streams = EventStreams(clock, lambda: b"all", lambda: b"news")
+    slow, other = Visitor(), Visitor()
+    streams.add(slow)
+    streams.add(other)
+    slow.producer.pauseProducing()
+    streams.changed()
+    clock.advance(PACE_S)
+    slow.producer.resumeProducing()
+    assert (slow.events(), other.events()) == ([b"data: all", b"data: all"], [b"data: all", b"data: news"])

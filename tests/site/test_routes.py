@@ -11,15 +11,18 @@ from twisted.internet.testing import StringTransport
 
 from referee.pages.contest_page import contest_page
 from referee.site.cards import ContestCard
+from referee.site.live import LiveState
 from referee.site.visitors import HEADERS
 
-from .sites import CARD, TestSite
+from .sites import CARD, TABLE, TestSite
 
 PEER: Any = IPv4Address("TCP", "10.0.0.1", 1)
 ANSWERS = [
     ("GET", "/", 200, "text/html; charset=utf-8"),
     ("HEAD", "/", 200, "text/html; charset=utf-8"),
     ("GET", "/api/contest", 200, "application/json"),
+    ("GET", "/live", 200, "text/html; charset=utf-8"),
+    ("GET", "/api/live", 200, "application/json"),
     ("GET", "/key.pem", 200, "application/x-pem-file"),
     ("HEAD", "/tournaments/cup/report.html", 200, "text/html; charset=utf-8"),
     ("HEAD", "/tournaments/cup/standings.csv", 200, "text/csv; charset=utf-8"),
@@ -65,6 +68,9 @@ def test_the_api_tells_what_pages_show(contest: TestSite) -> None:
     events = contest.visitor().ask("GET", "/api/events")
     assert (events.status, events.headers["content-type"]) == (200, "text/event-stream")
     assert b"data: " + msgspec.json.encode(CARD) + b"\n\n" in events.body
+    tables = contest.visitor().ask("GET", "/api/live").body
+    assert msgspec.json.encode(LiveState(spectators="after", is_whole=True, tables=[TABLE])) == tables
+    assert b"data: " + tables + b"\n\n" in contest.visitor().ask("GET", "/api/live/events").body
 
 
 class Alive(HTMLParser):
@@ -87,7 +93,7 @@ class Alive(HTMLParser):
             if (
                 name.startswith("on")
                 or name == "src"
-                or (name == "href" and (value or "")[:4] not in ("http", "key.", "api/", "tour", "/sig"))
+                or (name == "href" and (value or "")[:4] not in ("http", "key.", "api/", "tour", "/sig", "live", "./"))
             ):
                 yield f"{name}={value}"
 
@@ -96,7 +102,8 @@ def test_texts_of_others_stay_texts(contest: TestSite) -> None:
     """Names, titles and the organiser's Markdown bring no script, no handler and no address of another host."""
     page = contest.visitor().ask("GET", "/").body.decode()
     own = Alive(contest_page(ContestCard(title="", tournaments=[]), ""))
-    assert Alive(page).scripts == own.scripts
-    assert Alive(page).found == []
+    for shown in (page, contest.visitor().ask("GET", "/live").body.decode()):
+        assert Alive(shown).scripts == own.scripts
+        assert Alive(shown).found == []
     assert "<strong>Hello</strong>" in page
     assert "\u202e" not in page

@@ -19,12 +19,18 @@ _PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen 
 _TABLES = ValueKind(list[dict[str, Any]], "tables: [[tournaments]]")
 _START = ValueKind(Annotated[datetime, Meta(tz=True)], "a time with its zone, as in 2026-12-01T18:00:00+01:00")
 
+_SPECTATORS = ValueKind(
+    Annotated[str, Meta(pattern=r"^(after|board only|delay ([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600))$(?!\n)")],
+    '"after", "board only", or "delay SECONDS" with at most 600 of them',
+)
+
 EXAMPLE = """\
 title = "House contest"
 about = \"\"\"
 Three players of the house meet in **two games**. Put your own beside them: give its folder, or a command, as a further
 entrant in `cup.toml`, and start `referee host` again.
 \"\"\"
+spectators = "board only"               # what they see of a match that is played; or "delay 60", or "after"
 
 [[tournaments]]
 file = "cup.toml"
@@ -67,6 +73,23 @@ class ScheduledTournament(Struct, frozen=True, kw_only=True):
         return self.plan.spec.name
 
 
+class Spectators(Struct, frozen=True, kw_only=True):
+    """What spectators see of a match while it is played; when it is over, they see all of it."""
+
+    said: str
+    """As the file has it."""
+
+    @property
+    def see_boards(self) -> bool:
+        """Whether they see what all seats of the match may know, too, and not only who plays."""
+        return self.said != "after"
+
+    @property
+    def delay_s(self) -> float:
+        """How much later they see it."""
+        return float(self.said.removeprefix("delay ")) if self.said.startswith("delay ") else 0.0
+
+
 class Contest(Struct, frozen=True, kw_only=True):
     """What the file of a contest says."""
 
@@ -74,6 +97,7 @@ class Contest(Struct, frozen=True, kw_only=True):
     title: str
     about: str
     """In Markdown."""
+    spectators: Spectators
     tournaments: tuple[ScheduledTournament, ...]
     """In the order of the file."""
 
@@ -102,6 +126,7 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         folder=path.parent,
         title=top.take("title", _TITLE, "Contest"),
         about=top.take("about", _TEXT, ""),
+        spectators=Spectators(said=top.take("spectators", _SPECTATORS, "after")),
         tournaments=tuple(_tournaments(sheet, top, registry)),
     )
     _check_distinct(sheet, contest.tournaments)

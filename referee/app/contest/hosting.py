@@ -1,5 +1,6 @@
 """Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
 
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
@@ -9,11 +10,12 @@ from twisted.internet.defer import CancelledError, gatherResults
 
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
-from ...pages.contest_page import contest_page, refusal_page
+from ...pages.contest_page import contest_page, live_page, refusal_page
 from ...plugins import installed
 from ...record.key_file import public_pem
 from ...site.cards import ContestCard, TournamentCard
 from ...site.event_streams import EventStreams
+from ...site.live import LiveTables
 from ...submissions.store import Store
 from ..receiving import check_command, telling
 from ..running import run_reactor
@@ -85,8 +87,12 @@ class HostedContest:
         self._contest = contest
         self._reactor = reactor
         self.streams = EventStreams(reactor, lambda: msgspec.json.encode(self.card()))
+        self.live = LiveTables(reactor, contest.spectators.said, contest.spectators.delay_s)
+        boards = ["--boards"] if contest.spectators.see_boards else []
         self.runs = {
-            scheduled.name: TournamentRun(reactor, scheduled, referee, passed_on, self.streams.changed)
+            scheduled.name: TournamentRun(
+                reactor, scheduled, referee, [*boards, *passed_on], self.live, self.streams.changed
+            )
             for scheduled in contest.tournaments
         }
         folders = {name: run.folder for name, run in self.runs.items()}
@@ -101,6 +107,7 @@ class HostedContest:
     async def stopped(self) -> None:
         """Interrupt all tournaments, and wait until they have ended."""
         self.streams.close()
+        self.live.streams.close()
         self._publisher.stop()
         await gatherResults([run.stop() for run in self.runs.values()])
 
@@ -121,6 +128,8 @@ class HostedContest:
             is_over=lambda name: self.runs[name].state is RunState.OVER,
             public_key=public_key,
             streams=self.streams,
+            live=self.live,
+            live_page=lambda: live_page(self._contest.title, self.live.state, time.time()),
         )
         return site_of(content, intake.members(), self._reactor)
 

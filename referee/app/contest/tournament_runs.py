@@ -18,7 +18,9 @@ from twisted.internet.defer import Deferred
 
 from ...clock import Timer, wall_clock
 from ...launch.starting import ProcessCommand, if_alive, kill_group, start
+from ...observers.spectating import SeenTable
 from ...site.cards import OpenMatch
+from ...site.live import LiveTable, LiveTables
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
@@ -47,6 +49,7 @@ class TournamentRun:
         scheduled: what is played, and when.
         referee: command line of this program.
         options: of it, for the tournament's process.
+        live: takes what happens at its tables.
         changed: called when something can be told that is new.
     """
 
@@ -56,6 +59,7 @@ class TournamentRun:
         scheduled: ScheduledTournament,
         referee: Sequence[str],
         options: Sequence[str],
+        live: LiveTables,
         changed: Callable[[], None],
     ) -> None:
         self.scheduled = scheduled
@@ -66,6 +70,7 @@ class TournamentRun:
         self._reactor = reactor
         self._referee = referee
         self._options = options
+        self._live = live
         self._changed = changed
         self._faults = 0
         self._timer: Timer | None = None
@@ -134,8 +139,14 @@ class TournamentRun:
             case "match-opened":
                 match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
                 self.open_matches[match.match] = match
+                facts = {name: getattr(match, name) for name in match.__struct_fields__}
+                self._live.opened(LiveTable(tournament=self.scheduled.name, table=told["table"], **facts))
+            case "table-changed":
+                self._live.changed(self.scheduled.name, msgspec.convert(told["table"], SeenTable))
+                return
             case "match-closed" | "match-voided":
                 self.open_matches.pop(told["match"], None)
+                self._live.closed(self.scheduled.name, told["match"])
                 self.played += told["event"] == "match-closed"
             case _:
                 return
@@ -144,6 +155,7 @@ class TournamentRun:
     def _end(self, status: int) -> None:
         self._process = None
         self.open_matches.clear()
+        self._live.cleared(self.scheduled.name)
         if self._ended is not None:
             self._set(RunState.OVER if status == _OVER else RunState.INTERRUPTED)
             self._ended.callback(None)

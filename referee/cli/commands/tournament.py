@@ -12,7 +12,9 @@ from ...app.services import RefereeOptions
 from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournament_file.text import described
 from ...app.tournaments import from_file
+from ...observers.spectating import SpectatedTables
 from ...pages.report_files import Targets
+from ...plugins import installed
 from ..common import EXISTING_FILE, Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.running import sealing_options
@@ -25,10 +27,11 @@ from .report import report
 @click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
 @click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
 @click.option("--workers", type=Count(0, 256), default=0, help="Play them in so many processes beside this one.")
+@click.option("--boards", is_flag=True, help="With --json, tell also how tables stand, as spectators may see them.")
 @sealing_options
 @json_option
 def tournament(
-    file: Path, *, check: bool, tables: int | None, workers: int, running: RefereeOptions, as_json: bool
+    file: Path, *, check: bool, tables: int | None, workers: int, boards: bool, running: RefereeOptions, as_json: bool
 ) -> None:
     """Run the tournament of FILE, or go on with it.
 
@@ -45,6 +48,9 @@ def tournament(
         absent = tuple(from_file.absent_programs(plan.spec))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)
         sys.exit(FAILED if absent else FINE)
+    if boards and as_json:
+        spectated = SpectatedTables(print_json, installed().game)
+        running = replace(running, observers=(*running.observers, spectated))
     if not from_file.run(plan, running, watch_of(as_json=as_json)):
         console.say(f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was")
         sys.exit(FAILED)

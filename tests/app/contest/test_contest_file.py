@@ -20,6 +20,9 @@ MISTAKES = {
     "a time without its zone": (f"{CUP}start = 2026-12-01T18:00:00", "tournaments.start: takes a time with its zone"),
     "no time": (f'{CUP}start = "soon"', "tournaments.start: takes a time with its zone"),
     "twice": (CUP + CUP, "there are two tournaments with the name cup"),
+    "a delay of no time": ('spectators = "delay 0"', 'spectators: takes "after", "board only", or "delay SECONDS"'),
+    "a long delay": ('spectators = "delay 601"', "with at most 600 of them"),
+    "eyes of nobody": ('spectators = "all"', 'spectators: takes "after"'),
     "no TOML": ("title", "this is no TOML"),
 }
 
@@ -44,6 +47,23 @@ def test_what_a_contest_may_say(folder: Path) -> None:
     contest = read_contest(folder, load())
     assert (contest.title, contest.about) == ("T", "")
     assert [scheduled.start for scheduled in contest.tournaments] == [datetime(2026, 12, 1, 17, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize(
+    ("text", "see_boards", "delay_s"),
+    [
+        ("", False, 0.0),
+        ('spectators = "after"', False, 0.0),
+        ('spectators = "board only"', True, 0.0),
+        ('spectators = "delay 90"', True, 90.0),
+        ('spectators = "delay 600"', True, 600.0),
+    ],
+)
+def test_what_spectators_see(folder: Path, text: str, delay_s: float, *, see_boards: bool) -> None:
+    """No boards, if nothing is said."""
+    (folder / CONTEST).write_text(text)
+    found = read_contest(folder, load()).spectators
+    assert (found.see_boards, found.delay_s) == (see_boards, delay_s)
 
 
 @pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES)

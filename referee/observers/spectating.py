@@ -1,0 +1,188 @@
+"""Tells how the tables of a tournament stand, as spectators may see it: of what all seats may know, and nothing else.
+
+So players learn nothing from it while they play, whoever hands it on: a board is drawn through nobody's eyes, and of
+what was said only that is told which the seats were told alike.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from ..games.base import Game
+from ..match import commands as c
+from ..match import events as e
+from ..tournament.machine import Tournament
+from ..tournament.match_context import Fixture, MatchEntry
+from .base import MatchStep, Observer
+
+LATEST = 8
+"""Moves and expulsions that are told again with each change."""
+
+
+class ToldNews(Struct, frozen=True, kw_only=True):
+    """What all seats were told alike."""
+
+    turn: int
+    what: dict[str, Any]
+    """As on the wire: a move without what it drew, or an expulsion with its cause."""
+
+
+class SeenTable(Struct, frozen=True, kw_only=True):
+    """A match as spectators may see it."""
+
+    match: str
+    line: int
+    """Of its record, from 0: the last one that this is made from."""
+    head: str
+    """Hash of that line."""
+    turn: int
+    """Number of the last turn that was asked; 0 before the first."""
+    expelled: Sequence[int]
+    """The seats of whose expulsion the others were told."""
+    asked: Sequence[int]
+    """The seats that are asked for a move."""
+    asked_at: float | None
+    """Since when, in seconds of the Unix epoch."""
+    limit_ms: float | None
+    """For this move."""
+    bank_ms: Sequence[float | None]
+    """By seat: what was left in its bank when it was asked last; None: it has none, or was asked nothing yet."""
+    used_ms: Sequence[float] | None
+    """By seat, the time its moves took so far; None of a match that was taken up again."""
+    told: Sequence[ToldNews]
+    """The latest, the oldest first."""
+    board: str | None
+    """As SVG, with stand-ins for names; None before the deal."""
+
+
+class _Seat(Struct):
+    used_ms: float = 0.0
+    bank_ms: float | None = None
+
+
+class _Table:
+    """What is kept of one match."""
+
+    def __init__(self) -> None:
+        self.step: MatchStep | None = None
+        self.seats: list[_Seat] = []
+        self.told: deque[ToldNews] = deque(maxlen=LATEST)
+        self.expelled: list[int] = []
+        self.asked_at: float | None = None
+        self.limit_ms: float | None = None
+        self.has_changed = False
+        self._is_whole = True
+        """Whether it was looked at from its first step."""
+
+    def take(self, step: MatchStep, now: float) -> None:
+        """Take a step."""
+        self.step, self.has_changed = step, True
+        if not self.seats:
+            self.seats = [_Seat() for _ in step.setup.names]
+            self._is_whole = isinstance(step.event, e.MatchOpened)
+        if isinstance(step.event, e.MoveReceived):
+            self.seats[step.event.seat].used_ms += max(e.used_ms(step.event), 0.0)
+        told = next((command for command in step.commands if isinstance(command, c.TellSeat)), None)
+        if told is not None:
+            self._hear(step, told)
+        for command in step.commands:
+            if isinstance(command, c.AskMove):
+                self.asked_at, self.limit_ms = now, command.limit_ms
+                self.seats[command.seat].bank_ms = command.bank_ms
+            elif isinstance(command, c.ExtendLimit):
+                self.asked_at, self.limit_ms = now, command.limit_ms
+
+    def _hear(self, step: MatchStep, first: c.TellSeat) -> None:
+        """Keep what one of the seats is told: the others are told the same, but for what one of them draws."""
+        for command in step.commands:
+            if isinstance(command, c.TellSeat) and command.seat == first.seat:
+                self.told.append(ToldNews(turn=command.turn, what=command.what))
+                if command.what["kind"] == "expelled":
+                    self.expelled.append(command.what["seat"])
+
+    def seen(self, find_game: Callable[[str], Game[Any, Any, Any]]) -> SeenTable | None:
+        """Return how it stands; None before anything has happened."""
+        step = self.step
+        if step is None:
+            return None
+        game = find_game(step.setup.game)
+        return SeenTable(
+            match=step.setup.match,
+            line=step.line,
+            head=step.hash,
+            turn=step.turn,
+            expelled=list(self.expelled),
+            asked=step.asked,
+            asked_at=self.asked_at if step.asked else None,
+            limit_ms=self.limit_ms if step.asked else None,
+            bank_ms=[seat.bank_ms for seat in self.seats],
+            used_ms=[round(seat.used_ms, 3) for seat in self.seats] if self._is_whole else None,
+            told=list(self.told),
+            board=None if step.position is None else game.draw_svg(step.position, ()),
+        )
+
+
+class SpectatedTables(Observer):
+    """Writes `table-changed` for each table that has changed, a few times a second.
+
+    Of duplicate deals it tells nothing: who is still to play one would see it.
+
+    Args:
+        write: writes one object.
+        find_game: a game's name -> its rules.
+        now: seconds of the Unix epoch.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Any], None],
+        find_game: Callable[[str], Game[Any, Any, Any]],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._write = write
+        self._find_game = find_game
+        self._now = now
+        self._tables: dict[str, _Table] = {}
+        """By match."""
+        self._is_shown = True
+
+    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """See whether deals are played once."""
+        self._is_shown = not tournament.spec.duplicate
+
+    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+        """Look at a match from now on."""
+        if self._is_shown:
+            self._tables[name] = _Table()
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Keep what has changed."""
+        table = self._tables.get(step.setup.match)
+        if table is not None:
+            table.take(step, self._now())
+
+    def refresh(self) -> None:
+        """Write what has changed."""
+        for table in self._tables.values():
+            self._tell(table)
+
+    def match_closed(self, entry: MatchEntry) -> None:
+        """Write how a match stood at its end."""
+        self._end(entry)
+
+    def match_voided(self, entry: MatchEntry) -> None:
+        """Write how a match stood at its end."""
+        self._end(entry)
+
+    def _end(self, entry: MatchEntry) -> None:
+        table = self._tables.pop(entry.match, None)
+        if table is not None:
+            self._tell(table)
+
+    def _tell(self, table: _Table) -> None:
+        if table.has_changed:
+            table.has_changed = False
+            self._write({"event": "table-changed", "table": table.seen(self._find_game)})

@@ -1,0 +1,235 @@
+"""The tables of a contest as spectators see them while they are played, and who looks on at them.
+
+What comes in is public already (observers/spectating.py); here it gets names and words, and comes out late if the
+contest wants that.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..clock import Clock
+from ..match.fouls import Cause
+from ..observers.spectating import SeenTable, ToldNews
+from ..pages.drawing import with_names
+from ..pages.words import move_text
+from .event_streams import EventStreams
+
+_UNSAID = ("kind", "seat", "event")
+"""What is told that stands beside the words already."""
+_CAUSES = {
+    Cause.TIMEOUT: "gave no answer in time",
+    Cause.ILLEGAL_MOVE: "made an illegal move",
+    Cause.MALFORMED_MESSAGE: "sent what is no message",
+    Cause.OUT_OF_TURN: "sent a message that nothing asked for",
+    Cause.FLOOD: "sent a long message that nothing asked for",
+    Cause.OVERSIZE: "sent a message that is too long",
+    Cause.NOT_READING: "did not read what it was sent",
+    Cause.DISCONNECTED: "closed its connection",
+    Cause.CRASHED: "crashed",
+    Cause.REFUSED_TO_START: "did not start",
+}
+"""All that the other players are told of it; rule, bytes and detail stand in the record, once the match is over."""
+
+
+class LiveLine(Struct, frozen=True, kw_only=True):
+    """A move or an expulsion, in words."""
+
+    turn: int
+    seat: int | None
+    text: str
+    is_expulsion: bool
+
+
+class LiveTable(Struct, frozen=True, kw_only=True):
+    """A table, with the match that is played there, or that was played there last."""
+
+    tournament: str
+    table: int
+    """From 1."""
+    match: str
+    round: int
+    names: Sequence[str]
+    """By seat."""
+    opened: str
+    """Time of day, ISO 8601 in UTC."""
+    is_over: bool = False
+    expelled: Sequence[int] = ()
+    """Seats."""
+    lines: Sequence[LiveLine] = ()
+    """The latest, the oldest first."""
+    asked: Sequence[int] = ()
+    """The seats that are asked for a move."""
+    asked_at: float | None = None
+    """Since when, in seconds of the Unix epoch."""
+    limit_ms: float | None = None
+    bank_ms: Sequence[float | None] = ()
+    used_ms: Sequence[float] | None = None
+    """By seat, the time its moves took so far; None: that is not known."""
+    turn: int = 0
+    line: int | None = None
+    """Of the match's record, that this is made from."""
+    head: str | None = None
+    """Hash of that line."""
+    symbols: str | None = None
+    """What the board's drawing begins with and hardly ever changes, from `<defs>` on; None in an event: as before."""
+    board: str | None = None
+    """The rest of it, as SVG; None: it is not shown."""
+
+
+class LiveState(Struct, frozen=True, kw_only=True):
+    """How tables stand."""
+
+    spectators: str
+    """What spectators see, as in contest.toml."""
+    is_whole: bool
+    """Whether these are all tables; else those that have changed."""
+    tables: Sequence[LiveTable]
+
+
+class LiveTables:
+    """All tables of a contest.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        spectators: what spectators see, as in contest.toml.
+        delay_s: how much later they see it.
+    """
+
+    def __init__(self, clock: Clock, spectators: str, delay_s: float = 0.0) -> None:
+        self._clock = clock
+        self._spectators = spectators
+        self._delay_s = delay_s
+        self._tables: dict[tuple[str, int], LiveTable] = {}
+        self._changed: set[tuple[str, int]] = set()
+        """Since the last event."""
+        self._is_relaid = False
+        """Whether tables were laid anew or taken away since then."""
+        self._symbols: dict[tuple[str, int], str | None] = {}
+        """As of the last event."""
+        self.streams = EventStreams(clock, self.whole, self._news)
+
+    @property
+    def state(self) -> LiveState:
+        """How all tables stand."""
+        return self._state([self._tables[key] for key in sorted(self._tables)], is_whole=True)
+
+    def whole(self) -> bytes:
+        """Return that as JSON."""
+        return msgspec.json.encode(self.state)
+
+    def opened(self, table: LiveTable) -> None:
+        """Lay a table for another match."""
+        self._soon(self._lay, table)
+
+    def changed(self, tournament: str, seen: SeenTable) -> None:
+        """Show how a match stands."""
+        self._soon(self._show, tournament, seen)
+
+    def closed(self, tournament: str, match: str) -> None:
+        """Show that a match is over."""
+        self._soon(self._close, tournament, match)
+
+    def cleared(self, tournament: str) -> None:
+        """Take the tables of a tournament away: nothing is played there any more."""
+        self._soon(self._clear, tournament)
+
+    def _soon(self, act: Callable[..., None], *args: Any) -> None:
+        if self._delay_s:
+            self._clock.callLater(self._delay_s, act, *args)
+        else:
+            act(*args)
+
+    def _lay(self, table: LiveTable) -> None:
+        self._put(table)
+
+    def _show(self, tournament: str, seen: SeenTable) -> None:
+        table = self._table_of(tournament, seen.match)
+        if table is not None:
+            self._put(_shown(table, seen, self._delay_s))
+
+    def _close(self, tournament: str, match: str) -> None:
+        table = self._table_of(tournament, match)
+        if table is not None:
+            self._put(replace(table, is_over=True, asked=(), asked_at=None))
+
+    def _clear(self, tournament: str) -> None:
+        for key in [key for key in self._tables if key[0] == tournament]:
+            del self._tables[key]
+            self._is_relaid = True
+        self.streams.changed()
+
+    def _table_of(self, tournament: str, match: str) -> LiveTable | None:
+        tables = (table for table in self._tables.values() if table.tournament == tournament)
+        return next((table for table in tables if table.match == match), None)
+
+    def _put(self, table: LiveTable) -> None:
+        key = table.tournament, table.table
+        self._is_relaid |= key not in self._tables
+        self._tables[key] = table
+        self._changed.add(key)
+        self.streams.changed()
+
+    def _news(self) -> bytes:
+        """Return what has changed since it was asked last, as JSON."""
+        keys, self._changed = sorted(self._changed & self._tables.keys()), set()
+        if self._is_relaid:
+            self._is_relaid = False
+            return self.whole()
+        return msgspec.json.encode(self._state([self._brief(key) for key in keys], is_whole=False))
+
+    def _brief(self, key: tuple[str, int]) -> LiveTable:
+        """Return a table without the symbols that everybody has already."""
+        table = self._tables[key]
+        is_known = self._symbols.get(key) == table.symbols
+        self._symbols[key] = table.symbols
+        return replace(table, symbols=None) if is_known else table
+
+    def _state(self, tables: Sequence[LiveTable], *, is_whole: bool) -> LiveState:
+        return LiveState(spectators=self._spectators, is_whole=is_whole, tables=tables)
+
+
+def _shown(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
+    """Return a table with its match as it is seen."""
+    symbols, board = (None, None) if seen.board is None else _parted(with_names(seen.board, table.names))
+    return replace(
+        table,
+        expelled=seen.expelled,
+        lines=[_line(news) for news in seen.told],
+        asked=seen.asked,
+        asked_at=None if seen.asked_at is None else seen.asked_at + delay_s,
+        limit_ms=seen.limit_ms,
+        bank_ms=seen.bank_ms,
+        used_ms=seen.used_ms,
+        turn=seen.turn,
+        line=seen.line,
+        head=seen.head,
+        symbols=symbols,
+        board=board,
+    )
+
+
+def _parted(svg: str) -> tuple[str, str]:
+    """Return the definitions of a drawing, and the rest of it."""
+    before, begin, rest = svg.partition("<defs>")
+    symbols, end, after = rest.partition("</defs>")
+    return begin + symbols + end, before + after
+
+
+def _line(news: ToldNews) -> LiveLine:
+    what, seat = news.what, news.what.get("seat")
+    is_expulsion = what["kind"] == "expelled"
+    if is_expulsion:
+        text = f"is expelled: {_CAUSES[Cause(what['cause'])]}"
+    else:
+        parts = what.get("events") or [what]  # a play of several parts tells them one by one
+        text = ", ".join(map(_words, parts))
+    return LiveLine(turn=news.turn, seat=seat if isinstance(seat, int) else None, text=text, is_expulsion=is_expulsion)
+
+
+def _words(part: dict[str, Any]) -> str:
+    rest = {key: value for key, value in part.items() if key not in _UNSAID}
+    return move_text({"action": part["event"], **rest} if "event" in part else rest)
