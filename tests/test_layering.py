@@ -42,6 +42,7 @@ ORDER: tuple[str, ...] = (
     "referee.check",
     "referee.pages",
     "referee.site",
+    "referee.cluster",
     "referee.app",
     "referee.api",
     "referee.cli",
@@ -52,6 +53,7 @@ SIBLINGS = (
     {"referee.match", "referee.pairing"},
     {"referee.ledger", "referee.launch"},
     {"referee.dialects", "referee.submissions", "referee.check", "referee.pages"},
+    {"referee.site", "referee.cluster"},
 )
 """Rooms on one floor: none of them imports another."""
 ONLY: dict[str, set[str]] = {

@@ -35,6 +35,7 @@ COMMANDS = {
     "rebuild": "rebuild:rebuild",
     "manifest": "manifest:manifest",
     "key": "key:key",
+    "cluster-keys": "key:cluster_keys",
     "token": "token:token_command",
     "list": "list:list_command",
     "doctor": "doctor:doctor",

@@ -14,8 +14,8 @@ from ..warm import run
 
 WITHOUT_REACTOR = frozenset(
     {
-        *("audit", "doctor", "explain", "fairness", "join-tournament", "key", "list", "manifest", "new", "rebuild"),
-        *("replay", "report", "rule", "token"),
+        *("audit", "cluster-keys", "doctor", "explain", "fairness", "join-tournament", "key", "list", "manifest"),
+        *("new", "rebuild", "replay", "report", "rule", "token"),
     }
 )
 

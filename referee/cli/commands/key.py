@@ -1,16 +1,34 @@
-"""`referee key`: the key that seals records."""
+"""`referee key` and `referee cluster-keys`: the key that seals records, and those of the machines that play."""
 
 import os
+import shlex
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import rich_click as click
 
+from ...cluster.keys import MAX_DAYS, MadeKeys, make_keys
 from ...record.key_file import BadKey, default_path, load_key, make_key, public_pem
 from ...record.seal import Sealer
-from ..common import PATH, json_option, out, print_json
+from ..common import FOLDER, PATH, Count, json_option, out, print_json
 
 _file = click.option("--key", "path", type=PATH, help="Its file, if not the usual one.")
+
+_BLOCKED = '["run_function", "feed", "register_scheduler_plugin", "restart", "terminate"]'
+"""Calls of Dask's scheduler that nobody here makes: an accident through them is ruled out, an attack is not."""
+SCHEDULER = (
+    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0 DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL=20s",
+    f"DASK_DISTRIBUTED__SCHEDULER__BLOCKED_HANDLERS={shlex.quote(_BLOCKED)}",
+    "dask scheduler --protocol tls --port 8786 --dashboard-address 127.0.0.1:8787",
+    "--tls-ca-file ca.pem --tls-cert scheduler.pem --tls-key scheduler.pem",
+)
+"""The command that starts a scheduler in the folder of its files."""
+_FILES = {
+    "the host of the scheduler": ("ca.pem", "scheduler.pem"),
+    "each host that plays": ("ca.pem", "worker.pem"),
+    "the machine that keeps the tournament": ("ca.pem", "client.pem"),
+}
 
 
 @click.group(epilog="Example:  referee key show --json")
@@ -69,3 +87,39 @@ def _show(path: Path, public: str, *, as_json: bool) -> None:
         return
     out.say(f"public key  {public}")
     out.say(f"kept in     {path}")
+
+
+@click.command("cluster-keys", epilog="Example:  referee cluster-keys keys --days 3 --host lab1 --host 10.0.0.1")
+@click.argument("folder", type=FOLDER, metavar="DIR")
+@click.option(
+    "--days", type=Count(1, MAX_DAYS), default=7, show_default=True, help="Valid so long. There is no recall."
+)
+@click.option(
+    "--host", "hosts", multiple=True, metavar="NAME", help="Tell a host's name or address; several may be given."
+)
+@json_option
+def cluster_keys(folder: Path, days: int, hosts: tuple[str, ...], as_json: bool) -> None:
+    """Make the certificates of a cluster in DIR, and say which host gets which, and how the scheduler is started.
+
+    They are for one tournament, or one event: whoever has one of them can run programs on every host of the cluster.
+    The authority's own key is kept nowhere, so that nobody makes more of them. No file is ever replaced.
+
+    Exit status: 0 made, 2 there are some already, or they can't be written.
+    """
+    made = make_keys(folder, days=days, hosts=hosts, now=datetime.now(UTC))
+    if as_json:
+        print_json({"folder": str(folder), "until": made.until, "files": _FILES, "scheduler": " ".join(SCHEDULER)})
+        return
+    _show_made(made)
+
+
+def _show_made(made: MadeKeys) -> None:
+    click.echo(f"certificates in {made.folder}, valid until {made.until}; none of them can be recalled\n")
+    width = max(map(len, _FILES))
+    for where, names in _FILES.items():
+        click.echo(f"{where + ':':<{width + 1}}  {' '.join(names)}")
+    click.echo("\nstart the scheduler in the folder of its files:\n")
+    click.echo(" \\\n  ".join(SCHEDULER))
+    click.echo("\nthen on each host that plays, and where the tournament is kept:\n")
+    click.echo("referee worker tls://HOST:8786 --tables 2 --folder worker --keys DIR")
+    click.echo("referee tournament FILE.toml --cluster tls://HOST:8786 --keys DIR")

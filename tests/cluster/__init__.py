@@ -1,0 +1,1 @@
+"""Tests of a tournament on many hosts."""
