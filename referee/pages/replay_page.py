@@ -7,7 +7,7 @@ writes with `textContent`.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..games.base import Game
 from ..match.telling import BY_DEFAULT
@@ -16,7 +16,7 @@ from ..text import counted, printable
 from .drawing import pooled, with_names
 from .rendering import page
 from .replay_frames import FoldedRecord
-from .words import ending, gains, headline, move_text, ranking, reasons, time_control
+from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control
 
 
 def replay_page(folded: FoldedRecord) -> str:
@@ -31,6 +31,8 @@ def replay_page(folded: FoldedRecord) -> str:
         badge=_badge(folded.record),
         ending=_ending(folded),
         ranking=ranking(match.setup.names, result) if result else (),
+        expulsions=tuple(_expulsions(folded)),
+        record=folded.record.path.name,
         facts=_facts(folded),
     )
 
@@ -83,6 +85,25 @@ def _frames(folded: FoldedRecord, boards: Sequence[list[int] | None]) -> Iterabl
 
 
 # --- what stands in the page without the script
+
+
+class _Expulsion(NamedTuple):
+    """Why a seat was expelled, and when."""
+
+    seat: int
+    name: str
+    turn: int
+    reasons: list[tuple[str, str]]
+
+
+def _expulsions(folded: FoldedRecord) -> Iterator[_Expulsion]:
+    setup = folded.match.setup
+    for frame in folded.frames:
+        if frame.foul is not None:
+            used = "" if frame.took_ms is None else f"{duration(frame.took_ms)} used for this answer; "
+            time = ("time", f"{used}allowed: {time_control(setup.time)}")
+            why = [*reasons(frame, folded.match.game.rules), time]
+            yield _Expulsion(frame.foul.seat, printable(setup.names[frame.foul.seat]), frame.turn, why)
 
 
 def _badge(record: Record) -> str:

@@ -127,6 +127,18 @@ def test_an_expulsion_is_told_with_its_reason(browser: Page, tmp_path: Path) -> 
     assert [name[:9] for name in page.texts("#seats .out .name")] == [SCRIPT[:9], IMAGE[:9]]
 
 
+def test_an_expulsion_has_an_address(browser: Page, tmp_path: Path) -> None:
+    """With rule, bytes and time, the way to its turn, and what to do for who doubts it."""
+    record = written(hostile(), tmp_path)
+    foul = next(frame.foul for frame in frames_of(record) if frame.foul is not None)
+    page = opened(browser, record)
+    labels = page.texts(f"#expulsion-{foul.seat} dt")
+    assert {"cause", "detail", "time", "to contest it"} <= set(labels)
+    assert "referee audit match.jsonl" in page.text(f"#expulsion-{foul.seat}")
+    page.run(f"document.querySelector('#expulsion-{foul.seat} a').click()")
+    page.wait_until(f"document.getElementById('turn').textContent.startsWith('turn {foul.turn} ')")
+
+
 def test_a_match_without_a_deal_has_a_page(browser: Page, tmp_path: Path) -> None:
     """Where all seats were lost before the deal, the page says so and works."""
     whole = ordinary(1)
@@ -317,6 +329,26 @@ def test_a_monstrous_move_leaves_room_for_the_board(browser: Page, tmp_path: Pat
         now, board, controls = (box(page, selector) for selector in ("#now", "#board", ".controls"))
         title = box(page, "header b")
         assert 0 <= title[1] < title[3] <= now[1] < now[3] <= board[1] < board[3] - 90 < board[3] <= controls[1]
+
+
+def test_it_is_seen_through_the_eyes_of_a_seat(browser: Page, plain: Path) -> None:
+    """Its own hand is shown, and nothing of the others'; and everybody's again."""
+    page = opened(browser, plain)
+    shown = "return [...document.querySelectorAll('#board [data-hand]')].map((hand) => hand.dataset.hand)"
+    everybody = [str(seat) for seat in range(len(NAMES))]
+    for chosen, expected in (("", everybody), ("1", ["1"]), ("0", ["0"]), ("", everybody)):
+        page.run("eyes.value = arguments[0]; eyes.dispatchEvent(new Event('change'))", chosen)
+        assert page.run(shown) == expected
+    assert page.texts("#eyes option") == ["everybody", *NAMES]
+
+
+def test_an_address_names_a_turn(browser: Page, plain: Path) -> None:
+    """The page opens there, and follows when another one is named; what names none opens it at the beginning."""
+    frames = frames_of(plain)
+    for name, turn in (("#turn-3", 3), ("#turn-0", 0), (f"#turn-{10**8}", frames[-1].turn), ("#turn-x", 0)):
+        page = opened(browser, plain)
+        page.run("location.hash = arguments[0]", name)
+        page.wait_until(f"document.getElementById('turn').textContent.startsWith('turn {turn} ')")
 
 
 def test_the_end_says_who_won(browser: Page, plain: Path) -> None:

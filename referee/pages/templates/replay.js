@@ -44,6 +44,8 @@
     const parsed = new DOMParser().parseFromString(lines.join("\n"), "image/svg+xml");
     const [, , width, height] = parsed.documentElement.getAttribute("viewBox").split(" ");
     byId("board").style.setProperty("--ratio", Math.min(width / height, 2));
+    const eyes = byId("eyes").value;
+    for (const hand of parsed.querySelectorAll("[data-hand]")) if (eyes && hand.dataset.hand !== eyes) hand.remove();
     return document.importNode(parsed.documentElement, true);
   };
 
@@ -312,12 +314,21 @@
 
   // --- beginning
 
+  // What an address ends in names a turn, as in #turn-7: the last frame of that turn.
+  const linked = () => {
+    const named = /^#turn-(\d{1,9})$/.exec(location.hash);
+    return named ? Math.max(frames.findLastIndex((frame) => frame.turn <= Number(named[1])), 0) : 0;
+  };
+
   const begin = () => {
     byId("slider").max = frames.length - 1;
     byId("slider").addEventListener("input", () => step(Number(byId("slider").value)));
     for (const factor of SPEEDS) byId("speed").append(new Option(`${factor}×`, String(factor)));
     byId("speed").addEventListener("change", () => setSpeed(Number(byId("speed").value)));
     setSpeed(1);
+    byId("seen").hidden = !data.lines.some((line) => line.startsWith("<g data-hand="));
+    data.names.forEach((name, seat) => byId("eyes").append(new Option(name, String(seat))));
+    byId("eyes").addEventListener("change", () => show(index));
     onClick("first", () => step(0));
     onClick("back", () => step(index - 1));
     onClick("play", toggle);
@@ -326,7 +337,8 @@
     document.addEventListener("keydown", onKey);
     chartPoints();
     chartTimes();
-    show(0);
+    show(linked());
+    addEventListener("hashchange", () => step(linked()));
   };
   if (frames.length) begin();
   else byId("board").append(element("div", "nothing has happened yet", "none"));
