@@ -7,16 +7,17 @@ const { join } = require("node:path");
 const { parseArgs } = require("node:util");
 const { commitment, nonceCommitment, derive, shuffleKey, shuffled } = require("./shuffle.js");
 const { Finding, attempt, hiddenPlaces, readChain } = require("./verify_lines.js");
+const { Evidence } = require("./verify_evidence.js");
 const { Tiles } = require("./verify_q.js");
 const { TimeBook } = require("./verify_time.js");
 
 const HELP = `usage: node verify.js [--key KEY] [--head HASH]... [--heads FILE]... [--unsealed] PATH...
 
 Verifies records (.jsonl) and folders of them: form, numbers and chain of the lines; the seal; what a redacted record
-shows, and its lines against those of the whole record, if that is given, too; all arithmetic on time; the commitment, the
-nonces and the lot; and for the Q game every tile that was dealt and drawn, and every view. It does not know the rules of
-the games, who won, how a tournament is paired, what the bytes of a foul say, and what records of one process tell of one
-another: \`referee audit\` does.
+shows, and its lines against those of the whole record, if that is given, too; all arithmetic on time; the bytes of every
+foul; the commitment, the nonces and the lot; and for the Q game every tile that was dealt and drawn, and every view. It
+does not know the rules of the games, who won, how a tournament is paired, the bytes of another wire than the referee's
+own, and what records of one process tell of one another: \`referee audit\` does.
 
   --key KEY     public key that must have sealed them: 64 hex digits, or a file that holds
                 them, or the key in PEM
@@ -109,6 +110,12 @@ function checkTime(lines, steps) {
   if (result) book.close(result.n + 1, result.result);
 }
 
+function checkEvidence({ dialect, ...header }, steps) {
+  if (dialect) return; // on its wire, bytes are judged otherwise
+  const evidence = new Evidence(header);
+  steps.forEach(({ event, commands }, i) => attempt(i + 2, () => evidence.take(i + 2, event, commands)));
+}
+
 function checkPrograms({ programs }, steps) { // of a whole record: who was started exits, who was not comes back
   const isStarted = (seat) => (programs?.[seat] ?? "remote") !== "remote";
   const fits = ({ event, seat }) => !["program-exited", "seat-returned"].includes(event) || isStarted(seat) === (event === "program-exited");
@@ -190,6 +197,7 @@ function verifyMatch(record, isSealed, findings) { // -> what it is, in words
   record.isRedacted = seat !== null;
   check(() => checkResult(lines, steps));
   check(() => checkTime(lines, steps));
+  check(() => checkEvidence(lines[0].fields, steps));
   if (seat !== null) return `match ${setup.match} as seat ${seat} may see it; chain, seal and time hold, the rest is hidden`;
   check(() => checkPrograms(lines[0].fields, steps));
   check(() => checkDialect(lines[0].fields, steps));

@@ -4,6 +4,7 @@ const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
 const [folder, path] = process.argv.slice(2);
 const { hex, numberForm, packed, readLine } = require(join(folder, "verify_lines.js"));
+const { isBreach } = require(join(folder, "verify_evidence.js"));
 const { isSignature } = require(join(folder, "verify.js"));
 
 const numberOf = (bits) => Buffer.from(bits, "hex").readDoubleBE();
@@ -14,6 +15,9 @@ const refuses = (line) => {
     return true;
   }
 };
+const FRAMES = ["oversize", "empty", "truncated"];
+const VALUES = ["not-msgpack", "key-not-string", "duplicate-key", "type-not-allowed", "not-finite", "too-deep", "too-long"];
+const BREACHES = [...FRAMES, ...VALUES, "not-a-map", "unknown-type", "missing-key", "extra-key", "wrong-type"];
 const HOLDS = { // section -> whether a vector of it holds
   numbers: ({ bits, text }) =>
     numberForm(numberOf(bits)) === text && Object.is(readLine(`{"n":${text}}`).fields.n, numberOf(bits)),
@@ -26,6 +30,12 @@ const HOLDS = { // section -> whether a vector of it holds
   lines: ({ line, core, hash }) => readLine(line).core === core && readLine(line).hash === hash,
   seals: ({ key, prev, signature }) => isSignature(signature, key, prev) && !isSignature(signature, key, hex(prev)),
   refused: ({ line }) => refuses(line),
+  messages({ hex: frame, code, also = [] }) { // a frame that is none has no body
+    const bytes = Buffer.from(frame, "hex");
+    const finds = (each) => isBreach(each, FRAMES.includes(each) ? bytes : bytes.subarray(4), "ready", "m");
+    const found = (FRAMES.includes(code) ? FRAMES : BREACHES).filter(finds);
+    return found.every((each) => [code, ...also].includes(each)) && found.length > 0 === BREACHES.includes(code);
+  },
 };
 
 const vectors = Object.entries(JSON.parse(readFileSync(path, "utf8")));

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from protocol.fairness import nonce_commitment
 
+from ..record.audit import test_evidence as fouls
 from ..record.forging import Line, changed, is_accepted, lines_of, sealed
 from ..record.records import FAULTY, record_of, story
 from .verifying import verdicts
@@ -182,6 +183,23 @@ def test_it_finds_lies(tmp_path: Path, banked: bytes) -> None:
     found = verdicts(tmp_path / "records", records)
     assert {name: finding for name, finding in found.items() if LIES[name][2] not in finding} == {}
     assert [name for name, data in records.items() if is_accepted(tmp_path / "one", data)] == []
+
+
+@pytest.mark.forges
+def test_it_finds_lies_about_fouls(tmp_path: Path) -> None:
+    """What bytes do not show it names as the audit does, in the line of the lie."""
+    lies = [(name, 7, fouls.told(lie)) for name, (lie, _) in fouls.LIES.items()]
+    lies += [(name, 3, fouls.told(lie, count=1)) for name, (lie, _) in fouls.OFFERED.items()]
+    records = {
+        name.replace(" ", "-"): story.write(tmp_path / f"{number}.jsonl").read_bytes()
+        for number, (name, _, story) in enumerate(lies)
+    }
+    found = verdicts(tmp_path / "records", records)
+    assert {
+        name: found[name.replace(" ", "-")]
+        for name, line, _ in lies
+        if f", line {line}: " not in found[name.replace(" ", "-")]
+    } == {}
 
 
 @pytest.mark.forges
