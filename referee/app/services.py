@@ -13,11 +13,9 @@ from ..errors import BadRequest
 from ..launch import Confinement, NoSandboxError, ProgramLimits, confining
 from ..launch.confining import SandboxMode
 from ..net.group_commit import Durability
-from ..net.http_server import HttpServer
 from ..net.links.addresses import listen, stopped
 from ..net.matches.services import MatchServices
 from ..observers import InThread, Observer, Observers
-from ..observers.diagnostics import DiagnosticLog
 from ..observers.heads import HeadLog
 from ..plugins import installed
 from ..record.key_file import default_path, load_or_make
@@ -77,7 +75,8 @@ class Monitoring(Struct, frozen=True):
         if self.address is None or self.registry is None:
             yield
             return
-        from ..net.monitor import LIMITS, Monitor  # noqa: PLC0415  # few ask for it, and all would wait for the import
+        from ..net.http_server import HttpServer  # noqa: PLC0415  # few ask for it, and all would wait for the import
+        from ..net.monitor import LIMITS, Monitor  # noqa: PLC0415
 
         server = HttpServer(Monitor(self.registry), LIMITS, self.observers.note, reactor)
         port = await listen(reactor, self.address, server)
@@ -133,6 +132,8 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
     numbers: CollectorRegistry | None = None
     own: list[Observer] = []
     if options.diagnostics is not None:
+        from ..observers.diagnostics import DiagnosticLog  # noqa: PLC0415  # as the monitor
+
         own.append(InThread(DiagnosticLog(options.diagnostics)))
     if options.heads is not None:
         own.append(InThread(HeadLog(options.heads)))

@@ -33,6 +33,7 @@ def copied(
     left_out: LeftOut = _nothing,
     owner: int | None = None,
     unless: Marks = MappingProxyType({}),
+    is_new: bool = False,
 ) -> None:
     """Copy what is in a folder, each file at once and whole.
 
@@ -42,15 +43,17 @@ def copied(
         left_out: tells what is not copied.
         owner: user and group that the copy is to belong to; None: whoever copies.
         unless: what still has this mark is not copied.
+        is_new: whether nothing is in the target yet, and nobody looks into it before all is there.
 
     Raises:
         BadTree: the source can't be read or is too much.
         OSError: the target can't take it.
     """
+    put = _put_new if is_new else _put
     for node in walk(source, left_out=left_out):
         if unless.get(node.path) != _mark(node):
             with _above(target, node.path) as above:
-                _put(node, above, owner)
+                put(node, above, owner)
     if owner is not None:
         os.fchown(target, owner, owner)
 
@@ -64,7 +67,7 @@ def copy_folder(source: Path, target: Path) -> None:
     """
     target.mkdir()
     with opened_folder(target) as folder:
-        copied(source, folder)
+        copied(source, folder, is_new=True)
 
 
 def marks(folder: int) -> Marks:
@@ -116,10 +119,11 @@ def _above(top: int, path: str) -> Iterator[int]:
 
 def _write(node: TreeNode, above: int, name: str) -> None:
     descriptor = os.open(name, _NEW, 0o600, dir_fd=above)
-    with os.fdopen(descriptor, "wb") as file:
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
         for piece in node.pieces():
-            file.write(piece)
-        file.flush()
+            left = memoryview(piece)
+            while left:
+                left = left[file.write(left) :]
         os.fchmod(descriptor, _EXECUTABLE if node.is_executable else _MODE)
         os.utime(descriptor, ns=(node.status.st_atime_ns, node.status.st_mtime_ns))
 
@@ -127,26 +131,38 @@ def _write(node: TreeNode, above: int, name: str) -> None:
 def _put(node: TreeNode, above: int, owner: int | None) -> None:
     """Put one thing in the place of what is there: a file or link by one step, so that nobody finds half of it."""
     is_folder = _is_folder(above, node.name)
-    name = node.name if node.is_folder else _PARTIAL
     if node.is_folder:
         if is_folder is False:
-            os.unlink(name, dir_fd=above)
+            os.unlink(node.name, dir_fd=above)
         if not is_folder:
-            os.mkdir(name, _EXECUTABLE, dir_fd=above)
+            os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
+        _give(above, node.name, owner)
     elif node.is_link or node.is_file:
         if is_folder:
             os.rmdir(node.name, dir_fd=above)  # what it had is gone by now; what else is in it is not the copy's
         with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=above)
-        if node.is_link:
-            os.symlink(node.target(), name, dir_fd=above)
-        else:
-            _write(node, above, name)
+            os.unlink(_PARTIAL, dir_fd=above)
+        _put_new(node, above, owner, _PARTIAL)
+        os.rename(_PARTIAL, node.name, src_dir_fd=above, dst_dir_fd=above)
+
+
+def _put_new(node: TreeNode, above: int, owner: int | None, name: str | None = None) -> None:
+    """Put one thing where nothing is, by another name if need be."""
+    name = name or node.name
+    if node.is_folder:
+        os.mkdir(name, _EXECUTABLE, dir_fd=above)
+    elif node.is_link:
+        os.symlink(node.target(), name, dir_fd=above)
+    elif node.is_file:
+        _write(node, above, name)
     else:
         return
+    _give(above, name, owner)
+
+
+def _give(above: int, name: str, owner: int | None) -> None:
     if owner is not None:
         os.chown(name, owner, owner, dir_fd=above, follow_symlinks=False)
-    os.rename(name, node.name, src_dir_fd=above, dst_dir_fd=above)
 
 
 def _drop(above: int, name: str) -> None:

@@ -59,19 +59,21 @@ def remove_within(above: int, name: str, outermost: int | None = None) -> None:
         return
     _unlock(above, name)
     with opened(name, FOLDER | os.O_NOFOLLOW, within=above) as folder:
-        while names := _names(folder):
-            for inside in names:
-                if outermost is not None and _is_folder(folder, inside):
-                    _unlock(folder, inside)  # what changes its place must be writable itself
-                    os.rename(inside, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=outermost)
+        while entries := _entries(folder):
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.name, dir_fd=folder)
+                elif outermost is None:
+                    remove_within(folder, entry.name, folder)
                 else:
-                    remove_within(folder, inside, folder)
+                    _unlock(folder, entry.name)  # what changes its place must be writable itself
+                    os.rename(entry.name, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=outermost)
     os.rmdir(name, dir_fd=above)
 
 
-def _names(folder: int) -> list[str]:
+def _entries(folder: int) -> list["os.DirEntry[str]"]:
     with os.scandir(folder) as inner:
-        return [entry.name for entry in islice(inner, _BATCH)]
+        return list(islice(inner, _BATCH))
 
 
 def _is_folder(above: int, name: str) -> bool:

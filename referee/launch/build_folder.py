@@ -107,7 +107,8 @@ class _Start(Struct, frozen=True):
         told, telling = os.pipe()
         self.held.callback(os.close, told)
         workspace = Workspace(size_bytes=_SIZE_BYTES, told=telling, users=users)
-        view = FileView(where=where, shown=tuple(shown), hidden=self.confinement.hidden, workspace=workspace)
+        hidden = tuple(path.resolve() for path in self.confinement.hidden)
+        view = FileView(where=where, shown=tuple(shown), hidden=hidden, workspace=workspace)
         process, gate = self._started([*drop, *argv], view, (telling,) if users is None else (telling, users))
         root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
         folder = self._opened(f"{root}{where}")

@@ -15,6 +15,7 @@ from threading import Thread
 
 from msgspec import Struct
 
+from ..files.opened import opened
 from .leftovers import PREFIX, is_left_behind, own_prefix
 from .limits import MIB, ProgramLimits
 
@@ -28,6 +29,7 @@ CLEAR_S = 5.0
 """How long what was killed may take to be gone."""
 _BRIEFLY_S = 0.002
 """How long it is waited for that groups are removed: most are in that time."""
+_READ_BYTES = 65_536
 _numbers = itertools.count(1)
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
@@ -137,7 +139,7 @@ class Group:
             return False
         file = self._folders["memory"] / ("memory.oom_control" if self._version == 1 else "memory.events")
         with contextlib.suppress(OSError):
-            words = [line.split() for line in file.read_text().splitlines()]
+            words = [line.split() for line in _read(file).splitlines()]
             return any(word[0] == "oom_kill" and word[1] != "0" for word in words)
         return False
 
@@ -184,7 +186,7 @@ def _use(path: Path, version: int) -> float:
     found = [0.0]
     for used, most in (memory, ("pids.current", "pids.max")):
         with contextlib.suppress(OSError, ValueError):
-            found.append(int((path / used).read_text()) / int((path / most).read_text()))
+            found.append(int(_read(path / used)) / int(_read(path / most)))
     return max(found)
 
 
@@ -192,7 +194,7 @@ def _removed(paths: Sequence[Path]) -> bool:
     """Remove groups in which nothing runs; tell whether none is left."""
     for path in paths:
         with contextlib.suppress(OSError):
-            if not (path / "cgroup.procs").read_text():
+            if not _read(path / "cgroup.procs"):
                 _forget(path)
         with contextlib.suppress(OSError):
             path.rmdir()
@@ -205,10 +207,10 @@ def _are_gone(paths: Sequence[Path]) -> bool:
 
 def _forget(path: Path) -> None:
     """Have the kernel drop from memory the files that this group alone has read: how fast one is read tells of that."""
-    if (path / "memory.force_empty").exists():
-        (path / "memory.force_empty").write_text("0")
-    elif (path / "memory.reclaim").exists():
-        (path / "memory.reclaim").write_text((path / "memory.current").read_text())
+    try:
+        _write(path / "memory.force_empty", "0")
+    except FileNotFoundError:
+        _write(path / "memory.reclaim", _read(path / "memory.current"))
 
 
 def _end(paths: Sequence[Path]) -> None:
@@ -223,9 +225,8 @@ def _kill(paths: Sequence[Path]) -> None:
     """Kill what is in groups, and let nothing be born there meanwhile."""
     for path in paths:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
-            if (path / name).exists():
-                with contextlib.suppress(OSError):
-                    (path / name).write_text(text)
+            with contextlib.suppress(OSError):  # not every kernel has it
+                _write(path / name, text)
         for pid in _members(path):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -234,9 +235,23 @@ def _kill(paths: Sequence[Path]) -> None:
 def _members(path: Path) -> list[int]:
     """Return the processes of a group; those of other namespaces, which have no number here, are left out."""
     try:
-        return [pid for line in (path / "cgroup.procs").read_text().split() if (pid := int(line))]
+        return [pid for line in _read(path / "cgroup.procs").split() if (pid := int(line))]
     except OSError:
         return []
+
+
+def _read(path: Path) -> str:
+    """Return what one of the kernel's files says: a start of a program reads and writes dozens, without buffers."""
+    with opened(path, os.O_RDONLY) as file:
+        pieces = []
+        while piece := os.read(file, _READ_BYTES):
+            pieces.append(piece)
+    return b"".join(pieces).decode()
+
+
+def _write(path: Path, text: str) -> None:
+    with opened(path, os.O_WRONLY) as file:
+        os.write(file, text.encode())
 
 
 def clear_groups(ground: Ground) -> None:

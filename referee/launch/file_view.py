@@ -67,7 +67,7 @@ class FileView(Struct, frozen=True, kw_only=True):
     shown: tuple[Path, ...]
     """Folders and files to read, absolute, besides the system's; an outer one before those inside of it."""
     hidden: tuple[Path, ...] = ()
-    """Of these, what is not to be read, whatever will be in it."""
+    """Of these, what is not to be read, whatever will be in it; links resolved."""
     sifted: Mapping[Path, tuple[str, ...]] = {}
     """Folder among them, or inside of one, links resolved -> the names of all that is shown of it, now and later."""
     socket: Path | None = None
@@ -91,12 +91,14 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
     """
     where = launch.where
     own = [] if launch.is_house else _own_files(launch, argv)
-    for path in access.hidden:
-        if where in own and where.resolve().is_relative_to(path.resolve()):
+    secret = {path.resolve(): path for path in access.hidden}
+    inmost = where.resolve() if where in own else None
+    for real, path in secret.items():
+        if inmost is not None and is_within(inmost, (real,)):
             detail = f"{launch.name} runs in {launch.place}, and {path} must stay hidden from it"
             raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
-    theirs = [folder for folder in access.others if not any(path.is_relative_to(folder) for path in own)]
-    covered = {path.resolve() for path in (*access.hidden, *theirs)}
+    theirs = [folder.resolve() for folder in access.others if not any(is_within(path, (folder,)) for path in own)]
+    covered = {*secret, *theirs}
     places = [path.resolve() for path in own] if access.own_copy is None else []  # a copy has nothing private
     private = {folder for path in places for folder in private_folders(path, covered, access.private_names)}
     away, sifted = _covered_and_sifted(private, places)
@@ -105,7 +107,7 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
     return FileView(
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(real_place(path), covered))),
-        hidden=(*access.hidden, *theirs, *_outermost(away, sifted)),
+        hidden=(*secret, *theirs, *_outermost(away, sifted)),
         sifted={folder: _sifted(folder, covered | away, launch.name, access) for folder in sorted(sifted)},
         socket=access.socket,
         own_copy=access.own_copy,

@@ -49,7 +49,7 @@ def own_copy(launch: Launch, confinement: Confinement, access: FileAccess) -> It
         try:
             folder.mkdir()
             with opened_folder(folder) as target, telling_whose(launch.place, "copied"):
-                copied(launch.place, target, left_out=left_out)
+                copied(launch.place, target, left_out=left_out, is_new=True)
         except OSError as error:
             detail = f"{error.strerror}: {launch.place} is copied into {above} for a match"
             raise OSError(error.errno, f"{detail}; TMPDIR may name another place") from None

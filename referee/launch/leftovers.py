@@ -6,6 +6,7 @@ in which they count: another container's processes can't be seen from here, and 
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 PREFIX = "referee-"
@@ -16,7 +17,11 @@ _STARTED = 19
 
 def own_prefix() -> str:
     """Return how the name of everything begins that goes with this process."""
-    pid = os.getpid()
+    return _prefix(os.getpid())
+
+
+@cache
+def _prefix(pid: int) -> str:
     return f"{PREFIX}{_namespace():x}-{pid:x}-{_started(pid) or 0:x}-"
 
 

@@ -3,8 +3,10 @@
 Control groups (control_groups.py) hold whole programs, where the machine has them.
 """
 
+import os
 import shutil
 from collections.abc import Sequence
+from functools import cache
 
 from msgspec import Struct
 
@@ -36,7 +38,17 @@ BUILD_LIMITS = ProgramLimits(memory_mib=2048, processes=256, cpu_s=600, file_mib
 
 def limiter() -> str | None:
     """Return the path of the program that sets a process's limits, or None if the machine has none."""
-    return shutil.which("prlimit")
+    return found_program("prlimit")
+
+
+def found_program(name: str) -> str | None:
+    """Return the path of a program that stands where PATH says, and stays there; None if the machine has none."""
+    return _found(name, os.environ.get("PATH"))
+
+
+@cache
+def _found(name: str, path: str | None) -> str | None:
+    return shutil.which(name, path=path)
 
 
 def limited(argv: Sequence[str], limits: ProgramLimits, *, holds_memory: bool, counts_processes: bool) -> list[str]:

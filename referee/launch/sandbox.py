@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ..errors import RemediableError
 from .file_view import FileView, Workspace
 from .kernel_view import counted, told
-from .limits import MIB, ProgramLimits
+from .limits import MIB, ProgramLimits, found_program
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
 from .system_calls import ABSENT, DANGERS, REFUSALS, NoFilterError, system_call_filter
 from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime, real_place
@@ -115,7 +115,7 @@ def _with_devices_locked() -> list[str]:
 
     A read-only place is the one thing that keeps their owner from that, and bubblewrap shows no device in such a place.
     """
-    own_mounts = [shutil.which("unshare") or "unshare", "--user", "--map-root-user", "--mount"]
+    own_mounts = [found_program("unshare") or "unshare", "--user", "--map-root-user", "--mount"]
     return [*own_mounts, "/bin/sh", "-c", 'mount --rbind -o ro /dev /dev && exec "$@"', "sh"]
 
 
@@ -176,7 +176,7 @@ def _places(view: FileView) -> Iterator[str]:
             steps[inside] = ("--tmpfs", str(inside))
             steps = {inside / name: _same(folder / name, inside / name) for name in names} | steps
             closed.append(inside)
-    for path in {path.resolve() for path in view.hidden}:
+    for path in set(view.hidden):
         for inside in _inside(path, real) if path.exists() else ():
             steps[inside] = ("--tmpfs", str(inside)) if path.is_dir() else ("--ro-bind", "/dev/null", str(inside))
             closed += [inside] if path.is_dir() else []

@@ -135,9 +135,7 @@ def kill_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> No
 def in_memory(content: bytes) -> int:
     """Return a descriptor from which a content can be read."""
     descriptor = os.memfd_create("referee")
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(content)
-    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.pwrite(descriptor, content, 0)  # memory takes all of it at once, and whoever reads begins at the beginning
     return descriptor
 
 

@@ -1,7 +1,6 @@
-"""Writes a file of chained lines, through structlog: the record of a match, or of a tournament.
+"""Writes a file of chained lines: the record of a match, or of a tournament.
 
-Lines go to the last link of structlog's chain alone, so that no global configuration of it can silence or change
-them. Every line is flushed before the caller goes on.
+Every line is flushed before the caller goes on.
 """
 
 import contextlib
@@ -10,8 +9,6 @@ import fcntl
 import os
 from pathlib import Path
 from typing import Any
-
-import structlog
 
 from ..errors import RefereeError
 from ..files.whole import sync_folder
@@ -59,7 +56,6 @@ class ChainWriter:
         if after is not None:
             self._file.truncate(after.size_bytes)
             self._file.seek(after.size_bytes)
-        self._log = structlog.BytesLogger(self._file)
 
     def _lock(self, after: Chain | None) -> None:
         """Keep other referees from the record, until this one closes it or dies."""
@@ -117,7 +113,8 @@ class ChainWriter:
         core = b'{"n":%d,"prev":"%s",%s}' % (self.count, self.head.encode(), fields)
         line = b'%s,"%s":{%s}}' % (core[:-1], OPEN.encode(), opened) if opened else core
         try:
-            self._log.msg(line)
+            self._file.write(line + b"\n")
+            self._file.flush()
         except OSError as error:
             raise self.refuse(error) from None
         self.head = line_hash(core)

@@ -20,7 +20,7 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 from ...games.base import Game, MalformedMove
 from ...hookspecs import Joined
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, own_copy
-from ...net.links.addresses import Ports, endpoint_of
+from ...net.links.addresses import Ports
 from ...net.links.patience import Patience
 from ...net.links.player_protocol import LinkFactory, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
@@ -191,9 +191,8 @@ async def join(
     ):
         socket = sockets.get(0)
         access = FileAccess(hidden=() if socket is None else (socket.parent,), socket=socket, own_copy=copy)
-        endpoint = LOCAL if socket is None else endpoint_of(socket)
         try:
-            address = await ports.open(reactor, [endpoint], LinkFactory(door, reactor, now))
+            address = await ports.open(reactor, [socket or LOCAL], LinkFactory(door, reactor, now))
             invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
             program = Program(replace(launch, name=asked.name), invitation, output, reactor, confinement, access)
             return await _play(reactor, game, asked, door, where, program)

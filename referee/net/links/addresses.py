@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from twisted.internet.defer import Deferred, gatherResults, maybeDeferred
-from twisted.internet.endpoints import quoteStringArgument, serverFromString
 from twisted.internet.error import CannotListenError
 
 from ...clock import Port
@@ -40,7 +39,7 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
         EndpointError: it can't be listened on.
     """
     try:
-        port = await serverFromString(reactor, _with_backlog(address)).listen(factory)
+        port = await _endpoint(reactor, address).listen(factory)
     except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
         raise _explained(address, error) from None
     return _bounded(port)
@@ -77,7 +76,7 @@ def check(address: str) -> None:
         EndpointError: it is no endpoint string, or a key or certificate that it names can't be read.
     """
     try:
-        serverFromString(None, _with_backlog(address))
+        _endpoint(None, address)
     except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
         raise _explained(address, error) from None
 
@@ -89,6 +88,12 @@ def _explained(address: str, error: Exception) -> EndpointError:
     if isinstance(error, OSError):
         return EndpointError(f"can't listen on {address}: {error.strerror}: {error.filename}")
     return EndpointError(f"{address!r} is no endpoint such as tcp:7777: {str(error) or type(error).__name__}")
+
+
+def _endpoint(reactor: Any, address: str) -> Any:
+    from twisted.internet.endpoints import serverFromString  # noqa: PLC0415  # it takes TLS along: few need any of it
+
+    return serverFromString(reactor, _with_backlog(address))
 
 
 def _with_backlog(address: str) -> str:
@@ -109,12 +114,12 @@ class Ports:
         self._ports: list[Port] = []
         self._stopping: list[Deferred[Any]] = []
 
-    async def open(self, reactor: Any, endpoints: Sequence[str], factory: Any) -> str:
+    async def open(self, reactor: Any, endpoints: Sequence[str | Path], factory: Any) -> str:
         """Listen.
 
         Args:
             reactor: Twisted's reactor.
-            endpoints: Twisted endpoint strings, one or more.
+            endpoints: Twisted endpoint strings, or sockets in a private folder; one or more.
             factory: makes what serves a connection.
 
         Returns:
@@ -124,8 +129,11 @@ class Ports:
             EndpointError: one can't be listened on; the others still are, until they are stopped.
         """
         for endpoint in endpoints:
-            self._ports.append(await listen(reactor, endpoint, factory))
-        return address_of(self._ports[0], endpoints[0])
+            if isinstance(endpoint, Path):
+                self._ports.append(_bounded(reactor.listenUNIX(str(endpoint), factory, backlog=BACKLOG)))
+            else:
+                self._ports.append(await listen(reactor, endpoint, factory))
+        return address_of(self._ports[0], str(endpoints[0]))
 
     def stop(self) -> None:
         """Listen no more: nobody is expected."""
@@ -151,8 +159,3 @@ def address_of(port: Port, endpoint: str) -> str:
         name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
         return f"{kind}:{name}:{host.port}"
     return f"unix:{getattr(host, 'name', b'').decode()}"
-
-
-def endpoint_of(socket: Path) -> str:
-    """Return the endpoint string of a socket; its folder is private, so it needs no lock."""
-    return f"unix:{quoteStringArgument(str(socket))}:lockfile=0"

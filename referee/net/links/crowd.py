@@ -87,18 +87,23 @@ class Storms:
         self._now = now
         self._levels: dict[str, tuple[float, float]] = {}
         """Origin -> how many came lately, and when that was; who came last is last."""
+        self._storming: set[str] = set()
+        """Those of whom that was too many once: hardly ever anybody, and it is asked often."""
 
     def count(self, origin: str) -> None:
         """Count a connection."""
         level = min(self._level(origin) + 1, 2 * STORM)  # so it is over soon after the last of them
         self._levels.pop(origin, None)
         self._levels[origin] = level, self._now()
+        if level > STORM:
+            self._storming.add(origin)
         if len(self._levels) > _MOST_ORIGINS:
             del self._levels[next(iter(self._levels))]
 
     def origins(self) -> frozenset[str]:
         """Return who storms the door now."""
-        return frozenset(origin for origin in self._levels if self._level(origin) > STORM)
+        self._storming = {origin for origin in self._storming if self._level(origin) > STORM}
+        return frozenset(self._storming)
 
     def _level(self, origin: str) -> float:
         level, at = self._levels.get(origin, (0.0, 0.0))

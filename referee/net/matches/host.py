@@ -20,7 +20,7 @@ from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
 from ..group_commit import Durability, GroupCommit
-from ..links.addresses import Ports, endpoint_of
+from ..links.addresses import Ports
 from ..links.lobby import Door, SignUp, SignUpPolicy
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
@@ -163,8 +163,7 @@ class MatchHost:
                 door.origins = {str(socket): seat for seat, socket in sockets.items()}
                 try:
                     if match_programs.seats or not match_programs.reused:  # else nobody has to connect
-                        endpoints = [endpoint_of(socket) for socket in sockets.values()] or [address]
-                        await self._listen(ports, endpoints, door)
+                        await self._listen(ports, [*sockets.values()] or [address], door)
                     match_programs.start(door, self._address, sockets, is_patient=is_patient)
                     self._seat(door, match, occupants)
                     if self._address:
@@ -252,7 +251,7 @@ class MatchHost:
         setup = match.setup
         return [self._services.sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
 
-    async def _listen(self, ports: Ports, endpoints: Sequence[str], door: Door) -> None:
+    async def _listen(self, ports: Ports, endpoints: Sequence[str | Path], door: Door) -> None:
         door.note = self._note
         factory = LinkFactory(door, self._reactor, self._now, self._settings.kind)
         self._address = await ports.open(self._reactor, endpoints, factory)
