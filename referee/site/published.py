@@ -7,16 +7,24 @@ _REPORT = re.compile(r"report\.html|(entrants|replays)/[\w.-]+\.html|(standings|
 _RECORD = re.compile(r"([\w.-]+)\.jsonl")
 _OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
 """They tell of all matches, also of those whose deal is still to be played from other seats."""
+HEADS = "heads"
+"""Address of the heads of a tournament's records, those of running matches, too."""
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
     ".jsonl": "application/x-ndjson",
+    ".heads": "application/x-ndjson",
     ".trf": "text/plain; charset=utf-8",
     ".pgn": "application/x-chess-pgn",
     ".txt": "text/plain; charset=utf-8",
 }
 """Ending -> what it is sent as."""
+
+
+def heads_of(folder: Path) -> Path:
+    """Return the file with the heads of a tournament's records, which lies beside the folder of the records."""
+    return folder.with_name(f"{folder.name}.heads")
 
 
 def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
@@ -27,8 +35,10 @@ def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
         path: seen from there, as an address names it.
         is_over: whether the tournament is.
     """
-    found = folder / path
-    if record := _RECORD.fullmatch(path):
+    found, may_have = folder / path, path == HEADS
+    if path == HEADS:
+        found = heads_of(folder)
+    elif record := _RECORD.fullmatch(path):
         may_have = is_over if record[1] == folder.name else (folder / "replays" / f"{record[1]}.html").is_file()
     else:
         may_have = _REPORT.fullmatch(path) is not None or (is_over and _OVER.fullmatch(path) is not None)

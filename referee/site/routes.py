@@ -43,15 +43,17 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     """Returns the page of the tables."""
 
 
-def site_of(content: SiteContent, members: Members, reactor: Any) -> Visitors:
+def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
     """Return what answers visitors.
 
     Args:
         content: what they are shown.
         members: those who may sign in.
         reactor: Twisted's.
+        is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
-    return Visitors(addresses_of(content, members).resource(), reactor, members.bodies.room)
+    resource = addresses_of(content, members).resource()
+    return Visitors(resource, reactor, members.bodies.room, is_behind_proxy=is_behind_proxy)
 
 
 def addresses_of(content: SiteContent, members: Members) -> Klein:

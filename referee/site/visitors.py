@@ -1,9 +1,12 @@
 """Holds those who visit the site to what a site has for all: connections, and bodies that somebody waits for."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from ipaddress import ip_address
 from typing import Any
 
+from twisted.internet.address import IPv4Address
 from twisted.internet.protocol import connectionDone
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from twisted.python.failure import Failure
@@ -34,8 +37,9 @@ class _Request(Request):
     channel: Any
     content: Any
 
-    def __init__(self, find_room: FindRoom, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, find_room: FindRoom, *args: Any, is_behind_proxy: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # Twisted has no types
+        self._is_behind_proxy = is_behind_proxy
         self._find_room = find_room
         self._room = NO_ROOM
         self._came = 0
@@ -70,9 +74,18 @@ class _Request(Request):
         """Answer with the headers of the site, whoever makes the answer; who was cut gets none."""
         if self._is_cut():
             return
+        if self._is_behind_proxy:
+            self._take_from_proxy()
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
+
+    def _take_from_proxy(self) -> None:
+        """Take who asks, and whether by TLS, from what the proxy has added last: visitors send such headers, too."""
+        host = (self.getHeader("x-forwarded-for") or "").rpartition(",")[2].strip()
+        with suppress(ValueError):
+            self.client = IPv4Address("TCP", str(ip_address(host)), 0)  # only its host is looked at
+        self._forceSSL = (self.getHeader("x-forwarded-proto") or "").rpartition(",")[2].strip() == "https"
 
     def _is_cut(self) -> bool:
         return self.is_too_large and self._came > self._room.dropped
@@ -101,22 +114,30 @@ class Visitors(WrappingFactory):
         resource: answers; a resource of Twisted's.
         reactor: Twisted's.
         find_room: tells how much of a body may come.
+        is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
 
     protocol = _Connection
     noisy = False
 
-    def __init__(self, resource: Any, reactor: Any, find_room: FindRoom) -> None:
-        site = Site(resource, partial(_Request, find_room), reactor=reactor, timeout=SILENCE_S)
+    def __init__(self, resource: Any, reactor: Any, find_room: FindRoom, *, is_behind_proxy: bool = False) -> None:
+        site = Site(
+            resource, partial(_Request, find_room, is_behind_proxy=is_behind_proxy), reactor=reactor, timeout=SILENCE_S
+        )
         site.displayTracebacks = False
         site.noisy = False
         super().__init__(site)  # type: ignore[no-untyped-call]  # Twisted has no types
+        self._is_behind_proxy = is_behind_proxy
         self._crowd: Crowd[_Connection] = Crowd(MOST_OF_ADDRESS, MOST)
 
     def came(self, connection: _Connection) -> None:
-        """Count a connection; where there are too many of its address, or of all, the oldest makes way."""
-        transport: Any = connection.transport
-        oldest = self._crowd.add(connection, origin_of(str(getattr(transport.getPeer(), "host", ""))))
+        """Count a connection; where there are too many of its address, or of all, the oldest makes way.
+
+        Those of a proxy are all its own: each stands for itself.
+        """
+        peer: Any = connection.transport.getPeer()
+        host = str(getattr(peer, "host", ""))
+        oldest = self._crowd.add(connection, str(id(connection)) if self._is_behind_proxy else origin_of(host))
         if oldest is not None:
             made_way: Any = oldest.transport
             made_way.abortConnection()

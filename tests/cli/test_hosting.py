@@ -101,8 +101,9 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
             (tmp_path / f"{name}.jsonl").write_bytes(fetched(site, f"tournaments/rounds/{name}.jsonl"))
         (tmp_path / "rounds.jsonl").write_bytes(fetched(site, "tournaments/rounds/rounds.jsonl"))
         (tmp_path / "key.pem").write_bytes(fetched(site, "key.pem"))
+        (tmp_path / "heads").write_bytes(fetched(site, "tournaments/rounds/heads"))
     records = [str(path) for path in sorted(tmp_path.glob("*.jsonl"))]
-    referee("audit", *records, "--key", str(tmp_path / "key.pem"))
+    referee("audit", *records, "--key", str(tmp_path / "key.pem"), "--heads", str(tmp_path / "heads"))
 
 
 def test_wrong_uses_are_told(tmp_path: Path) -> None:

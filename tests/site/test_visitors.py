@@ -88,3 +88,40 @@ def test_one_address_has_so_many_connections(monkeypatch: pytest.MonkeyPatch) ->
     assert not first[1].disconnected
     visitor(site)
     assert (first[1].disconnected, third[1].disconnected, other.disconnected) == (True, False, False)
+
+
+class Who(Resource):
+    """A page that tells who asks, and whether by TLS."""
+
+    isLeaf = True  # noqa: N815  # Twisted's
+
+    def render(self, request: Any) -> bytes:
+        """Return both."""
+        return f"{request.getClientAddress().host} {bool(request.isSecure())}".encode()
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({}, "10.0.0.1 False"),
+        ({"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https"}, "192.0.2.7 True"),
+        ({"X-Forwarded-For": "10.9.9.9, 192.0.2.7", "X-Forwarded-Proto": "https, http"}, "192.0.2.7 False"),
+        ({"X-Forwarded-For": "2001:db8::1"}, "2001:db8::1 False"),
+        ({"X-Forwarded-For": "<script>", "X-Forwarded-Proto": "HTTPS!"}, "10.0.0.1 False"),
+    ],
+)
+@pytest.mark.parametrize("is_behind_proxy", [False, True])
+def test_a_proxy_tells_who_asks(sent: dict[str, str], told: str, *, is_behind_proxy: bool) -> None:
+    """By what it has added last; where there is none, nobody is believed."""
+    site = Visitors(Who(), Clock(), lambda *_: NO_ROOM, is_behind_proxy=is_behind_proxy)  # type: ignore[no-untyped-call]  # Twisted has no types
+    channel, transport = visitor(site)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+    channel.dataReceived(f"GET / HTTP/1.0\r\n{lines}\r\n".encode())
+    assert transport.value().decode().endswith(f"\r\n\r\n{told if is_behind_proxy else '10.0.0.1 False'}")
+
+
+def test_all_visitors_of_a_proxy_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None makes way for another one."""
+    monkeypatch.setattr(visitors, "MOST_OF_ADDRESS", 2)
+    site = Visitors(Who(), Clock(), lambda *_: NO_ROOM, is_behind_proxy=True)  # type: ignore[no-untyped-call]  # Twisted has no types
+    assert not any(transport.disconnected for _, transport in [visitor(site) for _ in range(9)])

@@ -28,7 +28,14 @@ from .tournament_runs import RunState, TournamentRun
 LISTEN = "tcp:8080:interface=127.0.0.1"
 
 
-def host(contest: Contest, options: RefereeOptions, referee: Sequence[str], address: str = LISTEN) -> None:
+def host(
+    contest: Contest,
+    options: RefereeOptions,
+    referee: Sequence[str],
+    address: str = LISTEN,
+    *,
+    is_behind_proxy: bool = False,
+) -> None:
     """Host a contest until it is interrupted or told to end; its tournaments go on when it is hosted again.
 
     Args:
@@ -36,6 +43,7 @@ def host(contest: Contest, options: RefereeOptions, referee: Sequence[str], addr
         options: how the referee runs.
         referee: command line of this program, by which tournaments are run and reports are made.
         address: Twisted endpoint string to listen on.
+        is_behind_proxy: whether a web server in front passes on all that comes, and tells whose it is.
 
     Raises:
         BadRequest: the key, the address or a file of tokens can't be used.
@@ -50,7 +58,8 @@ def host(contest: Contest, options: RefereeOptions, referee: Sequence[str], addr
             intake = Intake(reactor, contest, store, check_command(options), note)
             await intake.checks.recover()
             hosted = HostedContest(reactor, contest, referee, _passed_on(options), note)
-            port = await listen(reactor, address, hosted.site(public_pem(sealer.public).encode(), intake))
+            site = hosted.site(public_pem(sealer.public).encode(), intake, is_behind_proxy=is_behind_proxy)
+            port = await listen(reactor, address, site)
             where = address_of(port, address).replace("tcp:", "http://").replace("tls:", "https://")
             options.say(f"{contest.title}: the site is on {where}")
             hosted.begin()
@@ -111,12 +120,13 @@ class HostedContest:
         self._publisher.stop()
         await gatherResults([run.stop() for run in self.runs.values()])
 
-    def site(self, public_key: bytes, intake: Intake) -> Any:
+    def site(self, public_key: bytes, intake: Intake, *, is_behind_proxy: bool) -> Any:
         """Return what answers visitors: a factory of Twisted's.
 
         Args:
             public_key: as a PEM file.
             intake: what is taken in, and who may sign in.
+            is_behind_proxy: as host has it.
         """
         from ...site.routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
 
@@ -131,7 +141,7 @@ class HostedContest:
             live=self.live,
             live_page=lambda: live_page(self._contest.title, self.live.state, time.time()),
         )
-        return site_of(content, intake.members(), self._reactor)
+        return site_of(content, intake.members(), self._reactor, is_behind_proxy=is_behind_proxy)
 
     def card(self) -> ContestCard:
         """Return how it stands."""

@@ -21,6 +21,7 @@ from ...launch.starting import ProcessCommand, if_alive, kill_group, start
 from ...observers.spectating import SeenTable
 from ...site.cards import OpenMatch
 from ...site.live import LiveTable, LiveTables
+from ...site.published import heads_of
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
@@ -110,7 +111,7 @@ class TournamentRun:
 
     def _start(self) -> None:
         path = str(self.scheduled.plan.path)
-        argv = [*self._referee, "tournament", path, "--json", *self._options]
+        argv = [*self._referee, "tournament", path, "--json", "--heads", str(heads_of(self.folder)), *self._options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("ab") as log:
             command = ProcessCommand(tuple(if_alive(argv)))

@@ -21,8 +21,11 @@ PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 @click.option("--example", is_flag=True, help="Only write a contest of house players into FOLDER.")
 @click.option("--check", is_flag=True, help="Only read contest.toml and the files of its tournaments.")
 @click.option("--listen", "address", metavar="ENDPOINT", default=LISTEN, show_default=True, help="Where the site is.")
+@click.option("--behind-proxy", is_flag=True, help="A web server in front passes visitors on, with X-Forwarded-For.")
 @key_options
-def host_command(folder: Path, address: str, *, example: bool, check: bool, running: RefereeOptions) -> None:
+def host_command(
+    folder: Path, address: str, *, example: bool, check: bool, behind_proxy: bool, running: RefereeOptions
+) -> None:
     """Host the contest of FOLDER: play its tournaments, and show them to everybody in a browser.
 
     FOLDER has contest.toml, which names the tournaments and when they start. Each is played in a process of its own.
@@ -40,4 +43,4 @@ def host_command(folder: Path, address: str, *, example: bool, check: bool, runn
             start = "at once" if scheduled.start is None else f"from {scheduled.start:%F %R} UTC"
             out.say(f"{scheduled.name}: {start}")
         return
-    host(contest, running, PROGRAM, address)
+    host(contest, running, PROGRAM, address, is_behind_proxy=behind_proxy)
