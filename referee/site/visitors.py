@@ -135,8 +135,8 @@ class Visitors(WrappingFactory):
 
         Those of a proxy are all its own: each stands for itself.
         """
-        peer: Any = connection.transport.getPeer()
-        host = str(getattr(peer, "host", ""))
+        transport: Any = connection.transport
+        host = str(getattr(transport.getPeer(), "host", ""))
         oldest = self._crowd.add(connection, str(id(connection)) if self._is_behind_proxy else origin_of(host))
         if oldest is not None:
             made_way: Any = oldest.transport
