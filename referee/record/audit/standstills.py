@@ -37,6 +37,8 @@ class Presence(Struct, frozen=True):
     """In their order; of one that is told of twice, for it went on, the whole."""
     starts: tuple[int, ...] = ()
     """By seat, which start of a program played, where programs stay."""
+    heard: frozenset[int] = frozenset()
+    """The seats that answered something."""
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
@@ -118,6 +120,8 @@ def presences(record: Record) -> list[Presence]:
         if isinstance(step.event, e.Began):
             found += _presence(record, began, last_ms, told)
             began, told = step.event, _Told(step.event.at_ms)
+        elif isinstance(step.event, e.Answer):
+            told.heard.add(step.event.seat)
         for standstill in step.standstills:
             if not (told.takes(standstill) and last_ms <= standstill[1] <= step.event.at_ms):
                 what = f"standstills from {told.reached_ms} ms on that are over from {last_ms} to {step.event.at_ms} ms"
@@ -127,7 +131,7 @@ def presences(record: Record) -> list[Presence]:
 
 
 class _Told:
-    """The standstills of one presence.
+    """The standstills of one presence, and who was heard in it.
 
     Args:
         begin_ms: when it began.
@@ -136,6 +140,7 @@ class _Told:
     def __init__(self, begin_ms: float) -> None:
         self.reached_ms = begin_ms
         self.all: list[Standstill] = []
+        self.heard: set[int] = set()
 
     def takes(self, standstill: Standstill) -> bool:
         """Add one, unless it contradicts the last one; that may go on."""
@@ -152,7 +157,8 @@ class _Told:
 def _presence(record: Record, began: e.Began | None, end_ms: float, told: _Told) -> Iterator[Presence]:
     if began is not None:
         match = record.header.setup.match
-        yield Presence(match, began.process, began.clock_ms, began.at_ms, end_ms, tuple(told.all), began.starts)
+        standstills, heard = tuple(told.all), frozenset(told.heard)
+        yield Presence(match, began.process, began.clock_ms, began.at_ms, end_ms, standstills, began.starts, heard)
 
 
 def contradictions(found: Iterable[Presence]) -> Iterator[Contradiction]:

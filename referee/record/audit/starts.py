@@ -45,11 +45,17 @@ class _Starts:
                 "no starts, as programs do not stay" if self._spec.programs == "anew" else "a start for each seat"
             )
             raise self._error(name, expected, f"{list(given)}")
-        for entrant, number in zip(fixture.entrants, given, strict=bool(given)):
+        for seat, entrant in enumerate(fixture.entrants):
+            number = given[seat] if given else 0
+            if not number and seat in presence.heard and self._is_kept(entrant):
+                raise self._error(name, f"a start of the program that answered on seat {seat}", f"{list(given)}")
             if number < 0 or (number and self._spec.entrants[entrant].player == REMOTE):
                 raise self._error(name, "starts of programs that the referee started, from 1", f"{list(given)}")
             if number:
                 self._add(entrant, number, fixture, presence)
+
+    def _is_kept(self, entrant: int) -> bool:
+        return self._spec.programs == "kept" and self._spec.entrants[entrant].player != REMOTE
 
     def end(self) -> None:
         """Check that no program was said to play two matches at once.

@@ -145,8 +145,8 @@ def test_when_which_process_ran_a_match(tmp_path: Path) -> None:
     story = replace_steps(whole, steps)
     found = presences(audited(tmp_path, story, {4: [(0.5, 1.5)], len(steps) - 1: [(died_ms, end_ms)]}))
     assert found == [
-        Presence("m", "aa", 100.0, 0.0, died_ms, ((0.5, 1.5),)),
-        Presence("m", "bb", 7.0, died_ms, end_ms, ((died_ms, end_ms),)),
+        Presence("m", "aa", 100.0, 0.0, died_ms, ((0.5, 1.5),), heard=frozenset({0, 1, 2})),
+        Presence("m", "bb", 7.0, died_ms, end_ms, ((died_ms, end_ms),), heard=frozenset({0, 1, 2})),
     ]
 
 
