@@ -18,6 +18,7 @@ from .event_streams import EventStreams
 from .live import LiveTables
 from .live_routes import add_live
 from .members import Members, add_members
+from .openapi import PATH, openapi
 from .published import find_published
 from .visitors import Visitors
 
@@ -74,6 +75,10 @@ def _public(content: SiteContent) -> Klein:
     @app.route("/api/contest", methods=["GET", "HEAD"])
     def _contest(request: Any) -> bytes:
         return sent(request, JSON, msgspec.json.encode(content.card()))
+
+    @app.route(PATH, methods=["GET", "HEAD"])
+    def _description(request: Any) -> bytes:
+        return sent(request, JSON, openapi())
 
     @app.route("/api/events", methods=["GET"])
     def _events(request: Any) -> Deferred[None]:

@@ -40,6 +40,7 @@ TABLE = {
     "GET /": Address(EVERYBODY),
     "GET /api/contest": Address(EVERYBODY),
     "GET /api/events": Address(EVERYBODY),
+    "GET /api/openapi.json": Address(EVERYBODY),
     "GET /live": Address(EVERYBODY),
     "GET /api/live": Address(EVERYBODY),
     "GET /api/live/events": Address(EVERYBODY),

@@ -1,0 +1,98 @@
+"""Describes what the site answers to programs, as OpenAPI made from the types of the answers."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from .. import __version__
+from ..games.schema import schema_of
+from ..net.http_messages import JSON
+from ..submissions.matches import Own
+from ..submissions.store import HandedInVersion
+from .cards import ContestCard
+from .live import LiveState
+
+PATH = "/api/openapi.json"
+_SCHEMAS = "#/components/schemas/"
+_EVENTS, _LINES = "text/event-stream", "application/x-ndjson"
+
+
+class Versions(Struct, frozen=True, kw_only=True):
+    """What an author has handed in."""
+
+    submissions: Sequence[HandedInVersion]
+    """The oldest first."""
+    present: int | None
+    """The version that plays; None: none does."""
+
+
+class OwnMatches(Struct, frozen=True, kw_only=True):
+    """The matches of an author."""
+
+    matches: Sequence[Own]
+
+
+class _Operation(NamedTuple):
+    """What is answered at a path."""
+
+    method: str
+    path: str
+    summary: str
+    answer: Any = None
+    """Its type; None: it has no form that is described here."""
+    media_type: str = JSON
+    is_authors: bool = False
+    """Whether it takes an author's token."""
+
+
+OPERATIONS = (
+    _Operation("get", "/api/contest", "How the contest stands: what the first page shows", ContestCard),
+    _Operation("get", "/api/events", "The same, whenever it has changed: `data` of an event", ContestCard, _EVENTS),
+    _Operation("get", "/api/live", "How all tables stand, as spectators may see them", LiveState),
+    _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, _EVENTS),
+    _Operation("get", "/tournaments/{tournament}/heads", "The head of each line of its records", None, _LINES),
+    _Operation("get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", None, _LINES),
+    _Operation("get", "/key.pem", "The public key that verifies the records", None, "application/x-pem-file"),
+    _Operation("get", "/submissions", "The author's versions", Versions, is_authors=True),
+    _Operation("put", "/submissions", "Hand in an archive", HandedInVersion, is_authors=True),
+    _Operation("get", "/submissions/{number}", "A version, with the report of its check", is_authors=True),
+    _Operation("put", "/submissions/{number}/present", "Have this version play", Versions, is_authors=True),
+    _Operation("get", "/matches", "The author's matches that are over", OwnMatches, is_authors=True),
+    _Operation("get", "/matches/{match}", "An explanation of the author's match", is_authors=True),
+    _Operation("get", "/matches/{match}/record", "Its record", None, _LINES, is_authors=True),
+)
+
+
+@cache
+def openapi() -> bytes:
+    """Return the description as JSON."""
+    described = schema_of({f"{op.method} {op.path}": op.answer for op in OPERATIONS if op.answer is not None})
+    paths: dict[str, dict[str, Any]] = {}
+    for op in OPERATIONS:
+        paths.setdefault(op.path, {})[op.method] = _described(op, described.get(f"{op.method} {op.path}", {}))
+    found = {
+        "openapi": "3.1.0",
+        "info": {"title": "A contest of referee", "version": __version__},
+        "paths": paths,
+        "components": {
+            "schemas": described["$defs"],
+            "securitySchemes": {"author": {"type": "http", "scheme": "bearer", "description": "The author's token"}},
+        },
+    }
+    return msgspec.json.encode(found).replace(b'"#/$defs/', f'"{_SCHEMAS}'.encode())
+
+
+def _described(op: _Operation, schema: dict[str, Any]) -> dict[str, Any]:
+    names = [part[1:].partition("}")[0] for part in op.path.split("/") if part.startswith("{")]
+    text = {"type": "string"}
+    return {
+        "summary": op.summary,
+        "parameters": [{"name": name, "in": "path", "required": True, "schema": text} for name in names],
+        "responses": {
+            "default": {"description": op.summary, "content": {op.media_type: {"schema": schema}}},
+        },
+        **({"security": [{"author": []}]} if op.is_authors else {}),
+    }
