@@ -32,6 +32,7 @@ COMMANDS = {
     "replay": "replay:replay",
     "report": "report:report_command",
     "host": "host:host_command",
+    "worker": "worker:worker",
     "rebuild": "rebuild:rebuild",
     "manifest": "manifest:manifest",
     "key": "key:key",
@@ -39,8 +40,8 @@ COMMANDS = {
     "token": "token:token_command",
     "list": "list:list_command",
     "doctor": "doctor:doctor",
-    "xserver": "xserver:xserver",
-    "xclients": "xclients:xclients",
+    "xserver": "course:xserver",
+    "xclients": "course:xclients",
 }
 """Command -> its module and its name there; in the order of `referee --help`."""
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import fcntl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,15 @@ from twisted.internet.threads import deferToThread
 
 from ... import __version__
 from ...clock import wall_clock
+from ...cluster.coordinator import Cluster
+from ...cluster.hosts import ClusterPlan, Hosts
 from ...errors import BadRequest, Interrupted, RefereeError
 from ...files.removal import remove
 from ...launch import BUILDS, Builds, Launch, PlayerError
 from ...ledger.ledger import FILE, Ledger, url_of
 from ...ledger.observer import LedgerObserver
-from ...net.jobs.workers import names_needed
+from ...net.jobs.elsewhere import OpenElsewhere
+from ...net.jobs.workers import Workers, names_needed
 from ...net.matches.lag import new_process
 from ...net.tournaments.course import TournamentCourse
 from ...net.tournaments.recorder import Recorder
@@ -48,6 +51,8 @@ from .beginning import TakenUp, take_up
 from .program_changes import digests_of, note_changes
 from .requests import BadRequestFile, TournamentRequest, pending, read_request
 
+CLUSTER_NAMES = 256
+"""So many processes of hosts may play in one run of a tournament: its record names all of them beforehand."""
 LOCK = ".lock"
 REFUSED = ".refused"
 """Ending of a request that can't be read."""
@@ -134,7 +139,7 @@ def _conducted(
     check_no_others(folder, taken.begun.spec.name, taken.opened)
     left = dict(taken.left)
     recovery = recover(folder, left, find_game, at_hand.match.sealer)
-    at, processes = wall_clock(), tuple(new_process() for _ in range(1 + names_needed(run_settings.workers)))
+    at, processes = wall_clock(), tuple(new_process() for _ in range(1 + _names_needed(run_settings)))
     begun = e.Begun(at=at, processes=processes)
     recorder.take(begun if taken.is_new else e.TournamentResumed(at=at, referee=__version__, processes=processes))
     programs = dict(taken.begun.programs)
@@ -158,7 +163,14 @@ def _conducted(
     for entrant in spec.entrants[len(taken.begun.spec.entrants) :]:
         for text in _join(course, entrant, launch(entrant)):
             observers.tell(Observer.noted, text)
-    make = partial(TournamentRunner, now=monotonic, course=course, run_settings=run_settings, services=at_hand.match)
+    make = partial(
+        TournamentRunner,
+        now=monotonic,
+        course=course,
+        run_settings=run_settings,
+        services=at_hand.match,
+        elsewhere=_elsewhere(run_settings, taken.begun.spec, processes[1:]),
+    )
     with _left_in_order(recorder):
         is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
         for name in note_changes(recorder, programs):
@@ -166,6 +178,30 @@ def _conducted(
             observers.tell(Observer.noted, text)
         recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
     return is_over
+
+
+def _names_needed(run_settings: RunSettings) -> int:
+    """Return how many processes may play in this run, beside this one."""
+    return CLUSTER_NAMES if run_settings.cluster is not None else names_needed(run_settings.workers)
+
+
+def _elsewhere(run_settings: RunSettings, spec: TournamentSpec, processes: Sequence[str]) -> OpenElsewhere | None:
+    """Return what opens where matches are played beside this process; None: all are played in it."""
+    if run_settings.cluster is not None:
+        plan = ClusterPlan(
+            address=run_settings.cluster,
+            keys=run_settings.cluster_keys,
+            tournament=spec.name,
+            game=spec.game,
+            sandbox=run_settings.sandbox,
+        )
+        return lambda reactor, around, services, has_room: Cluster(
+            Hosts(reactor, plan, around, services, processes, has_room)
+        )
+    count = min(run_settings.workers, run_settings.tables)
+    if not count:
+        return None
+    return lambda reactor, around, services, _has_room: Workers(reactor, count, around, services, processes)
 
 
 @contextmanager

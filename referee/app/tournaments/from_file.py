@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ...cluster.security import check_address
 from ...launch import PlayerError, resolved
 from ...ledger.ledger import file_of
 from ...observers import Observer
@@ -20,20 +21,41 @@ from ..services import RefereeOptions, services
 from ..tournament_file.plan import TournamentPlan, read_tournament
 from .conducting import conduct
 
+_ANY_TABLES = 100_000
+"""Matches at a time: the hosts of a cluster say how many."""
 
-def read_plan(path: Path, tables: int | None = None, workers: int = 0) -> TournamentPlan:
+
+def read_plan(
+    path: Path,
+    tables: int | None = None,
+    workers: int = 0,
+    cluster: str | None = None,
+    keys: Path | None = None,
+) -> TournamentPlan:
     """Read a tournament's file, with the field that the tournament began with if it has begun.
 
     Args:
         path: of the file.
         tables: so many matches at a time, whatever the file says; None: as it says.
         workers: so many processes play them; 0: this one does.
+        cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.
+        keys: folder of the certificates for it.
 
     Raises:
+        NoCluster: there can't be one.
         BadTournamentFile: it has mistakes; the error has all of them.
     """
     plan = read_tournament(path, installed())
-    run_settings = replace(plan.run_settings, tables=tables or plan.run_settings.tables, workers=workers)
+    if cluster is not None:
+        check_address(cluster, keys)
+        tables = tables or _ANY_TABLES
+    run_settings = replace(
+        plan.run_settings,
+        tables=tables or plan.run_settings.tables,
+        workers=workers,
+        cluster=cluster,
+        cluster_keys=keys,
+    )
     return _as_begun(replace(plan, run_settings=run_settings))
 
 

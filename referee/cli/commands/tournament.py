@@ -15,7 +15,7 @@ from ...app.tournaments import from_file
 from ...observers.spectating import SpectatedTables
 from ...pages.report_files import Targets
 from ...plugins import installed
-from ..common import EXISTING_FILE, Count, console, json_option, out, print_json
+from ..common import EXISTING_FILE, FOLDER, Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.running import sealing_options
 from ..views.live import watch_of
@@ -27,11 +27,22 @@ from .report import report
 @click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
 @click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
 @click.option("--workers", type=Count(0, 256), default=0, help="Play them in so many processes beside this one.")
+@click.option("--cluster", metavar="ADDRESS", help="Play them on the hosts of a Dask scheduler: tls://HOST:8786.")
+@click.option("--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`.")
 @click.option("--boards", is_flag=True, help="With --json, tell also how tables stand, as spectators may see them.")
 @sealing_options
 @json_option
 def tournament(
-    file: Path, *, check: bool, tables: int | None, workers: int, boards: bool, running: RefereeOptions, as_json: bool
+    file: Path,
+    *,
+    check: bool,
+    tables: int | None,
+    workers: int,
+    cluster: str | None,
+    keys: Path | None,
+    boards: bool,
+    running: RefereeOptions,
+    as_json: bool,
 ) -> None:
     """Run the tournament of FILE, or go on with it.
 
@@ -43,7 +54,9 @@ def tournament(
     Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong; with
     --check 1 says that the command of an entrant is not there.
     """
-    plan = from_file.read_plan(file, tables, workers)
+    if cluster is not None and workers:
+        raise click.UsageError("--workers and --cluster: one of both")
+    plan = from_file.read_plan(file, tables, workers, cluster, keys)
     if check:
         absent = tuple(from_file.absent_programs(plan.spec))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)

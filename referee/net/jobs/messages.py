@@ -168,7 +168,7 @@ class Frames(Generic[T]):
         return found
 
 
-def framed(messages: Sequence[Order] | Sequence[Report]) -> bytes:
+def framed(messages: Sequence[Struct]) -> bytes:
     """Return a frame of messages."""
     body = msgspec.msgpack.encode(messages, enc_hook=str)
     return _LENGTH.pack(len(body)) + body

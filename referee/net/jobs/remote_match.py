@@ -29,11 +29,15 @@ class RemoteMatch:
         folder: of the records.
         observers: are told of each step.
         handed_out: to which worker.
+        coming: folder that the record is in until it is believed; None: it is in its place all the time.
     """
 
-    def __init__(self, job: MatchJob, folder: Path, observers: Observers, handed_out: HandedOut) -> None:
+    def __init__(
+        self, job: MatchJob, folder: Path, observers: Observers, handed_out: HandedOut, coming: Path | None = None
+    ) -> None:
         self.job = job
-        self.path = folder / f"{job.match}.jsonl"
+        self._place = folder / f"{job.match}.jsonl"
+        self.path = self._place if coming is None else coming / self._place.name
         self.match = Match(find_game(job.terms.game), job.setup, job.seed)
         self._observers = observers
         self.voiding: MatchStep | None = None
@@ -83,6 +87,7 @@ class RemoteMatch:
         """
         record = read_record(self.path)
         self._check(record, head)
+        self._put_in_place()
         writer = RecordWriter(self.path, sealer, after=record.chain)
         writer.write_signature()
         self._head = writer.result_head
@@ -109,6 +114,7 @@ class RemoteMatch:
             RecordError: what there is of it does not hold.
             OSError: it can't be written.
         """
+        self._put_in_place()
         if self.path.exists() and not has_line(self.path):
             self.path.rename(self.path.with_suffix(TORN))
         if self.path.exists():
@@ -119,6 +125,11 @@ class RemoteMatch:
         if self.match.result is None:
             self._void(writer, RefereeFailed(at_ms=last_ms, detail=why))
         self._head = writer.result_head
+
+    def _put_in_place(self) -> None:
+        if self.path != self._place and self.path.exists():
+            self.path.replace(self._place)
+        self.path = self._place
 
     def _begun(self, sealer: Sealer) -> RecordWriter:
         """Write the first line of the record of a match that its worker has not begun."""

@@ -1,20 +1,15 @@
 """One worker as the tournament's process has it: started, listened to, and ended."""
 
-import os
-import signal
-import socket
-import sys
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
-from ...launch.output import OutputPipe
-from ...launch.starting import ChildProcess, ProcessCommand, start
 from ...observers import Observer, Observers
 from ...record.reader import RecordError
 from .acceptance import HandedOut
+from .beside import BesideProcess
 from .job import encoded
 from .messages import (
     REPORTS,
@@ -30,7 +25,6 @@ from .messages import (
     Play,
     Report,
     Said,
-    SocketEnd,
     Stepped,
     framed,
 )
@@ -73,29 +67,13 @@ class WorkerProcess:
         """When, on its clock, the last match was over that has come back from it."""
         self._around = around
         self._died: Died | None = None
-        self._why = ""
-        """Why it was killed."""
         self._observers = observers
         self._frames = Frames(REPORTS)
-        self._output = OutputPipe(reactor, around.folder / f"worker{number}.stderr")
-        ours, theirs = socket.socketpair()
-        descriptor = theirs.detach()
-        argv = (sys.executable, "-m", "referee.net.jobs.worker", str(descriptor))
-        try:
-            with ProcessCommand(argv, (descriptor,)) as command:
-                env = dict(os.environ)
-                process = start(command, cwd=None, env=env, output=self._output.write_fd)
-        except OSError:
-            ours.close()
-            self._output.close()
-            raise
-        finally:
-            self._output.close_write_end()
-        self._end = SocketEnd(reactor, ours, self._received, lambda: None)
+        self._process = BesideProcess(
+            reactor, "referee.net.jobs.worker", around.folder / f"worker{number}.stderr", self._received, self._ended
+        )
+        self.pid = self._process.pid
         self._order(around)
-        self.pid = process.pid
-        self._process = ChildProcess(process)
-        self._process.when_ended(lambda code: reactor.callFromThread(self._ended, code))
 
     @property
     def handed_out(self) -> HandedOut:
@@ -132,8 +110,7 @@ class WorkerProcess:
         Args:
             why: in a few words.
         """
-        self._why = self._why or why
-        self._process.send_signal(signal.SIGKILL)
+        self._process.kill(why)
 
     @property
     def why(self) -> str:
@@ -141,7 +118,7 @@ class WorkerProcess:
         return "" if self._died is None else self._died.why
 
     def _order(self, order: Order) -> None:
-        self._end.write(framed((order,)))
+        self._process.write(framed((order,)))
 
     def _received(self, data: bytes) -> None:
         self.silent_looks = 0
@@ -163,14 +140,9 @@ class WorkerProcess:
             case Ended() | Paused() | Failed() if report.match in self.playing:
                 self.playing.pop(report.match)[1].callback(report)
 
-    def _ended(self, code: int) -> None:
+    def _ended(self, how: str) -> None:
         """Give up what it had; called in the loop, once its process is gone."""
-        self._end.read_rest()
-        self._end.leave()
-        self._output.close()
-        how = self._why or (f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}")
-        words = f": {self._output.tail.last_words}" if self._output.tail.last_words else ""
-        died = self._died = Died(f"worker {self.number} is gone: {how}{words}")
+        died = self._died = Died(f"worker {self.number} is gone: {how}")
         self.gone.callback(None)  # first: there is another in its place, then
         for _, outcome in [self.playing.pop(match) for match in list(self.playing)]:
             outcome.callback(died)

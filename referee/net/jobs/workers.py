@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
@@ -11,17 +11,16 @@ from twisted.internet.threads import deferToThreadPool
 
 from ...errors import RefereeError
 from ...launch.control_groups import clear_groups
-from ...observers import Observer, Observers
-from ...record.seal import Sealer
-from ..group_commit import GroupCommit
+from ...observers import Observer
 from ..matches.host import MatchReport
 from ..matches.runner import MatchPaused
+from ..matches.services import MatchServices
 from .job import MatchJob
 from .messages import Around, Ended, Failed, Paused
 from .remote_match import RemoteMatch
+from .through import tell_waiting, through
 from .worker_process import Outcome, WorkerProcess
 
-T = TypeVar("T")
 LOOK_S = 1.0
 """How often it is looked whether workers say something."""
 FROZEN_LOOKS = 30
@@ -54,27 +53,21 @@ class Workers:
         reactor: Twisted's reactor.
         count: how many.
         around: what their matches share.
-        observers: are told what they tell.
-        sealer: the key, which stays here.
-        commits: syncs records.
+        services: key, observers and commits of the tournament, which stay here.
         processes: what records call workers, each once.
     """
 
+    room = None
+
     def __init__(
-        self,
-        reactor: Any,
-        count: int,
-        around: Around,
-        observers: Observers,
-        sealer: Sealer,
-        commits: GroupCommit,
-        processes: Sequence[str],
+        self, reactor: Any, count: int, around: Around, services: MatchServices, processes: Sequence[str]
     ) -> None:
+        assert services.commits is not None, "a tournament has them"
         self._reactor = reactor
         self._around = around
-        self._observers = observers
-        self._sealer = sealer
-        self._commits = commits
+        self._observers = services.observers
+        self._sealer = services.sealer
+        self._commits = services.commits
         self._names = list(processes)
         self._deaths = 0
         """Since a match has ended."""
@@ -86,12 +79,15 @@ class Workers:
         self._looking.clock = reactor
         self._looking.start(LOOK_S, now=False)
 
-    async def play(self, job: MatchJob, worker: WorkerProcess) -> MatchReport:
+    def takes(self, _job: MatchJob) -> bool:
+        """Tell whether a match can be played by a worker: every one can whose players all are programs."""
+        return True
+
+    async def play(self, job: MatchJob) -> MatchReport:
         """Have a match played to its end, and seal its record.
 
         Args:
             job: the match.
-            worker: that plays it.
 
         Raises:
             MatchPaused: it was cancelled; its record is what it goes on from.
@@ -99,24 +95,25 @@ class Workers:
             RecordError: what came back is not what was asked for.
             OSError: the record can't be written.
         """
+        worker = self._least_busy()
         match = RemoteMatch(job, self._around.folder, self._observers, worker.handed_out)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
         if isinstance(outcome, Ended):
             self._deaths = 0
-            report = await _through(Deferred.fromCoroutine(self._seal(match, outcome)))
+            report = await through(Deferred.fromCoroutine(self._seal(match, outcome)))
             worker.over_ms = max(worker.over_ms, match.over_ms)
             return report
         if isinstance(outcome, Failed):
             raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
         if isinstance(outcome, Paused) or is_stopped:
             raise MatchPaused(str(match.path))
-        await _through(self._in_thread(match.voided, outcome.why, self._sealer))
+        await through(self._in_thread(match.voided, outcome.why, self._sealer))
         if match.voiding is not None:
             self._observers.tell(Observer.match_stepped, match.voiding)
         return match.report
 
-    def least_busy(self) -> WorkerProcess:
+    def _least_busy(self) -> WorkerProcess:
         """Return the worker that has least to do, for one match more.
 
         Raises:
@@ -134,12 +131,12 @@ class Workers:
         name = match.job.match
         course = worker.play(match)
         waiting: Deferred[None] = Deferred()
-        course.addCallback(_told, waiting)
+        course.addCallback(tell_waiting, waiting)
         try:
             await waiting
         except CancelledError:
             worker.pause(name)
-            return await _through(course), True
+            return await through(course), True
         return await course, False
 
     async def _seal(self, match: RemoteMatch, ended: Ended) -> MatchReport:
@@ -157,9 +154,9 @@ class Workers:
             worker.silent_looks = FROZEN_LOOKS - CLOSE_LOOKS
             worker.close()
         for worker in list(self._workers):
-            await _through(worker.gone)
+            await through(worker.gone)
         for clearing in list(self._clearing):
-            await _through(clearing)
+            await through(clearing)
         self._looking.stop()
 
     def _started(self, number: int) -> WorkerProcess:
@@ -194,22 +191,3 @@ class Workers:
 
     def _in_thread(self, function: Any, *args: Any) -> "Deferred[Any]":
         return deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args)
-
-
-def _told(value: T, waiting: "Deferred[None]") -> T:
-    """Let whoever waits go on, unless it waits no more."""
-    if not waiting.called:
-        waiting.callback(None)
-    return value
-
-
-async def _through(awaited: "Deferred[T]") -> T:
-    """Wait for what has to be done to its end, however impatient the organiser is."""
-    while not awaited.called:
-        waiting: Deferred[None] = Deferred()
-        awaited.addBoth(_told, waiting)
-        try:
-            await waiting
-        except CancelledError:
-            continue
-    return await awaited

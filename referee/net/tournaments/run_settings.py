@@ -18,6 +18,10 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """How many matches are played at the same time."""
     workers: int = 0
     """How many processes play them; 0: the tournament's own does."""
+    cluster: str | None = None
+    """Address of the Dask scheduler whose hosts play them; None: there is none."""
+    cluster_keys: Path | None = None
+    """Folder of the certificates for it."""
     ledger: str | None = None
     """URL of the database; None: an SQLite file in the folder."""
     listen: str = "tcp:7777:interface=127.0.0.1"

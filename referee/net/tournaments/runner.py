@@ -22,9 +22,9 @@ from ...record.resume import Resumption
 from ...tournament import events as e
 from ...tournament.match_context import Fixture
 from ..group_commit import Durability
+from ..jobs.elsewhere import Elsewhere, OpenElsewhere
 from ..jobs.messages import Around
 from ..jobs.tables import Tables
-from ..jobs.workers import Workers
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
@@ -59,6 +59,7 @@ class TournamentRunner:
         course: what is to be run.
         run_settings: where and how.
         services: what its matches share.
+        elsewhere: opens where matches are played beside this process; None: all are played in it.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class TournamentRunner:
         course: TournamentCourse,
         run_settings: RunSettings,
         services: MatchServices,
+        elsewhere: OpenElsewhere | None = None,
     ) -> None:
         self._reactor = reactor
         self._now = now
@@ -81,7 +83,8 @@ class TournamentRunner:
         keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
         self._tables = Tables(reactor, now, run_settings.folder, services, keep_for, course.processes[0])
         self._around = Around.of(run_settings.folder, services.confinement, services.durability, keep_for)
-        self._workers: Workers | None = None
+        self._open_elsewhere = elsewhere
+        self._elsewhere: Elsewhere | None = None
         patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
@@ -115,7 +118,8 @@ class TournamentRunner:
         """
         port = await self._open_pool()
         self._tables.lag.start()
-        self._start_workers()
+        if self._open_elsewhere is not None:
+            self._elsewhere = self._open_elsewhere(self._reactor, self._around, self._tables.services, self._fill)
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
         self._recorder.commits, self._recorder.on_refused = self._tables.commits, self._failed
@@ -142,8 +146,8 @@ class TournamentRunner:
             self._call_off()
             self._pool.close()
             await self._tables.close()
-            if self._workers is not None:
-                await self._workers.close()
+            if self._elsewhere is not None:
+                await self._elsewhere.close()
             if port is not None:
                 await stopped(port)
 
@@ -167,21 +171,6 @@ class TournamentRunner:
         self._observers.tell(Observer.noted, f"remote entrants may connect to {self._run_settings.listen}")
         return port
 
-    def _start_workers(self) -> None:
-        """Start the processes that play, if there are to be some; each has a table at least."""
-        count = min(self._run_settings.workers, self._run_settings.tables)
-        if count:
-            services = self._tables.services
-            self._workers = Workers(
-                self._reactor,
-                count,
-                self._around,
-                self._observers,
-                services.sealer,
-                self._tables.commits,
-                self._course.processes[1:],
-            )
-
     # --- what to open
 
     def _fill(self) -> None:
@@ -201,9 +190,14 @@ class TournamentRunner:
         while self._trouble is None:
             self._pair()
             openable = list(self._openable())  # anew each time: a match that ends at once changes what is due
-            if not openable or len(self._playing) >= self._run_settings.tables or not self._has_room():
+            if not openable or len(self._playing) >= self._most_open or not self._has_room():
                 return
             self._open(openable[0])
+
+    @property
+    def _most_open(self) -> int:
+        room = None if self._elsewhere is None else self._elsewhere.room
+        return self._run_settings.tables if room is None else min(self._run_settings.tables, room)
 
     def _pair(self) -> None:
         """Let a round be paired, if one is to be; a large one takes seconds."""
@@ -295,16 +289,15 @@ class TournamentRunner:
         course, run_settings = self._course, self._run_settings
         is_back = resumed is not None
         occupants = course.occupants(fixture, self._pool, run_settings, is_back=is_back)  # now: they are here
-        is_local = self._workers is None or is_back or course.has_remote(fixture)
-        worker = None if self._workers is None or is_local else self._workers.least_busy()
         context = course.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
         await self._recorder.synced()
         self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
         job = course.job(context, occupants, self._tables.services.sealer, run_settings)
-        if self._workers is None or worker is None:
-            played = await self._tables.play(job, occupants, resumed)
+        elsewhere = None if is_back or course.has_remote(fixture) else self._elsewhere
+        if elsewhere is not None and elsewhere.takes(job):
+            played = await elsewhere.play(job)
         else:
-            played = await self._workers.play(job, worker)
+            played = await self._tables.play(job, occupants, resumed)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
     def _closed(self, failure: Failure | None, name: str) -> None:
@@ -333,7 +326,7 @@ class TournamentRunner:
             return
         if self._trouble is not None:
             self._finished.errback(self._trouble)
-        elif self._is_pairing or self._look_course is not None:
+        elif self._is_pairing or self._look_course is not None or not self._most_open:
             return
         elif self._tournament.is_over:
             self._finished.callback(None)

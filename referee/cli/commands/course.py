@@ -1,4 +1,4 @@
-"""`referee xserver`: the course CS4500's server, as its program of that name is run, with a record of the match."""
+"""`referee xserver` and `referee xclients`: the course CS4500's programs, as those of these names are run."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 from msgspec.structs import replace
 
-from ...app.course_programs import course, serve_course
+from ...app.course_programs import course, play_course, serve_course
 from ...app.services import RefereeOptions
 from ..common import Count, console
 from ..errors import FAILED
@@ -40,3 +40,19 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
     if found.void is not None:
         console.say(f"void: {found.void}")
         sys.exit(FAILED)
+
+
+@click.command(epilog="Example:  referee xclients 45678 < 0-client-config.json")
+@click.argument("port", required=False, type=Count(1, 65_535))
+def xclients(port: int | None) -> None:
+    """Sign the players of a ClientConfig on stdin up with a server of the course CS4500, and let them play.
+
+    PORT wins over the configuration's. The players connect in order, the configuration's `wait` apart; those with a
+    cheat, an error or a loop misbehave as the course says. A server that is not there yet is waited for, 10 s.
+
+    Exit status: 0 all connections have ended, 1 there is no server, 2 the configuration is none.
+    """
+    clients = course().clients(sys.stdin.buffer.read())
+    for name, why in play_course(clients, port):
+        if not clients.is_quiet:
+            console.say(f"{name}: {why}")

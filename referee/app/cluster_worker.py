@@ -1,0 +1,104 @@
+"""A host of a cluster: plays what tournaments hand out, until it is asked to end."""
+
+import contextlib
+import fcntl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
+
+from ..cluster import calls
+from ..cluster.host.host import Host, new_name
+from ..cluster.host.run import HostSettings
+from ..cluster.security import check_address
+from ..errors import BadRequest, Interrupted
+from ..files.removal import remove
+from ..launch import NoSandboxError, ProgramLimits
+from ..launch.confining import SandboxMode, find_confinement
+from ..record.record_files import record_names
+from .running import run_reactor
+from .services import SandboxMissing
+
+_LOCK = ".lock"
+_LOOK_S = 0.2
+"""How often it is looked whether the last match is over."""
+
+
+class WorkerOptions(Struct, frozen=True, kw_only=True):
+    """What the organiser of a host chooses."""
+
+    address: str
+    """Of the scheduler."""
+    tables: int
+    """How many matches are played at a time."""
+    folder: Path
+    keys: Path | None
+    """Folder of the certificates."""
+    sandbox: str
+    say: Callable[[str], None]
+
+
+def work(options: WorkerOptions) -> None:
+    """Be a host until the organiser asks it to end, and what is being played is over.
+
+    Raises:
+        NoCluster: the address can't be used, or Dask is not installed.
+        SandboxMissing: one is required, and this machine has none, or one that holds less than it should.
+        BadRequest: another host uses the folder.
+        OSError: the machine failed.
+    """
+    check_address(options.address, options.keys)
+    hidden = tuple(path.absolute() for path in (options.folder / "records", options.keys) if path is not None)
+    settings = HostSettings(folder=options.folder.absolute(), hidden=hidden, sandbox=options.sandbox)
+    _check_sandbox(settings, options.say)
+    with _own(settings.folder), contextlib.suppress(Interrupted):
+        run_reactor(lambda reactor: _work(reactor, options, settings))
+
+
+def _check_sandbox(settings: HostSettings, say: Callable[[str], None]) -> None:
+    try:
+        find_confinement(
+            settings.sandbox, ProgramLimits(), hidden=settings.hidden, private_names=record_names, warn=say
+        ).close()
+    except NoSandboxError as error:
+        remedy = f"or accept less, with --sandbox {SandboxMode.AUTO} or {SandboxMode.OFF}"
+        raise SandboxMissing(f"this machine can't hold programs to their bounds: {error}; {remedy}") from None
+
+
+@contextlib.contextmanager
+def _own(folder: Path) -> Iterator[None]:
+    """Keep other hosts from the folder, and sweep what was being played in it when the last one ended."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadRequest(f"another host plays in {folder}; give each a folder of its own") from None
+        for name in ("records", "dask"):
+            remove(folder / name)
+        yield
+
+
+async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) -> None:
+    from ..cluster.host.dask_worker import DaskWorker  # noqa: PLC0415  # Dask is an extra, which was looked for
+
+    name = new_name()
+    worker = DaskWorker(options.address, options.keys, name, options.tables, settings.folder / "dask", options.say)
+    host = Host(reactor, name, settings, worker.tell, options.say)
+    calls.answering[:] = [host]
+    worker.start(host)
+    try:
+        await Deferred()
+    except CancelledError:
+        options.say("takes no more matches; ends once those that it has are over, or at once if it is asked again")
+        worker.drain()
+        while not host.is_idle:
+            await deferLater(reactor, _LOOK_S)
+        await deferLater(reactor, 1.0)  # what came of the last one is on its way
+    finally:
+        await deferToThread(worker.close)
+        await host.close()

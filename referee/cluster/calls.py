@@ -1,0 +1,51 @@
+"""The functions that Dask calls on a host, by their names: bytes in, bytes out, and none of them ever raises.
+
+The dispatcher imports this module only to name them, and so it imports nothing else.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Called(Protocol):
+    """What answers on a host."""
+
+    def enter(self, data: bytes) -> bytes:
+        """Let a run of a tournament in."""
+
+    def keep(self, data: bytes) -> bytes:
+        """Keep a program's folder."""
+
+    def stop(self, data: bytes) -> bytes:
+        """Stop a match, or all of a run."""
+
+    def play(self, data: bytes) -> bytes:
+        """Play a match to its end."""
+
+
+answering: list[Called] = []
+"""This process's host, if it is one."""
+
+
+def enter(data: bytes) -> bytes:
+    """Let a run of a tournament in."""
+    return answering[0].enter(data)
+
+
+def keep(data: bytes) -> bytes:
+    """Keep a program's folder."""
+    return answering[0].keep(data)
+
+
+def stop(data: bytes) -> bytes:
+    """Stop a match, or all of a run."""
+    return answering[0].stop(data)
+
+
+def play(data: bytes) -> bytes:
+    """Play a match to its end: the one call that takes a table, and a thread as long."""
+    return answering[0].play(data)
+
+
+CALLS: dict[str, Callable[[bytes], bytes]] = {call.__name__: call for call in (enter, keep, stop)}
+"""Those that are answered at once."""

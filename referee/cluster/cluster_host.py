@@ -1,0 +1,79 @@
+"""A host as a tournament has it, and the matches that it was given."""
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+
+from .followed import Followed
+from .messages import Away, NotBegun, Played
+
+
+class Lost(Struct, frozen=True, kw_only=True):
+    """A match went down with its host."""
+
+    why: str
+
+
+Outcome = Played | NotBegun | Lost
+
+
+class Attempt:
+    """A match that a host was given.
+
+    Args:
+        away: what the host is sent.
+        followed: takes its lines.
+    """
+
+    def __init__(self, away: Away, followed: Followed) -> None:
+        self.away = away
+        self.followed = followed
+        self.outcome: Deferred[Outcome] = Deferred()
+        self.needs: set[str] = set()
+        """Programs that its host does not have yet."""
+        self.pushes = 0
+        """How often its host has asked for programs."""
+        self.unanswered = ""
+        """Why there was no answer."""
+
+    def end(self, outcome: Outcome) -> None:
+        """Say what came of it, once."""
+        if not self.outcome.called:
+            self.outcome.callback(outcome)
+
+
+class ClusterHost:
+    """A host, by its name; one that is lost and comes back is the same one.
+
+    Args:
+        name: of its process.
+        process: what the records call it.
+    """
+
+    def __init__(self, name: str, process: str) -> None:
+        self.name = name
+        self.process = process
+        self.address = ""
+        """Where it is now; empty: it was not let in there."""
+        self.entering = ""
+        """Where it is being let in."""
+        self.tables = 0
+        self.attempts: dict[str, Attempt] = {}
+        self.pushing: set[str] = set()
+        """Programs that are on their way to it."""
+        self.absent_looks = 0
+        self.over_ms = 0.0
+        """When, on its clock, the last match was over that has come back from it."""
+        self.failures = 0
+        self.aside = ""
+        """Why it plays nothing more for this run."""
+
+    @property
+    def capacity(self) -> int:
+        """How many matches it is given at a time: some wait there, so that no table waits for the next one."""
+        usable = self.tables if self.address and not self.aside else 0
+        return usable + max(1, usable // 2) if usable else 0
+
+    @property
+    def load(self) -> float:
+        """How much of what it is given at a time it has."""
+        return len(self.attempts) / self.capacity

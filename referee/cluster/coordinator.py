@@ -1,0 +1,118 @@
+"""Plays a tournament's matches on the hosts of a cluster: keeps the attempts, judges each record, and seals it here."""
+
+from collections import OrderedDict
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.threads import deferToThreadPool
+
+from ..net.jobs.job import MatchJob
+from ..net.jobs.through import through
+from ..net.matches.host import MatchReport
+from ..net.matches.runner import MatchPaused
+from ..observers import Observer
+from ..record.reader import RecordError
+from .cluster_host import Attempt, ClusterHost, Lost, Outcome
+from .followed import Followed
+from .hosts import Hosts
+from .messages import NotBegun, Played
+from .shipping import can_go
+
+_KEPT_PAIRINGS = 10_000
+"""Pairings of which it is known where they were played: their legs come soon after each other."""
+
+
+class Cluster:
+    """The hosts that play matches for a tournament.
+
+    Args:
+        hosts: of the cluster.
+    """
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+        self._services = hosts.services
+        self._where: OrderedDict[int, str] = OrderedDict()
+        """Number of a pairing -> name of its host."""
+
+    @property
+    def room(self) -> int:
+        """How many matches may be open at a time now."""
+        return self._hosts.room
+
+    def takes(self, job: MatchJob) -> bool:
+        """Tell whether a host can play a match."""
+        return can_go(job)
+
+    async def play(self, job: MatchJob) -> MatchReport:
+        """Have a match played to its end, and seal its record.
+
+        Args:
+            job: the match.
+
+        Raises:
+            MatchPaused: it was cancelled; its record is what it goes on from.
+            BadTree: the folder of a program can't be read.
+            OSError: the record can't be written.
+        """
+        away = await self._in_thread(self._hosts.shipping.away, job, self._hosts.run)
+        while True:
+            host = await self._hosts.free(self._where.get(job.context.fixture.number))
+            self._settle(job.context.fixture.number, host)
+            handed_out = self._hosts.handed_out(host)
+            followed = Followed(job, self._hosts.around.folder, self._services.observers, handed_out)
+            attempt = Attempt(away, followed)
+            self._hosts.give(host, attempt)
+            outcome = await self._outcome(host, attempt)
+            if not isinstance(outcome, NotBegun):
+                return await through(Deferred.fromCoroutine(self._ended(host, followed, outcome)))
+
+    async def _outcome(self, host: ClusterHost, attempt: Attempt) -> Outcome:
+        try:
+            return await attempt.outcome
+        except CancelledError:
+            self._hosts.stop(host, attempt.away.match)
+            raise MatchPaused(str(attempt.followed.remote.path)) from None
+
+    def _settle(self, pairing: int, host: ClusterHost) -> None:
+        """Note where a pairing is played: its other legs are to be played there as well."""
+        self._where[pairing] = host.name
+        self._where.move_to_end(pairing)
+        while len(self._where) > _KEPT_PAIRINGS:
+            self._where.popitem(last=False)
+
+    async def _ended(self, host: ClusterHost, followed: Followed, outcome: Played | Lost) -> MatchReport:
+        """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
+        try:
+            if isinstance(outcome, Played):
+                followed.end(outcome.record)
+            if isinstance(outcome, Played) or followed.is_over:
+                return await self._sealed(host, followed)
+            why = f"its host {host.name} {outcome.why}"
+        except RecordError as error:
+            await self._in_thread(followed.refuse)
+            self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
+            why = f"its host {host.name} sent a record that does not hold"
+        await self._in_thread(followed.voided, why, self._services.sealer)
+        if followed.remote.voiding is not None:
+            self._services.observers.tell(Observer.match_stepped, followed.remote.voiding)
+        return followed.remote.report
+
+    async def _sealed(self, host: ClusterHost, followed: Followed) -> MatchReport:
+        writer = await self._in_thread(followed.sealed, self._services.sealer)
+        try:
+            commits = self._services.commits
+            assert commits is not None, "a tournament has them"
+            await commits.sync(writer)
+        finally:
+            writer.close()
+        host.over_ms = max(host.over_ms, followed.remote.over_ms)
+        return followed.remote.report
+
+    async def close(self) -> None:
+        """Let all hosts go."""
+        await self._hosts.close()
+
+    def _in_thread(self, function: Any, *args: Any) -> "Deferred[Any]":
+        reactor = self._hosts.reactor
+        return deferToThreadPool(reactor, reactor.getThreadPool(), function, *args)

@@ -1,0 +1,201 @@
+"""A host of the cluster as Dask's threads call it: lets runs of tournaments in, keeps programs, plays matches."""
+
+import secrets
+import socket
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import msgspec
+from twisted.internet.defer import Deferred
+
+from ... import __version__
+from ...errors import RefereeError
+from ...launch import Confinement
+from ...net.jobs.job import rules_digest
+from ..messages import (
+    Away,
+    BrokenOff,
+    Hello,
+    Kept,
+    Needs,
+    NotBegun,
+    Returned,
+    Stop,
+    Told,
+    Versions,
+    Welcome,
+    packed,
+    unpacked,
+)
+from ..programs import ProgramStore
+from ..security import dask_version
+from .run import HostRun, HostSettings, confinement_of
+
+T = TypeVar("T")
+CALL_S = 15.0
+"""How long the loop may take to answer a call; the dispatcher waits longer."""
+
+
+def new_name() -> str:
+    """Return a name for this process among the hosts, which no other one has."""
+    return f"{socket.gethostname()}-{secrets.token_hex(3)}"
+
+
+def versions(game: str) -> Versions:
+    """Return what has to be the same wherever matches of a game are played.
+
+    Raises:
+        RefereeError: the game is not known here.
+    """
+    return Versions(
+        referee=__version__,
+        python=f"{sys.version_info.major}.{sys.version_info.minor}",
+        distributed=dask_version(),
+        rules=rules_digest(game),
+    )
+
+
+class Host:
+    """This process as a host; its public methods are called in any thread but the loop's.
+
+    Args:
+        reactor: Twisted's, whose loop plays.
+        name: of this process among the hosts.
+        settings: what all matches are held to here.
+        tell: sends an event to whoever listens to a topic; called in the loop.
+        say: tells the organiser of the host something; called in any thread.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        name: str,
+        settings: HostSettings,
+        tell: Callable[[str, dict[str, Any]], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._reactor = reactor
+        self._name = name
+        self._settings = settings
+        self._tell = tell
+        self._say = say
+        self._programs = ProgramStore(settings.folder / "programs")
+        self._runs: dict[str, HostRun] = {}
+
+    # --- called by Dask
+
+    def enter(self, data: bytes) -> bytes:
+        """Let a run of a tournament in, or say why not."""
+        try:
+            hello = unpacked(data, Hello)
+            ours = versions(hello.game)
+            if ours != hello.versions:
+                return packed(Welcome(refused=_difference(hello.versions, ours)))
+            self._in_loop(self._enter, hello, confinement_of(hello, self._settings, self._say))
+        except Exception as error:  # noqa: BLE001  # whoever asked is told
+            return packed(Welcome(refused=_words(error)))
+        return packed(Welcome())
+
+    def keep(self, data: bytes) -> bytes:
+        """Keep a program's folder."""
+        try:
+            kept = unpacked(data, Kept)
+            self._programs.keep(kept.digest, kept.folder)
+        except Exception as error:  # noqa: BLE001  # whoever asked is told
+            return packed(Welcome(refused=_words(error)))
+        return packed(Welcome())
+
+    def stop(self, data: bytes) -> bytes:
+        """Stop a match, or all of a run."""
+        try:
+            self._in_loop(self._stop, unpacked(data, Stop))
+        except Exception as error:  # noqa: BLE001  # whoever asked is told
+            return packed(Welcome(refused=_words(error)))
+        return packed(Welcome())
+
+    def play(self, data: bytes) -> bytes:
+        """Play a match to its end; one that is being played, or was, is not played again."""
+        returned: Returned | None
+        try:
+            returned = self._played(unpacked(data, Away))
+        except Exception as error:  # noqa: BLE001  # whoever asked is told
+            returned = NotBegun(why=_words(error))
+        return packed(returned or BrokenOff(why="the connection to the scheduler was lost"))
+
+    def _played(self, away: Away) -> Returned | None:
+        run = self._runs.get(away.run)
+        if run is None:
+            return NotBegun(why="this host does not know the tournament")
+        if missing := sorted({digest for digest in away.programs if digest and not self._programs.has(digest)}):
+            return Needs(digests=tuple(missing))
+        job = run.prepared(away, self._programs)
+        return self._in_loop(run.begin, job).result()
+
+    def _in_loop(self, function: Callable[..., T], *args: Any) -> T:
+        """Call a function in the loop, and wait for what it returns."""
+        outcome: Future[T] = Future()
+
+        def _call() -> None:
+            try:
+                outcome.set_result(function(*args))
+            except Exception as error:  # noqa: BLE001  # raised where it is waited for
+                outcome.set_exception(error)
+
+        self._reactor.callFromThread(_call)
+        return outcome.result(CALL_S)
+
+    # --- in the loop
+
+    def _enter(self, hello: Hello, confinement: Confinement) -> None:
+        for name, run in list(self._runs.items()):
+            if name != hello.run and (run.tournament == hello.tournament or run.is_idle):
+                self._leave(name)
+        known = self._runs.get(hello.run)
+        if known is None:
+            known = HostRun(self._reactor, hello, self._settings, confinement, self._told)
+            self._runs[hello.run] = known
+            self._say(f"plays for {hello.tournament}")
+        known.listen(hello.wanted)
+
+    def _stop(self, stop: Stop) -> None:
+        run = self._runs.get(stop.run)
+        if run is not None and stop.match is not None:
+            run.stop(stop.match)
+        elif run is not None:
+            self._leave(stop.run)
+
+    def _leave(self, name: str) -> None:
+        Deferred.fromCoroutine(self._runs.pop(name).close())
+
+    def _told(self, run: str, match: str, offset: int, lines: bytes) -> None:
+        told = Told(host=self._name, match=match, offset=offset, lines=lines)
+        self._tell(run, msgspec.to_builtins(told, builtin_types=(bytes,)))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is played here."""
+        return all(run.is_idle for run in self._runs.values())
+
+    def release(self) -> None:
+        """Let nobody wait for a match any more: the connection is lost, and will be another one."""
+        for run in self._runs.values():
+            run.release()
+
+    async def close(self) -> None:
+        """Stop all, and wait until nothing is left of it."""
+        runs = [self._runs.pop(name) for name in list(self._runs)]
+        for run in runs:
+            await run.close()
+
+
+def _difference(theirs: Versions, ours: Versions) -> str:
+    """Return what is not the same here."""
+    names = [field for field in ours.__struct_fields__ if getattr(ours, field) != getattr(theirs, field)]
+    parts = [f"{name} is {getattr(ours, name):.20} here and {getattr(theirs, name):.20} there" for name in names]
+    return f"{'; '.join(parts)}: install the same on all hosts"
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, RefereeError) else f"{type(error).__name__}: {error}"

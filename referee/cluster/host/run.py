@@ -1,0 +1,204 @@
+"""One run of a tournament on a host: its tables, and the matches that were handed out to them."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import LoopingCall
+
+from ...errors import RefereeError
+from ...launch import Builds, Confinement, Launch, ProgramLimits, house_launch, resolved
+from ...launch.confining import find_confinement
+from ...net.group_commit import Durability, GroupCommit
+from ...net.jobs.job import JobSeat, KeylessSealer, MatchJob, decoded
+from ...net.jobs.tables import Tables
+from ...net.jobs.worker import LeftToOthers
+from ...net.matches.runner import MatchPaused
+from ...net.matches.services import MatchServices
+from ...record.record_files import record_names
+from ..messages import Away, BrokenOff, Hello, NotBegun, Played, Returned
+from ..programs import ProgramStore
+from .course import Course
+
+TELL_S = 0.25
+"""How often lines of records are told."""
+_KEPT_COURSES = 256
+"""Matches that are over, and whose records are kept: whoever asks again is not to wait for another match."""
+
+TellLines = Callable[[str, str, int, bytes], None]
+"""Takes run, match, where in the record the lines begin, and the lines."""
+
+
+class HostSettings(Struct, frozen=True, kw_only=True):
+    """What all matches are held to on a host."""
+
+    folder: Path
+    """Of programs, records and builds."""
+    hidden: tuple[Path, ...]
+    """What no program may read."""
+    sandbox: str
+    """What the host demands, as SandboxMode has it; a tournament may demand more."""
+
+
+class NotHere(RefereeError):
+    """A match can't be played on this host; that is no program's fault."""
+
+
+class HostRun:
+    """A run of a tournament.
+
+    Args:
+        reactor: Twisted's.
+        hello: what the tournament said.
+        settings: of the host.
+        confinement: what its programs are held to.
+        tell: takes the lines of records.
+    """
+
+    def __init__(
+        self, reactor: Any, hello: Hello, settings: HostSettings, confinement: Confinement, tell: TellLines
+    ) -> None:
+        self.tournament = hello.tournament
+        self._run = hello.run
+        self._reactor = reactor
+        self._folder = settings.folder / "records" / hello.run
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._confinement = confinement
+        self._builds = Builds(settings.folder / "builds", confinement)
+        self._tell = tell
+        self._courses: dict[str, Course] = {}
+        """Match -> its course; some that are over, too."""
+        self._over: deque[str] = deque()
+        durability = Durability(hello.durability)
+        commits = GroupCommit(reactor) if durability is Durability.TURN else LeftToOthers(reactor)
+        services = MatchServices(confinement=confinement, durability=durability)
+        self._tables = Tables(reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits)
+        self._tables.lag.start()
+        self._telling = LoopingCall(self._tell_lines)
+        self._telling.clock = reactor
+        self._telling.start(TELL_S, now=False)
+
+    def prepared(self, away: Away, programs: ProgramStore) -> MatchJob:
+        """Return a match as it is played here, with its programs built; in any thread.
+
+        Raises:
+            RefereeError: it can't be played here.
+        """
+        job = decoded(away.job)
+        seats = zip(job.seats, away.programs, strict=True)
+        return replace(job, seats=tuple(self._seated(seat, digest, programs) for seat, digest in seats))
+
+    def _seated(self, seat: JobSeat, digest: str, programs: ProgramStore) -> JobSeat:
+        if seat.launch is None:
+            return seat
+        launch = _here(seat.launch, digest, programs)
+        self._builds.build(launch)  # it could be built where the tournament is: what fails now is this host's fault
+        resolved(launch)
+        return replace(seat, launch=launch)
+
+    def begin(self, job: MatchJob) -> "Future[Returned | None]":
+        """Play a match, unless it is being played or was; return what holds what comes of it."""
+        course = self._courses.get(job.match)
+        if course is None:
+            course = self._courses[job.match] = Course(self._folder / f"{job.match}.jsonl")
+            course.path.unlink(missing_ok=True)
+            course.playing = Deferred.fromCoroutine(self._played(job, course))
+        return course.wait()
+
+    async def _played(self, job: MatchJob, course: Course) -> None:
+        returned: Returned
+        try:
+            await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
+            returned = Played(record=course.path.read_bytes())
+        except (MatchPaused, CancelledError):
+            returned = BrokenOff(why="it was stopped")
+        except Exception as error:  # noqa: BLE001  # whoever handed it out is told
+            why = f"{type(error).__name__}: {error}"
+            returned = BrokenOff(why=why) if course.path.exists() else NotBegun(why=why)
+        self._tell_course(job.match, course)
+        course.end(returned)
+        self._forget(job.match, course)
+
+    def _forget(self, match: str, course: Course) -> None:
+        """Forget a match that could be played again, and those that have been over for long."""
+        course.playing = None
+        if not isinstance(course.returned, Played):
+            del self._courses[match]
+            return
+        self._over.append(match)
+        while len(self._over) > _KEPT_COURSES:
+            self._courses.pop(self._over.popleft()).path.unlink(missing_ok=True)
+
+    def listen(self, wanted: tuple[str, ...]) -> None:
+        """Go on with those matches that somebody waits for, and tell of them from their first lines."""
+        for match, course in list(self._courses.items()):
+            course.tell_again()
+            if match not in wanted:
+                course.stop()
+
+    def stop(self, match: str) -> None:
+        """Stop a match in the middle, if it is played here."""
+        if match in self._courses:
+            self._courses[match].stop()
+
+    def release(self) -> None:
+        """Let nobody wait any more."""
+        for course in self._courses.values():
+            course.release()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no match is played."""
+        return all(course.playing is None for course in self._courses.values())
+
+    async def close(self) -> None:
+        """Stop all, and wait until nothing is left of it."""
+        for course in list(self._courses.values()):
+            playing = course.playing
+            if playing is not None:
+                playing.cancel()
+                await playing
+        self._telling.stop()
+        self._tables.lag.stop()
+        await self._tables.close()
+        self._confinement.close()
+
+    def _tell_lines(self) -> None:
+        for match, course in self._courses.items():
+            if course.playing is not None:
+                self._tell_course(match, course)
+
+    def _tell_course(self, match: str, course: Course) -> None:
+        for offset, lines in course.untold():
+            self._tell(self._run, match, offset, lines)
+
+
+def confinement_of(hello: Hello, settings: HostSettings, warn: Callable[[str], None]) -> Confinement:
+    """Return what the programs of a tournament are held to here; in any thread.
+
+    Raises:
+        NoSandboxError: the tournament or the host demands a sandbox that this machine has not.
+    """
+    modes = (settings.sandbox, hello.sandbox)
+    mode = "required" if "required" in modes else "off" if "off" in modes else "auto"
+    limits = ProgramLimits(memory_mib=hello.memory_mib)
+    return find_confinement(mode, limits, hidden=settings.hidden, private_names=record_names, warn=warn)
+
+
+def _here(launch: Launch, digest: str, programs: ProgramStore) -> Launch:
+    """Return how a program is started on this host.
+
+    Raises:
+        NotHere: it is a command, which no other machine can be asked to run.
+    """
+    if launch.is_house:
+        return replace(house_launch(launch.argv[-1]), name=launch.name)
+    if not digest:
+        raise NotHere(f"{launch.name} is a command of another machine")
+    return replace(launch, folder=programs.path(digest))

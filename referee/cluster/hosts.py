@@ -1,0 +1,324 @@
+"""The hosts of a cluster as a tournament has them: who is there, who plays what, and what becomes of that.
+
+The coordinator chooses the host of each match, not Dask: legs of one pairing are played on one host, a host that has
+lied gets nothing more, and what waits at a host that is lost waits elsewhere.
+"""
+
+import secrets
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+
+from ..net.jobs.acceptance import HandedOut
+from ..net.jobs.messages import Around
+from ..net.matches.services import MatchServices
+from ..observers import Observer
+from .cluster_host import Attempt, ClusterHost, Lost, Outcome
+from .dispatch import Dispatch, nothing
+from .host.host import versions
+from .messages import (
+    RETURNED,
+    Answer,
+    BrokenOff,
+    Connect,
+    Hello,
+    Kept,
+    Needs,
+    NotBegun,
+    Played,
+    Returned,
+    Seen,
+    SeenHost,
+    Stop,
+    Told,
+    Welcome,
+    unpacked,
+)
+from .shipping import Shipping
+
+GONE_LOOKS = 30
+"""So often the scheduler does not know a host any more, and its matches are given up: twice a second. What it does not
+answer is not counted, so a host has this long to come back to a scheduler that was started anew."""
+MOST_FAILURES = 3
+"""So often a host may fail to play something, and it is put aside."""
+
+
+class ClusterPlan(Struct, frozen=True, kw_only=True):
+    """What a tournament wants of a cluster."""
+
+    address: str
+    """Of the scheduler."""
+    keys: Path | None
+    """Folder of the certificates."""
+    tournament: str
+    game: str
+    sandbox: str
+
+
+class Hosts:
+    """The hosts of a cluster, and the dispatcher through which they are reached.
+
+    Args:
+        reactor: Twisted's reactor.
+        plan: what the tournament wants.
+        around: what its matches share.
+        services: of the tournament; the key stays here.
+        processes: what records call hosts, each once.
+        has_room: called when more matches may be open.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        plan: ClusterPlan,
+        around: Around,
+        services: MatchServices,
+        processes: Sequence[str],
+        has_room: Callable[[], None],
+    ) -> None:
+        self.reactor = reactor
+        self.around = around
+        self.services = services
+        self.run = secrets.token_hex(8)
+        """Names this run of the tournament."""
+        self.shipping = Shipping(around.folder, around.hidden)
+        self._plan = plan
+        self._processes = list(processes)
+        self._has_room = has_room
+        self._note = services.observers.note
+        self._versions = versions(plan.game)
+        self._hosts: dict[str, ClusterHost] = {}
+        self._waiting: list[Deferred[None]] = []
+        """Who waits for a host with room."""
+        connect = Connect(address=plan.address, keys=plan.keys, topic=self.run)
+        self._dispatch = Dispatch(reactor, connect, around.folder, self._take, self._disconnected, self.say)
+
+    # --- for the coordinator
+
+    @property
+    def room(self) -> int:
+        """How many matches may be open now."""
+        return sum(host.capacity for host in self._hosts.values())
+
+    async def free(self, preferred: str | None) -> ClusterHost:
+        """Wait for a host that can be given a match.
+
+        Args:
+            preferred: name of the one that is to have it if it is there.
+        """
+        while True:
+            host = self._hosts.get(preferred or "")
+            if host is not None and host.capacity:
+                return host
+            if able := [host for host in self._hosts.values() if host.capacity]:
+                return min(able, key=lambda host: (host.load, host.name))
+            waiting: Deferred[None] = Deferred()
+            self._waiting.append(waiting)
+            await waiting
+
+    def handed_out(self, host: ClusterHost) -> HandedOut:
+        """Return how a host is given a match now."""
+        return HandedOut(
+            process=host.process,
+            durability=self.around.durability,
+            keeps_programs=self.around.keep_for is not None,
+            since_ms=host.over_ms,
+        )
+
+    def give(self, host: ClusterHost, attempt: Attempt) -> None:
+        """Give a match to a host."""
+        host.attempts[attempt.away.match] = attempt
+        self._play(host, attempt)
+
+    def stop(self, host: ClusterHost, match: str) -> None:
+        """Have a match stopped in the middle, and forget it."""
+        host.attempts.pop(match, None)
+        if host.address:
+            self._dispatch.ask(host.address, "stop", Stop(run=self.run, match=match), nothing)
+
+    def put_aside(self, host: ClusterHost, why: str) -> None:
+        """Give a host nothing more; what it has is given up."""
+        host.aside = why
+        self.say(f"host {host.name} plays nothing more in this tournament: {why}", host=host.name)
+        self._lose(host, f"was put aside: {why}")
+
+    def failed(self, host: ClusterHost, why: str) -> None:
+        """Note that a host could not play something."""
+        host.failures += 1
+        self._note("host-failed", host=host.name, why=why)
+        if host.failures >= MOST_FAILURES and not host.aside:
+            self.put_aside(host, why)
+
+    def say(self, text: str, **facts: Any) -> None:
+        """Tell the organiser something, and put it into the diagnostics."""
+        self._note("cluster", text=text, **facts)
+        self.services.observers.tell(Observer.noted, text)
+
+    async def close(self) -> None:
+        """Let all hosts go, and wait for the dispatcher's end."""
+        for host in self._hosts.values():
+            if host.address:
+                self._dispatch.ask(host.address, "stop", Stop(run=self.run, match=None), nothing)
+        await self._dispatch.close()
+
+    # --- what is told
+
+    def _take(self, report: Seen | Told) -> None:
+        if isinstance(report, Seen):
+            self._see(report.hosts)
+        elif report.host in self._hosts:
+            attempt = self._hosts[report.host].attempts.get(report.match)
+            if attempt is not None:
+                attempt.followed.told(report.offset, report.lines)
+
+    def _disconnected(self) -> None:
+        """Forget where hosts were; they are let in again by the next dispatcher."""
+        for host in self._hosts.values():
+            host.address = host.entering = ""
+            host.pushing.clear()
+
+    # --- who is there
+
+    def _see(self, seen: tuple[SeenHost, ...]) -> None:
+        known = {host.name: host for host in seen}
+        for host in list(self._hosts.values()):
+            if host.name in known:
+                host.absent_looks = 0
+                self._check_answers(host, known[host.name])
+            elif host.attempts or host.address:
+                host.absent_looks += 1
+                if host.absent_looks >= GONE_LOOKS:
+                    self._lose(host, "is gone")
+        for found in seen:
+            self._meet(found)
+        self._tell_room()
+
+    def _meet(self, found: SeenHost) -> None:
+        """Let a host in that is new, or has come back."""
+        host = self._hosts.get(found.name)
+        if host is None:
+            if not self._processes:
+                return
+            host = self._hosts[found.name] = ClusterHost(found.name, self._processes.pop(0))
+        if host.address == found.address:
+            host.tables = found.tables
+        elif not host.aside and host.entering != found.address:
+            host.entering = found.address
+            self._enter(host, found)
+
+    def _enter(self, host: ClusterHost, found: SeenHost) -> None:
+        hello = Hello(
+            run=self.run,
+            tournament=f"{self._plan.tournament} {self.services.sealer.public}",
+            process=host.process,
+            game=self._plan.game,
+            versions=self._versions,
+            sandbox=self._plan.sandbox,
+            memory_mib=self.around.limits.memory_mib,
+            durability=self.around.durability,
+            keep_for=self.around.keep_for,
+            wanted=tuple(host.attempts),
+        )
+        self._dispatch.ask(found.address, "enter", hello, partial(self._entered, host, found))
+
+    def _entered(self, host: ClusterHost, found: SeenHost, answer: Answer) -> None:
+        host.entering = ""
+        welcome = _read(answer, Welcome)
+        if welcome is None:
+            return  # it is asked again when it is seen again
+        if welcome.refused is not None:
+            self.put_aside(host, welcome.refused)
+            return
+        host.address, host.tables = found.address, found.tables
+        self.say(f"host {host.name} plays, {host.tables} matches at a time", host=host.name, address=host.address)
+        for attempt in list(host.attempts.values()):
+            self._play(host, attempt)
+        self._tell_room()
+
+    def _check_answers(self, host: ClusterHost, found: SeenHost) -> None:
+        """Give up what a host that is there did not answer; what waits at one that takes no more goes elsewhere."""
+        for attempt in list(host.attempts.values()):
+            if attempt.unanswered and host.address == found.address:
+                self._end(host, attempt, Lost(why=f"gave no answer: {attempt.unanswered}"))
+                self.failed(host, attempt.unanswered)
+            elif not found.tables and not attempt.followed.is_begun:
+                self.stop(host, attempt.away.match)
+                attempt.end(NotBegun(why="takes no more matches"))
+
+    def _lose(self, host: ClusterHost, why: str) -> None:
+        """Give up what a host was given: what it has begun is void."""
+        host.address = ""
+        self._note("host-lost", host=host.name, why=why)
+        for attempt in list(host.attempts.values()):
+            self._end(host, attempt, Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
+
+    def _tell_room(self) -> None:
+        if self.room:
+            waiting, self._waiting = self._waiting, []
+            for each in waiting:
+                if not each.called:
+                    each.callback(None)
+            self._has_room()
+
+    # --- a match
+
+    def _play(self, host: ClusterHost, attempt: Attempt) -> None:
+        if host.address:
+            attempt.unanswered = ""
+            self._dispatch.ask(host.address, "play", attempt.away, partial(self._answered, host, attempt))
+
+    def _answered(self, host: ClusterHost, attempt: Attempt, answer: Answer) -> None:
+        returned: Returned | None = _read(answer, RETURNED)
+        if returned is None:
+            attempt.unanswered = answer.why or "what it answered makes no sense"
+        elif isinstance(returned, Needs):
+            self._push(host, attempt, returned)
+        elif isinstance(returned, Played):
+            self._end(host, attempt, returned)
+        else:
+            lost = Lost(why=f"broke it off: {returned.why}")
+            self._end(host, attempt, lost if isinstance(returned, BrokenOff) else returned)
+            self.failed(host, returned.why)
+
+    def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
+        if host.attempts.get(attempt.away.match) is attempt:
+            del host.attempts[attempt.away.match]
+        attempt.end(outcome)
+
+    def _push(self, host: ClusterHost, attempt: Attempt, needs: Needs) -> None:
+        """Send a host the programs that it lacks, then ask it again."""
+        attempt.pushes += 1
+        attempt.needs = set(needs.digests) & set(attempt.away.programs)
+        if attempt.pushes > MOST_FAILURES or not attempt.needs:
+            self._end(host, attempt, NotBegun(why="asks for programs again and again"))
+            return
+        for digest in sorted(attempt.needs - host.pushing):
+            host.pushing.add(digest)
+            kept = Kept(digest=digest, folder=self.shipping.packed(digest))
+            self._dispatch.ask(host.address, "keep", kept, partial(self._pushed, host, digest))
+
+    def _pushed(self, host: ClusterHost, digest: str, answer: Answer) -> None:
+        host.pushing.discard(digest)
+        welcome = _read(answer, Welcome)
+        for attempt in [each for each in host.attempts.values() if digest in each.needs]:
+            attempt.needs.discard(digest)
+            if welcome is None or welcome.refused is not None:
+                why = answer.why if welcome is None else welcome.refused
+                self._end(host, attempt, NotBegun(why=f"could not keep a program: {why}"))
+            elif not attempt.needs:
+                self._play(host, attempt)
+
+
+def _read(answer: Answer, kind: Any) -> Any:
+    """Return what a host has answered; None: nothing that makes sense."""
+    if answer.data is None:
+        return None
+    try:
+        return unpacked(answer.data, kind)
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,37 @@
+"""Where matches are played beside the tournament's own process."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..matches.host import MatchReport
+from ..matches.services import MatchServices
+from .job import MatchJob
+from .messages import Around
+
+
+class Elsewhere(Protocol):
+    """Plays matches elsewhere, each as its job says."""
+
+    @property
+    def room(self) -> int | None:
+        """How many matches may be open at a time now; None: as many as the tournament has tables."""
+
+    def takes(self, job: MatchJob) -> bool:
+        """Tell whether a match can be played there at all."""
+
+    async def play(self, job: MatchJob) -> MatchReport:
+        """Have a match played to its end, and seal its record.
+
+        Raises:
+            MatchPaused: it was cancelled; its record is what it goes on from.
+            RefereeError: it can't be played there.
+            OSError: the record can't be written.
+        """
+
+    async def close(self) -> None:
+        """Play no more, and wait until nothing is left of what plays."""
+
+
+OpenElsewhere = Callable[[Any, Around, MatchServices, Callable[[], None]], Elsewhere]
+"""Takes Twisted's reactor, what all matches share, the tournament's services (with `commits`), and what is to be called
+when there is more room."""

@@ -1,0 +1,91 @@
+"""A real scheduler and real hosts on this machine, for tests: started, killed, and ended."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from referee.cluster.keys import CA, make_keys
+
+GIVE_UP_S = 60.0
+
+
+def wait_until(is_so: Callable[[], bool], *running: "subprocess.Popen[bytes]") -> None:
+    """Wait until something is so, for as long as processes run."""
+    give_up = time.monotonic() + GIVE_UP_S
+    while not is_so():
+        assert all(process.poll() is None for process in running)
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+class Processes:
+    """A scheduler and its hosts.
+
+    Args:
+        folder: for what they keep and print.
+        hosts: how many.
+    """
+
+    def __init__(self, folder: Path, hosts: int) -> None:
+        self._folder = folder
+        self._port = 0
+        self.keys = make_keys(folder / "keys", days=1, hosts=(), now=datetime.now(UTC)).folder
+        self.scheduler = self._scheduler()
+        self.hosts = [self.host(str(number)) for number in range(hosts)]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Of a tournament that is played here."""
+        return ("--cluster", self.address, "--keys", str(self.keys))
+
+    @property
+    def address(self) -> str:
+        """The scheduler's."""
+        return f"tls://127.0.0.1:{self._port}"
+
+    def _scheduler(self) -> "subprocess.Popen[bytes]":
+        told = self._folder / "scheduler.json"
+        told.unlink(missing_ok=True)
+        listening = ("--host", "127.0.0.1", "--port", str(self._port), "--dashboard-address", "127.0.0.1:0")
+        keys = ("--tls-ca-file", str(self.keys / CA), "--tls-cert", str(self.keys / "scheduler.pem"))
+        module = ("-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(told), "--protocol", "tls")
+        started = self._started("scheduler", *module, *listening, *keys)
+        wait_until(lambda: told.exists() and bool(told.read_text().strip()), started)
+        self._port = int(told.read_text().partition('"tls://127.0.0.1:')[2].partition('"')[0])
+        return started
+
+    def host(self, name: str, *options: str) -> "subprocess.Popen[bytes]":
+        """Start a host."""
+        where = ("--folder", str(self._folder / f"host{name}"), "--sandbox", "off")
+        keys = ("--keys", str(self.keys))
+        return self._started(f"host{name}", "-m", "referee", "worker", self.address, *where, *keys, *options)
+
+    def restart_scheduler(self) -> None:
+        """Kill the scheduler, and start another one at its address."""
+        self.scheduler.kill()
+        self.scheduler.wait()
+        self.scheduler = self._scheduler()
+
+    def close(self) -> None:
+        """End all of them."""
+        for process in (*self.hosts, self.scheduler):
+            process.kill()
+            process.wait()
+
+    def printed(self, name: str) -> str:
+        """Return what one of them has printed."""
+        return (self._folder / f"{name}.log").read_text()
+
+    def _started(self, name: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        with (self._folder / f"{name}.log").open("wb") as log:
+            return subprocess.Popen([sys.executable, *arguments], stdout=log, stderr=subprocess.STDOUT)
+
+
+def send(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """Send a signal to a process."""
+    os.kill(process.pid, number)

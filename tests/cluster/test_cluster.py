@@ -1,0 +1,44 @@
+"""A tournament on a real cluster of this machine: the same matches, results and records as without one."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ..net.tournaments.playing import audit, outcome, run
+from .processes import Processes
+
+SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library"
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """Yield a scheduler with two hosts."""
+    found = Processes(tmp_path_factory.mktemp("cluster"), 2)
+    yield found
+    found.close()
+
+
+def write(folder: Path) -> Path:
+    """Write the file of a tournament with a program of its own, and a command; return its path."""
+    shutil.copytree(SAMPLE, folder / "own", ignore=shutil.ignore_patterns("__pycache__"))
+    players = ("house:dag", "own", f"cmd:{shutil.which('python3')} own/player.py")
+    entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
+    path = folder / "cup.toml"
+    head = 'game = "q"\nseed = 6\ntables = 2\nsandbox = "off"\n'
+    path.write_text(f'{head}{entrants}[format]\nname = "roundrobin"\n')
+    return path
+
+
+def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Processes) -> None:
+    """In one process, by workers, and on hosts: the same deals, results and standings, and all records hold."""
+    found = []
+    for name, options in (("here", ()), ("workers", ("--workers", "2")), ("hosts", processes.options)):
+        folder = tmp_path / name
+        folder.mkdir()
+        run(write(folder), *options)
+        assert audit(folder / "logs" / "cup") == ""
+        found.append(outcome(folder / "logs" / "cup" / "cup.jsonl"))
+    assert len(found[0]["matches"]) == 3
+    assert found[0] == found[1] == found[2]

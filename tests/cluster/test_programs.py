@@ -1,0 +1,81 @@
+"""The folders of programs as bytes: whole at the other end, and nothing else in their place."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from referee.cluster.programs import Entry, OtherProgram, ProgramStore, digest_of, packed_folder
+from referee.launch import content_hash
+from referee.record.record_files import record_names
+
+
+def program(folder: Path) -> Path:
+    """Make a program's folder with all that one may have; return it."""
+    folder.mkdir()
+    (folder / "player.toml").write_text('name = "ada"\nrun = "./run"\n')
+    (folder / "run").write_bytes(b"#!/bin/sh\n")
+    (folder / "run").chmod(0o755)
+    (folder / "data" / "deep").mkdir(parents=True)
+    (folder / "data" / "deep" / "empty").touch()
+    (folder / "link").symlink_to("data/deep")
+    (folder / "data" / "__pycache__").mkdir()
+    (folder / "data" / "__pycache__" / "x.pyc").touch()
+    return folder
+
+
+def test_a_host_has_the_same_program(tmp_path: Path) -> None:
+    """Content, links and what can be run; what running it makes is no part of it."""
+    folder = program(tmp_path / "ada")
+    packed = packed_folder(folder, record_names, ())
+    assert packed == packed_folder(folder, record_names, ())
+    store, digest = ProgramStore(tmp_path / "programs"), digest_of(packed)
+    assert not store.has(digest)
+    for _ in range(2):
+        store.keep(digest, packed)
+    assert content_hash(store.path(digest)) == content_hash(folder)
+    assert [path.name for path in (tmp_path / "programs").iterdir()] == [digest]
+    (folder / "run").chmod(0o644)
+    assert digest_of(packed_folder(folder, record_names, ())) != digest
+
+
+def test_what_no_program_may_read_stays_here(tmp_path: Path) -> None:
+    """Records that lie in its folder, and keys."""
+    folder = program(tmp_path / "ada")
+    hidden = (folder / "key",)
+    before = packed_folder(folder, _private, hidden)
+    (folder / "record").write_text("of a match")
+    (folder / "key").write_text("secret")
+    assert packed_folder(folder, _private, hidden) == before
+
+
+def _private(_: Path) -> frozenset[str]:
+    return frozenset({"record"})
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [Entry("../out", b"")],
+        [Entry("/out", b"")],
+        [Entry("a/../../out", b"")],
+        [Entry(".", b"")],
+        [Entry("", b"")],
+        [Entry("up", target=".."), Entry("up/out", b"")],
+    ],
+)
+def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> None:
+    """Such bytes are refused, and leave nothing behind."""
+    packed = msgspec.msgpack.encode(entries)
+    with pytest.raises(OtherProgram):
+        ProgramStore(tmp_path / "programs").keep(digest_of(packed), packed)
+    assert (list(tmp_path.iterdir()), list((tmp_path / "programs").iterdir())) == ([tmp_path / "programs"], [])
+
+
+@pytest.mark.parametrize("packed", [b"", b"\x91\x01", msgspec.msgpack.encode("text")])
+def test_other_bytes_are_no_program(tmp_path: Path, packed: bytes) -> None:
+    """Neither those that are not what the digest says, nor those that are no folder."""
+    store = ProgramStore(tmp_path / "programs")
+    for digest in (digest_of(packed), digest_of(b"another")):
+        with pytest.raises(OtherProgram):
+            store.keep(digest, packed)
