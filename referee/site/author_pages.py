@@ -1,22 +1,35 @@
 """The pages of an author: what was handed in, what came of it, and its matches; all of it as the service tells it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import quote
 
 import msgspec
 from twisted.internet.defer import Deferred
 
 from ..net.http_messages import Inquiry, Reply
 from ..pages.desk_pages import DeskPages
+from ..pages.explanation_page import answers_of, spoken_in
 from ..submissions.api import AuthorApi
 from .answers import HTML, sent, sent_on
 from .author_streams import AuthorStreams
 from .doors import Doors, Visit
 from .sessions import Role
 
-HOME = "/author"
+HOME, MATCHES = "/author", "/author/matches"
 _NOTHING: Mapping[str, str] = {}
+
+
+class TellFoul(Protocol):
+    """Says in words what an explanation tells."""
+
+    def __call__(self, explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
+        """Return how the match ended for the seat, and label and text of what there is to know of its foul.
+
+        Args:
+            explained: the explanation, as the service has it.
+        """
 
 
 class AuthorPages:
@@ -24,12 +37,14 @@ class AuthorPages:
 
     Args:
         api: answers authors.
+        tell: says in words how a match ended.
         pages: makes the pages.
         streams: tell authors that something of theirs has changed.
     """
 
-    def __init__(self, api: AuthorApi, pages: DeskPages, streams: AuthorStreams) -> None:
+    def __init__(self, api: AuthorApi, tell: TellFoul, pages: DeskPages, streams: AuthorStreams) -> None:
         self._api = api
+        self._tell = tell
         self._pages = pages
         self._streams = streams
 
@@ -38,6 +53,8 @@ class AuthorPages:
         doors.shows(Role.AUTHOR, HOME)(self._versions)
         doors.shows(Role.AUTHOR, "/author/events")(self._events)
         doors.shows(Role.AUTHOR, "/author/versions/<number>")(self._version)
+        doors.shows(Role.AUTHOR, MATCHES)(self._matches)
+        doors.shows(Role.AUTHOR, f"{MATCHES}/<path:name>")(self._match)
         doors.does(Role.AUTHOR, "/author/hand-in")(self._hand_in)
         doors.does(Role.AUTHOR, "/author/versions/<number>/play")(self._play)
 
@@ -51,6 +68,33 @@ class AuthorPages:
 
     async def _version(self, visit: Visit, number: str) -> bytes:
         return await self._shown(visit, number, _NOTHING)
+
+    async def _matches(self, visit: Visit) -> bytes:
+        reply = await self._asked(visit, "GET", "matches")
+        if reply.code is not HTTPStatus.OK:
+            return self._page(visit, "author/refused", told=_refused(visit, reply))
+        return self._page(visit, "author/matches", **_decoded(reply))
+
+    async def _match(self, visit: Visit, name: str) -> bytes:
+        """Show a match, or one turn of it."""
+        seat, turn = visit.number("seat"), visit.number("turn")
+        reply = await self._asked(visit, "GET", "matches", name, seat=seat)
+        if reply.code is not HTTPStatus.OK:
+            return self._page(visit, "author/refused", told=_refused(visit, reply))
+        match = _decoded(reply)
+        standing, foul = self._tell(match)
+        said = match["conversation"]
+        return self._page(
+            visit,
+            "author/match",
+            match=match,
+            here=f"{MATCHES}/{quote(name)}?seat={match['seat']}",
+            turn=turn,
+            standing=standing,
+            foul=foul,
+            answers=answers_of(said),
+            spoken=() if turn is None else spoken_in(said, turn),
+        )
 
     async def _hand_in(self, visit: Visit) -> bytes:
         reply = await self._asked(visit, "PUT", "submissions", body=visit.form.upload)
@@ -84,8 +128,9 @@ class AuthorPages:
         page = self._pages.page(name, visit.person.name, visit.form_token, **values)
         return sent(visit.request, HTML, page.encode())
 
-    async def _asked(self, visit: Visit, method: str, *path: str, body: bytes = b"") -> Reply:
-        inquiry = Inquiry(author=visit.person.name, method=method, path=path, query={}, body=body)
+    async def _asked(self, visit: Visit, method: str, *path: str, seat: int | None = None, body: bytes = b"") -> Reply:
+        query = {} if seat is None else {"seat": str(seat)}
+        inquiry = Inquiry(author=visit.person.name, method=method, path=path, query=query, body=body)
         return await self._api.answer(inquiry)
 
 

@@ -14,6 +14,7 @@ from .sessions import Person, Role, Sessions
 
 SIGN_IN = "/sign-in"
 FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
+_DIGITS = 6
 SESSION, VISITOR = "session", "visitor"
 """Cookies: of a session, and of somebody who may sign in. Two, as a link from elsewhere brings neither: the page of
 signing in, which is the answer then, must not end the session."""
@@ -31,6 +32,11 @@ class Visit(Struct, frozen=True, kw_only=True):
     """For the forms of the page that is the answer."""
     form: Form
     """That was sent off; empty if none was."""
+
+    def number(self, name: str) -> int | None:
+        """Return a whole number that the address asks with; None if there is none."""
+        text = (self.request.args.get(name.encode()) or [b""])[0]
+        return int(text) if text.isdigit() and len(text) <= _DIGITS else None
 
 
 Handler = Callable[..., Awaitable[Any]]

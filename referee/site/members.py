@@ -12,7 +12,7 @@ from ..pages.desk_pages import DeskPages
 from ..submissions.api import AuthorApi
 from .answers import HTML, sent
 from .author_api import add_author_api
-from .author_pages import AuthorPages
+from .author_pages import AuthorPages, TellFoul
 from .author_streams import AuthorStreams
 from .bodies import Bodies
 from .doors import Doors
@@ -27,6 +27,7 @@ class Members(Struct, frozen=True, kw_only=True):
     bodies: Bodies
     pages: DeskPages
     api: AuthorApi
+    tell: TellFoul
     streams: AuthorStreams
     note: Note
     """Takes note of what goes wrong."""
@@ -43,7 +44,7 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
     doors = Doors(app, members.sessions, refused)
     SigningIn(members.sessions, members.pages, members.streams.close).register(app)
     add_author_api(app, members.api)
-    AuthorPages(members.api, members.pages, members.streams).register(doors)
+    AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:

@@ -13,6 +13,7 @@ from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
+from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page
 from referee.pages.desk_pages import DeskPages
@@ -82,14 +83,7 @@ class Browser:
 
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
         """Send a request, and return the answer as far as it is there; names of headers have _ for -."""
-        transport = StringTransport(peerAddress=self._peer)
-        channel = self._site.buildProtocol(self._peer)
-        channel.makeConnection(transport)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        named |= {"content-length": str(len(body))} if body or method == "PUT" else {}
-        named |= {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
-        lines = "".join(f"{name}: {value}\r\n" for name, value in named.items())
-        channel.dataReceived(f"{method} {path} HTTP/1.0\r\n{lines}\r\n".encode("latin-1") + body)
+        transport = self._asked(method, path, body, **headers)
         head, _, content = transport.value().partition(b"\r\n\r\n")
         status, *found = head.decode().split("\r\n")
         pairs = [line.split(": ", 1) for line in found]
@@ -98,6 +92,21 @@ class Browser:
                 key, _, cookie = value.partition(";")[0].partition("=")
                 self.cookies[key] = cookie
         return Answer(int(status.split()[1]), {name.lower(): value for name, value in pairs}, content)
+
+    def stream(self, path: str) -> StringTransport:
+        """Return the connection of an answer that does not end."""
+        return self._asked("GET", path, b"")
+
+    def _asked(self, method: str, path: str, body: bytes, **headers: str) -> StringTransport:
+        transport = StringTransport(peerAddress=self._peer)
+        channel = self._site.buildProtocol(self._peer)
+        channel.makeConnection(transport)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named |= {"content-length": str(len(body))} if body or method == "PUT" else {}
+        named |= {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+        channel.dataReceived(f"{method} {path} HTTP/1.0\r\n{lines}\r\n".encode("latin-1") + body)
+        return transport
 
     def fill_in(self, page: str, action: str, **fields: str) -> Answer:
         """Send a form off as a page has it."""
@@ -140,6 +149,7 @@ class TestSite:
             bodies=Bodies(self.sessions, self.authors),
             pages=DeskPages(PAYLOAD),
             api=answers,
+            tell=told,
             streams=AuthorStreams(self.clock, self.checks.stamp),
             note=self._note,
         )

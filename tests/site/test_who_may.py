@@ -59,6 +59,8 @@ TABLE = {
     "PUT /matches/<path:rest>": Address(Who(0), "/matches/none"),
     "GET /author": Address(AUTHORS),
     "GET /author/events": Address(AUTHORS),
+    "GET /author/matches": Address(AUTHORS),
+    "GET /author/matches/<path:name>": Address(Who(0), "/author/matches/none"),
     "POST /author/hand-in": Address(AUTHORS),
     "GET /author/versions/<number>": Address(Who.AUTHOR, "/author/versions/1"),
     "POST /author/versions/<number>/play": Address(Who.AUTHOR, "/author/versions/1/play"),

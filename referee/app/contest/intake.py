@@ -13,7 +13,9 @@ from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
 from ...submissions.matches import Matches
 from ...submissions.store import Store
+from ..records.explain_text import foul_lines, standing
 from ..services import monotonic
+from ..submit import explanation_in
 from .contest_file import Contest
 
 if TYPE_CHECKING:
@@ -65,9 +67,16 @@ class Intake:
             bodies=Bodies(sessions, self.authors),
             pages=DeskPages(self._title),
             api=self.api,
+            tell=told,
             streams=AuthorStreams(self._reactor, self.checks.stamp),
             note=self._note,
         )
+
+
+def told(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
+    """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
+    found = explanation_in(explained)
+    return standing(found), () if found.verdict is None else list(foul_lines(found, found.verdict))
 
 
 def _people(path: Path) -> Authors:

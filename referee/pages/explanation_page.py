@@ -1,0 +1,95 @@
+"""What the pages of an explained match show: its answers with their times, and all that was said in one turn."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+_SHOWN_CHARS = 300
+"""Of an answer, in the table of all of them."""
+_PARTS = (("referee_ms", "elsewhere"), ("program_ms", "program"), ("wire_ms", "wire"))
+
+
+class AnswerRow(Struct, frozen=True, kw_only=True):
+    """An answer of a seat, or what happened to it."""
+
+    turn: int | None
+    what: str
+    answer: str
+    """As JSON; the beginning of a long one."""
+    times: Mapping[str, float | None]
+    """By name, in ms."""
+    shares: Sequence[tuple[str, float, float]]
+    """Kind of time, where its bar begins and how long it is, in hundredths of the limit."""
+
+
+class Spoken(Struct, frozen=True, kw_only=True):
+    """Something that was said, to the seat or by it."""
+
+    is_answer: bool
+    what: str
+    at_ms: float
+    facts: Sequence[tuple[str, str]]
+    """Name and JSON."""
+
+
+def answers_of(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]:
+    """Yield what a seat answered, and what happened to it.
+
+    Args:
+        conversation: of an explanation, as JSON has it.
+    """
+    for part in conversation:
+        if "event" in part:
+            content = part["content"]
+            answer = content.get("move", {key: value for key, value in content.items() if value})
+            yield AnswerRow(
+                turn=content.get("turn"),
+                what=_words(part["event"].removesuffix("-received")),
+                answer=_json(answer)[:_SHOWN_CHARS],
+                times={name: part.get(f"{name}_ms") for name in ("referee", "program", "wire", "used", "limit")},
+                shares=list(_shares(part)),
+            )
+
+
+def spoken_in(conversation: Sequence[Mapping[str, Any]], turn: int) -> Iterator[Spoken]:
+    """Yield all that was said in a turn.
+
+    Args:
+        conversation: of an explanation, as JSON has it.
+        turn: its number.
+    """
+    for part in conversation:
+        content = part["content"]
+        if content.get("foul", content).get("turn") == turn:
+            yield Spoken(
+                is_answer="event" in part,
+                what=_words(part.get("event") or part["command"]),
+                at_ms=part["at_ms"],
+                facts=list(_facts(content)),
+            )
+
+
+def _facts(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in content.items():
+        if isinstance(value, dict) and not before:
+            yield from _facts(value, f"{name}.")
+        elif value is not None:
+            yield before + name, _json(value)
+
+
+def _shares(part: Mapping[str, Any]) -> Iterator[tuple[str, float, float]]:
+    limit, begins = part.get("limit_ms"), 0.0
+    for key, kind in _PARTS if limit else ():
+        share = min(100 * (part.get(key) or 0.0) / limit, 100 - begins)
+        yield kind, begins, share
+        begins += share
+
+
+def _words(name: str) -> str:
+    return name.replace("-", " ")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

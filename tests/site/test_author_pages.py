@@ -1,0 +1,94 @@
+"""What an author sees of its versions and matches, in a browser without script."""
+
+import msgspec
+import pytest
+
+from referee.submissions.archive import MAX_PACKED_BYTES
+from referee.submissions.store import CheckOutcome
+
+from ..submissions.receptions import archive
+from .sites import NOW, Answer, Browser, TestSite
+
+TROUBLE = {
+    "happened": "it sent 'no'",
+    "expected": "a move",
+    "remedy": "send one",
+    "asked": [{"length": 3, "hex": "00 00 01", "decoded": "<b>ask</b>"}],
+    "received": {"length": 2, "hex": "6e 6f", "decoded": "no"},
+    "printed": "Traceback\nKeyError: 7\n",
+}
+REPORT = {"steps": [{"number": 1, "title": "it moves", "verdict": "failed", "trouble": TROUBLE}]}
+
+
+def hand_in(browser: Browser, data: bytes, token: str = "") -> Answer:
+    """Send an archive as a browser does."""
+    page = browser.ask("GET", "/author").body.decode()
+    token = token or page.partition('name="form_token" value="')[2].partition('"')[0]
+    body = f'--x\r\nContent-Disposition: form-data; name="form_token"\r\n\r\n{token}\r\n'.encode()
+    body += b'--x\r\nContent-Disposition: form-data; name="archive"; filename="../a"\r\n\r\n' + data + b"\r\n--x--\r\n"
+    return browser.ask("POST", "/author/hand-in", body, content_type="multipart/form-data; boundary=x")
+
+
+def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
+    """The page of a version tells what its check found; an author goes back to an older one."""
+    ada = contest.signed_in("ada")
+    assert hand_in(ada, archive(note="first")).headers["location"] == "/author/versions/1"
+    assert b"Waits for its check" in ada.ask("GET", "/author/versions/1").body
+    contest.store.conclude("ada", 1, CheckOutcome(passed=False, report=REPORT), NOW)
+    page = ada.ask("GET", "/author/versions/1").body.decode()
+    for text in (
+        "Failed its check",
+        "it sent &#39;no&#39;",
+        "send one",
+        "6e 6f",
+        "&lt;b&gt;ask&lt;/b&gt;",
+        "KeyError: 7",
+    ):
+        assert text in page
+    for number, note in ((2, "second"), (3, "third")):
+        hand_in(ada, archive(note=note))
+        contest.store.conclude("ada", number, CheckOutcome(passed=True, report=REPORT), NOW)
+    assert ada.fill_in("/author/versions/2", "/author/versions/2/play").headers["location"] == "/author"
+    assert contest.store.present("ada") == 2
+    refused = ada.fill_in("/author", "/author/versions/1/play")
+    assert (refused.status, b"has not passed its check" in refused.body) == (409, True)
+    assert [event for event, _ in contest.noted] == ["version-handed-in"] * 3 + ["version-chosen"]
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "text"),
+    [
+        (b"PK", 422, "no whole gzip"),
+        (b"", 422, "the archive is cut off"),
+        (bytes(MAX_PACKED_BYTES + 1), 422, "over 16 MiB"),
+        (bytes(MAX_PACKED_BYTES + 100_000), 413, "Request Entity Too Large"),
+    ],
+    ids=["no archive", "nothing", "too large", "far too large"],
+)
+def test_what_is_no_archive_is_refused(contest: TestSite, data: bytes, status: int, text: str) -> None:
+    """On a page, and nothing is kept of it."""
+    answer = hand_in(contest.signed_in("ada"), data)
+    assert (answer.status, text in answer.body.decode()) == (status, True)
+    assert contest.store.versions("ada") == []
+
+
+def test_nobody_hands_in_for_another(contest: TestSite) -> None:
+    """Neither with the form of another, nor without one; and who is not signed in has its upload thrown away."""
+    other = contest.signed_in("bob").ask("GET", "/author").body.decode()
+    token = other.partition('name="form_token" value="')[2].partition('"')[0]
+    assert hand_in(contest.signed_in("ada"), archive(), token).status == 403
+    assert hand_in(contest.visitor(), archive()).status == 403
+    assert contest.store.versions("ada") == []
+
+
+def test_an_author_is_told_of_its_own_changes_only(contest: TestSite) -> None:
+    """By events that hold nothing but that something is another."""
+    ada, bob = contest.signed_in("ada").stream("/author/events"), contest.signed_in("bob").stream("/author/events")
+    before = bob.value()
+    first = ada.value()
+    contest.checks.changed("ada")
+    contest.clock.pump([0.5, 0.5, 0.5])
+    assert ada.value().removeprefix(first) == b"data: " + msgspec.json.encode((1, 0)) + b"\n\n"
+    assert bob.value() == before
+    contest.members.streams.close("ada")
+    assert (ada.disconnected, bob.disconnected) == (True, False)
