@@ -80,7 +80,7 @@ def _facts(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
 
 
 def _shares(part: Mapping[str, Any]) -> Iterator[tuple[str, float, float]]:
-    limit, begins = part.get("limit_ms"), 0.0
+    limit, begins = part.get("limit_ms") or 0.0, 0.0
     for key, kind in _PARTS if limit else ():
         share = min(100 * (part.get(key) or 0.0) / limit, 100 - begins)
         yield kind, begins, share

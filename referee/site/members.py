@@ -16,6 +16,8 @@ from .author_pages import AuthorPages, TellFoul
 from .author_streams import AuthorStreams
 from .bodies import Bodies
 from .doors import Doors
+from .organiser_desk import OrganiserDesk
+from .organiser_pages import OrganiserPages
 from .sessions import Sessions
 from .signing_in import SigningIn
 
@@ -29,6 +31,7 @@ class Members(Struct, frozen=True, kw_only=True):
     api: AuthorApi
     tell: TellFoul
     streams: AuthorStreams
+    desk: OrganiserDesk
     note: Note
     """Takes note of what goes wrong."""
 
@@ -45,6 +48,7 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
     SigningIn(members.sessions, members.pages, members.streams.close).register(app)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
+    OrganiserPages(members.desk, members.pages).register(doors)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:

@@ -354,6 +354,12 @@ class Store:
         sync_folder(self.root)
 
 
+def author_of(folder: Path) -> Path | None:
+    """Return the folder of all versions of whoever handed a program in; None for any other program."""
+    versions = folder.parent.parent
+    return versions if folder.name == PLAYER and versions.parent.name == VERSIONS else None
+
+
 def _clear(path: Path) -> None:
     """Remove a folder that programs have written to; what the disk does not let go stays."""
     with contextlib.suppress(OSError):

@@ -4,16 +4,20 @@ import json
 import signal
 import subprocess
 import sys
+import tarfile
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
 from referee.app.contest.contest_file import CONTEST
+from referee.net.links.tokens import add_tokens
 
 from .calling import referee
 
@@ -106,9 +110,73 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
     referee("audit", *records, "--key", str(tmp_path / "key.pem"), "--heads", str(tmp_path / "heads"))
 
 
+class Person:
+    """Somebody who is signed in, in a browser without script.
+
+    Args:
+        contest: its folder.
+        file: of tokens, in that.
+        name: whose token is made.
+    """
+
+    def __init__(self, contest: Path, file: str, name: str) -> None:
+        self.token = add_tokens(contest / file, [name], may_renew=True)[name]
+        self._opener = build_opener(HTTPCookieProcessor())
+        self._site = ""
+
+    def sign_in(self, site: str) -> str:
+        """Sign in, and return the page that is shown then."""
+        self._site = site
+        return self.send("sign-in", "sign-in", token=self.token)
+
+    def open(self, path: str) -> bytes:
+        """Return what is at an address."""
+        with self._opener.open(f"{self._site}/{path}", timeout=60) as answer:
+            return bytes(answer.read())
+
+    def send(self, page: str, action: str, **fields: str) -> str:
+        """Send a form of a page off, and return the page that is shown then."""
+        token = self.open(page).partition(b'name="form_token" value="')[2].partition(b'"')[0]
+        body = urlencode({"form_token": token.decode(), **fields}).encode()
+        with self._opener.open(f"{self._site}/{action}", body, timeout=60) as answer:
+            return str(answer.read().decode())
+
+
+def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Path) -> None:
+    """A pause outlives a kill; a ruling is taken in when it goes on; all of it is in the log and the archive."""
+    ann, place = Person(contest, "organisers.toml", "ann"), "organiser/tournaments/rounds"
+    with hosting(contest, signal.SIGKILL) as site:
+        shown_until(site, lambda cup: cup["open_matches"])
+        assert "is played" in ann.sign_in(site)
+        ann.send("organiser", f"{place}/pause")
+        played = shown_until(site, lambda cup: cup["state"] == "is paused by the organiser")["played"]
+    with hosting(contest, signal.SIGINT) as site:
+        assert "is paused by the organiser" in ann.sign_in(site)
+        assert ann.send("organiser/authors", "organiser/authors", name="ada").count("shown this once") == 1
+        with pytest.raises(HTTPError, match="409"):
+            ann.send("organiser", f"{place}/pause")
+        with pytest.raises(HTTPError, match="409"):
+            ann.send(place, f"{place}/rule", kind="withdraw", subject="nobody", reason="late")
+        ruling = {"kind": "withdraw", "subject": "random", "reason": "it left"}
+        assert "takes in next: 1" in ann.send(place, f"{place}/rule", **ruling)
+        ann.send("organiser", f"{place}/start")
+        last = shown_until(site, lambda cup: cup["state"] == "is over" and cup["reported"] is not None)
+        assert played <= last["played"] < MATCHES
+        assert b"withdraw random in rounds" in ann.open("organiser/log")
+        (tmp_path / "all.tar").write_bytes(ann.open("organiser/contest.tar"))
+    deeds = [json.loads(line) for line in (contest / "deeds.log").read_text().splitlines()]
+    told = [("pause", "rounds"), ("add", "ada"), ("withdraw", "random in rounds"), ("start", "rounds")]
+    assert [(deed["what"], deed["about"]) for deed in deeds if deed["by"] == "ann"][:4] == told
+    with tarfile.open(tmp_path / "all.tar") as archive:
+        archive.extractall(tmp_path / "copy", filter="data")
+    copy = tmp_path / "copy" / contest.name
+    referee("audit", str(copy / "logs" / "rounds"))
+    assert "it left" in (copy / "logs" / "rounds" / "rounds.jsonl").read_text()
+
+
 def test_wrong_uses_are_told(tmp_path: Path) -> None:
     """With what to do; and the example can be read."""
-    assert "referee host --example" in referee("host", str(tmp_path), status=2).stderr
+    assert "--example" in referee("host", str(tmp_path), status=2).stderr
     folder = str(tmp_path / "new")
     assert "contest.toml" in referee("host", "--example", folder).stdout
     assert referee("host", "--check", folder).stdout == "cup: at once\nleague: at once\n"

@@ -10,15 +10,17 @@ import pytest
 from msgspec import Struct
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import maybeDeferred
+from twisted.internet.interfaces import ISSLTransport
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
+from zope.interface import directlyProvides  # type: ignore[import-untyped]  # it has no types
 
 from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
-from referee.site import doors
+from referee.site import doors, organiser_pages
 from referee.site.author_streams import AuthorStreams
 from referee.site.bodies import Bodies
 from referee.site.cards import ContestCard, Leader, OpenMatch, TournamentCard
@@ -34,6 +36,8 @@ from referee.submissions.authors import Authors
 from referee.submissions.check_queue import CheckQueue
 from referee.submissions.matches import Matches
 from referee.submissions.store import Store
+
+from .desks import StandInDesk
 
 PAYLOAD = "<script>alert(1)</script>\"'&\u202e"
 ABOUT = f"**Hello** {PAYLOAD} [a](javascript:alert(1)) ![b](http://other.host/b.png) <img src=x onerror=alert(1)>"
@@ -68,16 +72,30 @@ class Answer(Struct, frozen=True):
     body: bytes
 
 
+class _SecureTransport(StringTransport):
+    """A connection over TLS."""
+
+    def __init__(self, peer: Any) -> None:
+        super().__init__(peerAddress=peer)  # type: ignore[no-untyped-call]  # Twisted has no types
+        directlyProvides(self, ISSLTransport)
+
+    def setTcpNoDelay(self, _enabled: object) -> None:
+        """Do nothing; called by Twisted."""
+
+
 class Browser:
     """Somebody who visits a site, and keeps its cookies.
 
     Args:
         site: that is visited.
         host: where from.
+        is_secure: whether over TLS.
     """
 
-    def __init__(self, site: Visitors, host: str = "10.0.0.1") -> None:
+    def __init__(self, site: Visitors, host: str = "10.0.0.1", *, is_secure: bool = False) -> None:
         self._site = site
+        self._is_secure = is_secure
+        self.set_cookies = list[str]()
         self._peer: Any = IPv4Address("TCP", host, 1)
         self.cookies: dict[str, str] = {}
 
@@ -91,6 +109,7 @@ class Browser:
             if name == "Set-Cookie":
                 key, _, cookie = value.partition(";")[0].partition("=")
                 self.cookies[key] = cookie
+                self.set_cookies.append(value)
         return Answer(int(status.split()[1]), {name.lower(): value for name, value in pairs}, content)
 
     def stream(self, path: str) -> StringTransport:
@@ -98,7 +117,7 @@ class Browser:
         return self._asked("GET", path, b"")
 
     def _asked(self, method: str, path: str, body: bytes, **headers: str) -> StringTransport:
-        transport = StringTransport(peerAddress=self._peer)
+        transport = _SecureTransport(self._peer) if self._is_secure else StringTransport(peerAddress=self._peer)
         channel = self._site.buildProtocol(self._peer)
         channel.makeConnection(transport)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -131,7 +150,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, doors):
+        for module in (api, doors, organiser_pages):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
@@ -144,6 +163,7 @@ class TestSite:
         matches = Matches(folder / "logs", self.store.root, find_game)
         answers = AuthorApi(self.authors, self.store, self.checks, matches, self.clock.seconds, lambda: NOW, self._note)
         self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, self.clock.seconds)
+        self.desk = StandInDesk(PAYLOAD)
         self.members = Members(
             sessions=self.sessions,
             bodies=Bodies(self.sessions, self.authors),
@@ -151,6 +171,7 @@ class TestSite:
             api=answers,
             tell=told,
             streams=AuthorStreams(self.clock, self.checks.stamp),
+            desk=self.desk,
             note=self._note,
         )
         self.content = self._content()

@@ -48,7 +48,7 @@ TABLE = {
     "GET /tournaments/<name>/<path:rest>": Address(EVERYBODY, "/tournaments/cup/report.html"),
     "GET /sign-in": Address(EVERYBODY),
     "POST /sign-in": Address(Who.VISITOR | Who.PROGRAM),
-    "POST /sign-out": Address(AUTHORS),
+    "POST /sign-out": Address(AUTHORS | Who.ORGANISER),
     "GET /submissions": Address(Who.PROGRAM),
     "PUT /submissions": Address(Who.PROGRAM),
     "GET /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1"),
@@ -63,8 +63,19 @@ TABLE = {
     "GET /author/matches/<path:name>": Address(Who(0), "/author/matches/none"),
     "POST /author/hand-in": Address(AUTHORS),
     "GET /author/versions/<number>": Address(Who.AUTHOR, "/author/versions/1"),
+    "GET /organiser": Address(Who.ORGANISER),
+    "GET /organiser/authors": Address(Who.ORGANISER),
+    "GET /organiser/contest.tar": Address(Who.ORGANISER),
+    "GET /organiser/log": Address(Who.ORGANISER),
+    "GET /organiser/tournaments/<name>": Address(Who.ORGANISER, "/organiser/tournaments/cup"),
+    "POST /organiser/authors": Address(Who.ORGANISER),
+    "POST /organiser/tournaments/<name>/pause": Address(Who.ORGANISER, "/organiser/tournaments/cup/pause"),
+    "POST /organiser/tournaments/<name>/rule": Address(Who.ORGANISER, "/organiser/tournaments/cup/rule"),
+    "POST /organiser/tournaments/<name>/start": Address(Who.ORGANISER, "/organiser/tournaments/cup/start"),
     "POST /author/versions/<number>/play": Address(Who.AUTHOR, "/author/versions/1/play"),
 }
+PAGES = {Who.AUTHOR: "/author", Who.OTHER: "/author", Who.ORGANISER: "/organiser"}
+"""That have a form."""
 REFUSALS = (401, 403, 404, 405)
 
 
@@ -101,7 +112,7 @@ def test_who_may(contest: TestSite, everybody: dict[Who, Browser], rule: str) ->
     for who, browser in everybody.items():
         bearer = {"authorization": f"Bearer {contest.tokens['ada']}"} if who is Who.PROGRAM else {}
         if method == "POST":
-            page = "/author" if who in AUTHORS else "/sign-in"
+            page = PAGES.get(who, "/sign-in")
             assert path == "/sign-in" or browser.ask("POST", path, b"a=b", **bearer).status == 403
             answer = browser.fill_in(page, path, token=contest.tokens["ada"])
         else:

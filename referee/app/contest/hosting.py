@@ -22,6 +22,8 @@ from ..running import run_reactor
 from ..services import RefereeOptions, find_sealer, monitoring
 from .contest_file import Contest
 from .intake import SUBMISSIONS, Intake
+from .loop_lag import LoopLag
+from .organising import Organising
 from .publishing import Publisher
 from .tournament_runs import RunState, TournamentRun
 
@@ -106,18 +108,21 @@ class HostedContest:
         }
         folders = {name: run.folder for name, run in self.runs.items()}
         self._publisher = Publisher(reactor, folders, referee, note, self.streams.changed)
+        self._lag = LoopLag(reactor)
 
     def begin(self) -> None:
         """Begin to play and to publish."""
         for run in self.runs.values():
             run.begin()
         self._publisher.begin()
+        self._lag.begin()
 
     async def stopped(self) -> None:
         """Interrupt all tournaments, and wait until they have ended."""
         self.streams.close()
         self.live.streams.close()
         self._publisher.stop()
+        self._lag.stop()
         await gatherResults([run.stop() for run in self.runs.values()])
 
     def site(self, public_key: bytes, intake: Intake, *, is_behind_proxy: bool) -> Any:
@@ -141,7 +146,8 @@ class HostedContest:
             live=self.live,
             live_page=lambda: live_page(self._contest.title, self.live.state, time.time()),
         )
-        return site_of(content, intake.members(), self._reactor, is_behind_proxy=is_behind_proxy)
+        desk = Organising(self._contest.folder, self.runs, intake, self._lag.longest_ms)
+        return site_of(content, intake.members(desk), self._reactor, is_behind_proxy=is_behind_proxy)
 
     def card(self) -> ContestCard:
         """Return how it stands."""

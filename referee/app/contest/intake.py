@@ -8,6 +8,7 @@ from ...clock import wall_clock
 from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
+from ...site.organiser_desk import OrganiserDesk
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
@@ -45,7 +46,9 @@ class Intake:
     """
 
     def __init__(self, reactor: Any, contest: Contest, store: Store, check: Sequence[str], note: Note) -> None:
-        self.authors, self.organisers = _people(contest.folder / AUTHORS), _people(contest.folder / ORGANISERS)
+        self.authors_file = contest.folder / AUTHORS
+        self.authors, self.organisers = _people(self.authors_file), _people(contest.folder / ORGANISERS)
+        self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
         matches = Matches(contest.folder / LOGS, store.root, find_game)
         self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
@@ -53,8 +56,12 @@ class Intake:
         self._title = contest.title
         self._note = note
 
-    def members(self) -> "Members":
-        """Return what the site has for those who may sign in."""
+    def members(self, desk: OrganiserDesk) -> "Members":
+        """Return what the site has for those who may sign in.
+
+        Args:
+            desk: the organiser's.
+        """
         from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
         from ...site.author_streams import AuthorStreams  # noqa: PLC0415
         from ...site.bodies import Bodies  # noqa: PLC0415
@@ -68,6 +75,7 @@ class Intake:
             pages=DeskPages(self._title),
             api=self.api,
             tell=told,
+            desk=desk,
             streams=AuthorStreams(self._reactor, self.checks.stamp),
             note=self._note,
         )

@@ -3,6 +3,7 @@
 So a fault of one touches no other, and the site's visitors take no time from matches.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from threading import Thread
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from ...clock import Timer, wall_clock
@@ -22,6 +24,8 @@ from ...observers.spectating import SeenTable
 from ...site.cards import OpenMatch
 from ...site.live import LiveTable, LiveTables
 from ...site.published import heads_of
+from ..tournament_file.sheet import BadTournamentFile
+from ..tournaments.from_file import read_plan
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
@@ -39,6 +43,8 @@ class RunState(StrEnum):
     RUNNING = "is played"
     OVER = "is over"
     INTERRUPTED = "is begun again soon"
+    STOPPING = "is being stopped"
+    PAUSED = "is paused by the organiser"
     FAILED = "waits for the organiser"
 
 
@@ -83,9 +89,27 @@ class TournamentRun:
         """Where its records are."""
         return self.scheduled.plan.run_settings.folder
 
+    @property
+    def log(self) -> Path:
+        """File that takes what its processes say to the organiser."""
+        return self.folder.with_name(f"{self.folder.name}.log")
+
+    @property
+    def may_start(self) -> bool:
+        """Whether an organiser may start it now."""
+        return self._process is None and self.state is not RunState.OVER
+
+    @property
+    def may_pause(self) -> bool:
+        """Whether an organiser may pause it now."""
+        return self.state in (RunState.WAITING, RunState.RUNNING, RunState.INTERRUPTED)
+
     def begin(self) -> None:
-        """Start it when its time has come."""
-        start_at = self.scheduled.start
+        """Start it when its time has come, or has been before; one that is paused waits."""
+        if self._pause.exists():
+            self._set(RunState.PAUSED)
+            return
+        start_at = None if self.folder.exists() else self.scheduled.start
         left_s = 0.0 if start_at is None else (start_at - datetime.now(UTC)).total_seconds()
         if left_s <= 0:
             self._start()
@@ -98,9 +122,7 @@ class TournamentRun:
         Returns:
             What fires once its process has ended.
         """
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
-        self._timer = None
+        self._cancel()
         ended, self._ended = Deferred[None](), None
         if self._process is None:
             ended.callback(None)
@@ -109,20 +131,54 @@ class TournamentRun:
             kill_group(self._process, signal.SIGINT)
         return ended
 
+    def start(self) -> None:
+        """Start it, whatever its time; only one that may be started."""
+        self._pause.unlink(missing_ok=True)
+        self._cancel()
+        self._start()
+
+    def pause(self) -> None:
+        """Interrupt it until it is started again, by whichever host; only one that may be paused."""
+        self._pause.parent.mkdir(parents=True, exist_ok=True)
+        self._pause.touch()
+        self._set(RunState.STOPPING)
+        self.stop().addCallback(self._paused)
+
+    def _paused(self, _: None) -> None:
+        if self.state is RunState.OVER:  # it ended by itself just then
+            self._pause.unlink(missing_ok=True)
+        else:
+            self._set(RunState.PAUSED)
+
+    def look_again(self) -> None:
+        """Have a ruling carried out that was handed in when it was over; called in any thread."""
+        self._reactor.callFromThread(self._look)
+
+    def _look(self) -> None:
+        if self.state is RunState.OVER and self._process is None:
+            self._start()
+
+    @property
+    def _pause(self) -> Path:
+        """File that is there while it is paused."""
+        return self.folder.with_name(f"{self.folder.name}.paused")
+
+    def _cancel(self) -> None:
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+
     def _start(self) -> None:
         path = str(self.scheduled.plan.path)
+        with contextlib.suppress(BadTournamentFile):  # its process tells what is wrong with it
+            self.scheduled = replace(self.scheduled, plan=read_plan(self.scheduled.plan.path))  # who is in it by now
         argv = [*self._referee, "tournament", path, "--json", "--heads", str(heads_of(self.folder)), *self._options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with self._log.open("ab") as log:
+        with self.log.open("ab") as log:
             command = ProcessCommand(tuple(if_alive(argv)))
             self._process = start(command, cwd=None, env=os.environ, output=subprocess.PIPE, errors=log)
         self._set(RunState.RUNNING)
         Thread(target=self._follow, args=(self._process,), name=f"lines of {path}", daemon=True).start()
-
-    @property
-    def _log(self) -> Path:
-        """File that takes what its processes say to the organiser."""
-        return self.folder.with_name(f"{self.folder.name}.log")
 
     def _follow(self, process: "subprocess.Popen[bytes]") -> None:
         """Hand on what a process tells, line by line, and its end; in a thread of its own."""
@@ -160,6 +216,7 @@ class TournamentRun:
         if self._ended is not None:
             self._set(RunState.OVER if status == _OVER else RunState.INTERRUPTED)
             self._ended.callback(None)
+            self._ended = None
         elif status == _OVER:
             self._set(RunState.OVER)
         elif status == _WRONG_FILE:

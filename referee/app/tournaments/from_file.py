@@ -1,7 +1,7 @@
 """Runs the tournament of a file: reads what the file means, and conducts it."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,8 +14,9 @@ from ...pairing.base import Extent
 from ...plugins import installed
 from ...record.reader import RecordError
 from ...record.tournament_record import read_begun
+from ...submissions.store import author_of
 from ...text import printable
-from ...tournament.spec import REMOTE, TournamentSpec
+from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
 from ..services import RefereeOptions, services
 from ..tournament_file.plan import TournamentPlan, read_tournament
@@ -62,19 +63,31 @@ def read_plan(
 def _as_begun(plan: TournamentPlan) -> TournamentPlan:
     """Return the plan with the field that its tournament has, if it has begun: those first, then who is new.
 
-    Whose folder can't be played with any more stays in it, and loses its own matches.
+    Whose folder can't be played with any more stays in it, and loses its own matches. Who has handed in another version
+    plays on with the one that it began with.
     """
     with contextlib.suppress(RecordError):  # it is told when the tournament is taken up
         begun = read_begun(plan.run_settings.folder)
         if begun is None:
             return plan
         field = begun.spec.entrants
+        plan = replace(plan, spec=replace(plan.spec, entrants=_as_sealed(plan.spec.entrants, field)))
         missing = {entrant.player for entrant in field[: begun.starters] if entrant not in plan.spec.entrants}
         if missing <= set(plan.left_out):
             late = tuple(entrant for entrant in plan.spec.entrants if entrant not in field)
             spec = replace(plan.spec, entrants=(*field, *late))
             return replace(plan, spec=spec, extent=_extent(spec))
     return plan
+
+
+def _as_sealed(entrants: Sequence[Participant], field: Iterable[Participant]) -> tuple[Participant, ...]:
+    """Return entrants, in place of another version of a program that was handed in the one that plays already."""
+    known = {(entrant.name, author_of(Path(entrant.player))): entrant for entrant in field}
+    authors = [author_of(Path(entrant.player)) for entrant in entrants]
+    return tuple(
+        entrant if author is None else known.get((entrant.name, author), entrant)
+        for entrant, author in zip(entrants, authors, strict=True)
+    )
 
 
 def _extent(spec: TournamentSpec) -> Extent | None:

@@ -19,14 +19,18 @@ async function fetchAnew() {
   }
 }
 
-let stream = null, known = null;
+let stream = null, known = null, due = null;
+function fetchSoon() {
+  due ??= setTimeout(() => { due = null; fetchAnew(); }, 500);
+}
+
 function follow() {
   // A tab that nobody sees asks for nothing; when it is seen again, the first event tells whether it is still true.
   if (document.hidden) { stream?.close(); stream = null; return; }
   if (stream) return;
   stream = new EventSource(document.querySelector("[data-live]").dataset.live);
   stream.onmessage = (event) => {
-    if (known !== null && known !== event.data) fetchAnew();
+    if (known !== null && known !== event.data) fetchSoon();
     known = event.data;
   };
 }

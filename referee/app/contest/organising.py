@@ -1,0 +1,199 @@
+"""What an organiser does with a hosted contest: each deed by the application's own ways, and each in the log."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast, get_args
+
+import msgspec
+
+from ...clock import wall_clock
+from ...errors import BadRequest
+from ...net.links.tokens import add_tokens
+from ...plugins import installed
+from ...site.organiser_desk import AuthorLine, Deed, Machine, TournamentLine
+from ...text import printable
+from ...tournament.events import Kind
+from ..tournaments.requests import pending
+from ..tournaments.ruling import rule
+from .intake import Intake
+from .tournament_runs import TournamentRun
+from .whole_archive import archive_of
+
+DEEDS = "deeds.log"
+"""File of the log, a line for each deed."""
+_MIB = 1 << 20
+_SAID_LINES, _SAID_BYTES = 5, 4096
+"""What of a process' words is shown."""
+_MOST_DEEDS_BYTES = 1 << 20
+"""Of the log, so much is shown."""
+
+
+class Organising:
+    """Does what organisers ask, and tells how things stand.
+
+    Args:
+        folder: of the contest.
+        runs: of its tournaments, by name.
+        intake: what is taken in from authors.
+        lag_ms: returns the longest that the site stood still lately.
+    """
+
+    def __init__(
+        self, folder: Path, runs: Mapping[str, TournamentRun], intake: Intake, lag_ms: Callable[[], float]
+    ) -> None:
+        self._folder = folder
+        self._runs = runs
+        self._intake = intake
+        self._lag_ms = lag_ms
+
+    # --- what there is to see
+
+    def tournaments(self) -> Sequence[TournamentLine]:
+        """Return the tournaments."""
+        return [self._line(run) for run in self._runs.values()]
+
+    def _line(self, run: TournamentRun) -> TournamentLine:
+        spec = run.scheduled.plan.spec
+        return TournamentLine(
+            name=run.scheduled.name,
+            game=installed().game(spec.game).title,
+            format=spec.format,
+            state=run.state,
+            may_start=run.may_start,
+            may_pause=run.may_pause,
+            played=run.played,
+            open_matches=len(run.open_matches),
+            entrants=[entrant.name for entrant in spec.entrants],
+            requests=len(pending(run.folder)),
+            said=_last_lines(run.log),
+        )
+
+    def authors(self) -> Sequence[AuthorLine]:
+        """Return the authors."""
+        return [self._author(name) for name in self._intake.authors.names()]
+
+    def _author(self, name: str) -> AuthorLine:
+        versions = self._intake.store.versions(name)
+        last = versions[-1].state if versions else None
+        return AuthorLine(name=name, versions=len(versions), last=last, plays=self._intake.store.present(name))
+
+    def machine(self) -> Machine:
+        """Return how the machine is."""
+        return Machine(
+            load=os.getloadavg()[0],
+            cores=os.cpu_count() or 1,
+            memory_free_mib=_memory_free_mib(),
+            disk_free_mib=shutil.disk_usage(self._folder).free // _MIB,
+            lag_ms=self._lag_ms(),
+        )
+
+    def queue(self) -> Sequence[tuple[str, int]]:
+        """Return author and number of the versions in the queue of checks, first the one that is being checked."""
+        checks = self._intake.checks
+        return [*(() if checks.current is None else (checks.current,)), *checks.waiting()]
+
+    def deeds(self) -> Sequence[Deed]:
+        """Return what organisers did, the last first."""
+        lines = _end_of(self._folder / DEEDS, _MOST_DEEDS_BYTES)
+        return [msgspec.json.decode(line, type=Deed) for line in reversed(lines) if line.startswith(b"{")]
+
+    # --- what there is to do
+
+    def start(self, by: str, name: str) -> None:
+        """Start a tournament, or let one go on that is paused.
+
+        Raises:
+            BadRequest: there is none, or it is played, stopping or over.
+        """
+        run = self._run(name)
+        if not run.may_start:
+            raise BadRequest(f"{name} {run.state}; there is nothing to start")
+        run.start()
+        self._did(by, "start", name)
+
+    def pause(self, by: str, name: str) -> None:
+        """Stop a tournament until it is started again.
+
+        Raises:
+            BadRequest: there is none, or it is not to be played now.
+        """
+        run = self._run(name)
+        if not run.may_pause:
+            raise BadRequest(f"{name} {run.state}; there is nothing to pause")
+        run.pause()
+        self._did(by, "pause", name)
+
+    def rule(self, by: str, name: str, kind: str, subject: str, to: str, reason: str) -> None:
+        """Hand in a ruling; called in a thread.
+
+        Args:
+            by: who decides.
+            name: of the tournament.
+            kind: what is decided.
+            subject: entrant or match.
+            to: who a match is awarded to; empty: nobody.
+            reason: for everybody to read.
+
+        Raises:
+            BadRequest: there is no such tournament, or the ruling makes no sense as it stands.
+        """
+        run = self._run(name)
+        if kind not in get_args(Kind):
+            raise BadRequest(f"there is no ruling {printable(kind)!r}, only {', '.join(get_args(Kind))}")
+        rule(run.folder, cast("Kind", kind), subject, to or None, reason, by)
+        about = f"{subject} in {name}" + (f", to {to}" if to else "")
+        self._did(by, kind, about, reason)
+        run.look_again()
+
+    def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
+        """Let an author in, and return its token: the only time that it is to be seen.
+
+        Raises:
+            BadRequest: it is no name, or has a token already.
+        """
+        token = add_tokens(self._intake.authors_file, [name], may_renew=may_renew)[name]
+        self._did(by, "renew the token of" if may_renew else "add", name)
+        return token
+
+    def archive(self, by: str) -> Iterator[bytes]:
+        """Return the whole contest as a tar archive, part by part."""
+        self._did(by, "download", "the whole contest")
+        return archive_of(self._folder)
+
+    def _run(self, name: str) -> TournamentRun:
+        if name not in self._runs:
+            raise BadRequest("there is no such tournament")
+        return self._runs[name]
+
+    def _did(self, by: str, what: str, about: str, reason: str = "") -> None:
+        deed = Deed(at=wall_clock(), by=by, what=what, about=about, reason=reason)
+        with (self._folder / DEEDS).open("ab") as file:
+            file.write(msgspec.json.encode(deed) + b"\n")
+
+
+def _last_lines(path: Path) -> list[str]:
+    lines = _end_of(path, _SAID_BYTES)[-_SAID_LINES:]
+    return [line.decode(errors="replace") for line in lines]
+
+
+def _end_of(path: Path, most_bytes: int) -> list[bytes]:
+    """Return the last whole lines of a file, as many as are within so many bytes; none if there is no file."""
+    try:
+        with path.open("rb") as file:
+            begins = max(file.seek(0, os.SEEK_END) - most_bytes, 0)
+            file.seek(begins)
+            lines = file.read(most_bytes).splitlines()
+    except OSError:
+        return []
+    return lines[1:] if begins else lines
+
+
+def _memory_free_mib() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    found = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    return found[0] // 1024 if found else None

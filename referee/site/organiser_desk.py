@@ -1,0 +1,102 @@
+"""What an organiser sees of a contest and does with it, as the site knows it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class TournamentLine(Struct, frozen=True, kw_only=True):
+    """A tournament as its organiser sees it."""
+
+    name: str
+    game: str
+    format: str
+    state: str
+    may_start: bool
+    may_pause: bool
+    played: int
+    open_matches: int
+    entrants: Sequence[str]
+    requests: int
+    """Rulings that its record does not have yet."""
+    said: Sequence[str]
+    """The last lines that its process said to the organiser."""
+
+
+class AuthorLine(Struct, frozen=True, kw_only=True):
+    """An author as the organiser sees it."""
+
+    name: str
+    versions: int
+    last: str | None
+    """State of the last one; None: there is none."""
+    plays: int | None
+    """Which version; None: none has passed."""
+
+
+class Machine(Struct, frozen=True, kw_only=True):
+    """How the machine is."""
+
+    load: float
+    """Processes that want to run, over the last minute."""
+    cores: int
+    memory_free_mib: int | None
+    """None: the system does not tell."""
+    disk_free_mib: int
+    lag_ms: float
+    """Longest that the site stood still within the last minute."""
+
+
+class Deed(Struct, frozen=True, kw_only=True):
+    """Something that an organiser did."""
+
+    at: str
+    """ISO 8601 in UTC."""
+    by: str
+    what: str
+    about: str
+    reason: str = ""
+
+
+class OrganiserDesk(Protocol):
+    """Does what an organiser asks, and tells how things stand; whatever is refused is a RefereeError."""
+
+    def tournaments(self) -> Sequence[TournamentLine]:
+        """Return the tournaments."""
+
+    def authors(self) -> Sequence[AuthorLine]:
+        """Return the authors."""
+
+    def machine(self) -> Machine:
+        """Return how the machine is."""
+
+    def queue(self) -> Sequence[tuple[str, int]]:
+        """Return author and number of the versions in the queue of checks, first the one that is being checked."""
+
+    def deeds(self) -> Sequence[Deed]:
+        """Return what organisers did, the last first."""
+
+    def start(self, by: str, name: str) -> None:
+        """Start a tournament, or let one go on that is paused."""
+
+    def pause(self, by: str, name: str) -> None:
+        """Stop a tournament until it is started again."""
+
+    def rule(self, by: str, name: str, kind: str, subject: str, to: str, reason: str) -> None:
+        """Hand in a ruling.
+
+        Args:
+            by: who decides.
+            name: of the tournament.
+            kind: what is decided.
+            subject: entrant or match.
+            to: who a match is awarded to; empty: nobody.
+            reason: for everybody to read.
+        """
+
+    def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
+        """Let an author in, and return its token: the only time that it is to be seen."""
+
+    def archive(self, by: str) -> Iterator[bytes]:
+        """Return the whole contest as a tar archive, part by part."""

@@ -1,0 +1,161 @@
+"""The pages of the organiser: tournaments, rulings, authors, the machine, the log, and everything as one archive."""
+
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.threads import deferToThread
+
+from ..errors import RefereeError
+from ..pages.desk_pages import DeskPages
+from .answers import HTML, sent, sent_on
+from .doors import Doors, Visit
+from .organiser_desk import OrganiserDesk
+from .sessions import Role
+
+HOME = "/organiser"
+_TOURNAMENT, _AUTHORS = f"{HOME}/tournaments/<name>", f"{HOME}/authors"
+_NEWEST = 20
+"""Deeds on the first page."""
+
+
+class OrganiserPages:
+    """Lets organisers see how things stand, and decide.
+
+    Args:
+        desk: does what they ask.
+        pages: makes the pages.
+    """
+
+    def __init__(self, desk: OrganiserDesk, pages: DeskPages) -> None:
+        self._desk = desk
+        self._pages = pages
+
+    def register(self, doors: Doors) -> None:
+        """Register the addresses."""
+        shows, does = doors.shows, doors.does
+        shows(Role.ORGANISER, HOME)(self._home)
+        shows(Role.ORGANISER, _TOURNAMENT)(self._tournament)
+        shows(Role.ORGANISER, _AUTHORS)(self._authors)
+        shows(Role.ORGANISER, f"{HOME}/log")(self._log)
+        shows(Role.ORGANISER, f"{HOME}/contest.tar")(self._archive)
+        does(Role.ORGANISER, f"{_TOURNAMENT}/start")(self._start)
+        does(Role.ORGANISER, f"{_TOURNAMENT}/pause")(self._pause)
+        does(Role.ORGANISER, f"{_TOURNAMENT}/rule")(self._rule)
+        does(Role.ORGANISER, _AUTHORS)(self._add_author)
+
+    async def _home(self, visit: Visit, told: str = "") -> bytes:
+        desk = self._desk
+        return self._page(
+            visit,
+            "organiser/home",
+            tournaments=desk.tournaments(),
+            machine=desk.machine(),
+            queue=desk.queue(),
+            deeds=desk.deeds()[:_NEWEST],
+            told=told,
+        )
+
+    async def _tournament(self, visit: Visit, name: str, told: str = "") -> bytes:
+        shown = next((line for line in self._desk.tournaments() if line.name == name), None)
+        if shown is None:
+            visit.request.setResponseCode(HTTPStatus.NOT_FOUND)
+            return await self._home(visit, "There is no such tournament.")
+        return self._page(visit, "organiser/tournament", shown=shown, form=visit.form.fields, told=told)
+
+    async def _authors(self, visit: Visit, told: str = "", token: str = "") -> bytes:
+        authors = await deferToThread(self._desk.authors)
+        return self._page(visit, "organiser/authors", authors=authors, form=visit.form.fields, told=told, token=token)
+
+    async def _log(self, visit: Visit) -> bytes:
+        return self._page(visit, "organiser/log", deeds=self._desk.deeds())
+
+    async def _archive(self, visit: Visit) -> bytes:
+        request = visit.request
+        sent(request, "application/x-tar", b"")
+        request.setHeader("Content-Disposition", 'attachment; filename="contest.tar"')
+        if request.method != b"HEAD":
+            await _flow(request, self._desk.archive(visit.person.name))
+        return b""
+
+    async def _start(self, visit: Visit, name: str) -> bytes:
+        return await self._done(visit, name, lambda: self._desk.start(visit.person.name, name))
+
+    async def _pause(self, visit: Visit, name: str) -> bytes:
+        return await self._done(visit, name, lambda: self._desk.pause(visit.person.name, name))
+
+    async def _done(self, visit: Visit, name: str, act: Callable[[], None]) -> bytes:
+        """Do something with a tournament; show it again with the reason if that is refused."""
+        try:
+            act()
+        except RefereeError as error:
+            return await self._tournament(_refused(visit), name, str(error))
+        return sent_on(visit.request, HOME)
+
+    async def _rule(self, visit: Visit, name: str) -> bytes:
+        form = visit.form
+        kind, to = form.text("kind"), form.text("to") if form.text("kind") == "award" else ""
+        try:
+            await deferToThread(
+                self._desk.rule, visit.person.name, name, kind, form.text("subject"), to, form.text("reason")
+            )
+        except RefereeError as error:
+            return await self._tournament(_refused(visit), name, str(error))
+        return sent_on(visit.request, HOME)
+
+    async def _add_author(self, visit: Visit) -> bytes:
+        name, may_renew = visit.form.text("name"), bool(visit.form.text("renew"))
+        try:
+            token = await deferToThread(self._desk.add_author, visit.person.name, name, may_renew=may_renew)
+        except RefereeError as error:
+            return await self._authors(_refused(visit), str(error))
+        return await self._authors(visit, token=token)
+
+    def _page(self, visit: Visit, name: str, **values: Any) -> bytes:
+        return sent(visit.request, HTML, self._pages.page(name, visit.person.name, visit.form_token, **values).encode())
+
+
+def _refused(visit: Visit) -> Visit:
+    visit.request.setResponseCode(HTTPStatus.CONFLICT)
+    return visit
+
+
+async def _flow(request: Any, parts: Iterator[bytes]) -> None:
+    """Send parts as fast as they are taken; what makes them runs in threads."""
+    gate = _Gate()
+    request.registerProducer(gate, True)
+    try:
+        while (part := await deferToThread(next, parts, None)) is not None:
+            await gate.opened()
+            request.write(part)
+    finally:
+        request.unregisterProducer()
+
+
+class _Gate:
+    """Is shut while a connection takes no more; a push producer of Twisted's."""
+
+    def __init__(self) -> None:
+        self._is_open = True
+        self._waiting: Deferred[None] | None = None
+
+    async def opened(self) -> None:
+        """Wait until it is open."""
+        if not self._is_open:
+            self._waiting = Deferred()
+            await self._waiting
+
+    def pauseProducing(self) -> None:
+        """Shut; called by Twisted."""
+        self._is_open = False
+
+    def resumeProducing(self) -> None:
+        """Open; called by Twisted."""
+        self._is_open = True
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting.callback(None)
+
+    def stopProducing(self) -> None:
+        """Do nothing: its request is cancelled. Called by Twisted."""

@@ -1,0 +1,75 @@
+"""What an organiser sees and does, in a browser without script."""
+
+from .sites import PAYLOAD, Browser, TestSite
+
+
+def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
+    """Through forms, each with its token."""
+    ann = contest.signed_in("ann")
+    place = "/organiser/tournaments/cup"
+    assert ann.fill_in("/organiser", f"{place}/start").headers["location"] == "/organiser"
+    ruling = {"subject": " cup-00001 ", "to": "bob", "reason": "power cut "}
+    for kind in ("award", "void"):
+        assert ann.fill_in(place, f"{place}/rule", kind=kind, **ruling).status == 303
+    assert contest.desk.asked == [
+        ("ann", "start", "cup"),
+        ("ann", "cup", "award", "cup-00001", "bob", "power cut"),
+        ("ann", "cup", "void", "cup-00001", "", "power cut"),
+    ]
+
+
+def test_what_is_refused_is_told(contest: TestSite) -> None:
+    """On the page of the tournament."""
+    ann = contest.signed_in("ann")
+    answer = ann.fill_in("/organiser", "/organiser/tournaments/cup/pause")
+    assert (answer.status, b'role="alert">&lt;script&gt;' in answer.body) == (409, True)
+    nowhere = ann.ask("GET", "/organiser/tournaments/none")
+    assert (nowhere.status, b"There is no such tournament" in nowhere.body) == (404, True)
+
+
+def test_a_token_is_shown_once(contest: TestSite) -> None:
+    """In the answer that makes it, which nobody keeps, and in no address."""
+    ann = contest.signed_in("ann")
+    shown = ann.fill_in("/organiser/authors", "/organiser/authors", name=PAYLOAD)
+    assert (shown.status, shown.headers["cache-control"], b"token" * 9 in shown.body) == (200, "no-store", True)
+    assert b"token" * 9 not in ann.ask("GET", "/organiser/authors").body
+    ann.fill_in("/organiser/authors", "/organiser/authors", name="eve", renew="yes")
+    assert contest.desk.asked == [("ann", "add", PAYLOAD.strip()), ("ann", "renew", "eve")]
+
+
+def test_everything_is_one_file(contest: TestSite) -> None:
+    """Part by part, and to the last of them."""
+    ann = contest.signed_in("ann")
+    answer = ann.ask("GET", "/organiser/contest.tar")
+    assert (answer.body, answer.headers["content-type"]) == (b"ab", "application/x-tar")
+    assert ann.ask("HEAD", "/organiser/contest.tar").status == 200
+    assert contest.desk.asked == [("ann", "archive")]
+
+
+def test_a_session_over_tls_is_for_tls_alone(contest: TestSite) -> None:
+    """Its cookie has a name that browsers let no other place set, is sent over TLS only, and no script sees it."""
+    ann = Browser(contest.site, is_secure=True)
+    ann.sign_in(contest.tokens["ann"])
+    assert set(ann.cookies) == {"__Host-session", "__Host-visitor"}
+    assert all("; Path=/; Secure; HttpOnly; SameSite=strict" in cookie for cookie in ann.set_cookies)
+    assert ann.ask("GET", "/organiser").status == 200
+    plain = Browser(contest.site)
+    plain.sign_in(contest.tokens["ann"])
+    assert all("; Path=/; HttpOnly; SameSite=strict" in cookie for cookie in plain.set_cookies)
+    plain.cookies["session"] = ann.cookies["__Host-session"] + "x"
+    assert plain.ask("GET", "/organiser").headers["location"] == "/sign-in"
+
+
+def test_signing_in_renews_and_signing_out_ends(contest: TestSite) -> None:
+    """What somebody else has set is worth nothing afterwards; what was copied ends with its session."""
+    ann = contest.visitor()
+    ann.cookies["session"] = "chosen"
+    ann.sign_in(contest.tokens["ann"])
+    assert ann.cookies["session"] != "chosen"
+    thief = contest.visitor()
+    thief.cookies["session"] = "chosen"
+    assert thief.ask("GET", "/organiser").status == 303
+    thief.cookies["session"] = ann.cookies["session"]
+    assert thief.ask("GET", "/organiser").status == 200
+    assert ann.fill_in("/organiser", "/sign-out").headers["location"] == "/"
+    assert (ann.cookies["session"], thief.ask("GET", "/organiser").status) == ("", 303)
