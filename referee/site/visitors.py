@@ -53,6 +53,8 @@ class _Request(Request):
 
     def gotLength(self, length: int | None) -> None:
         """Look how much of the body may come."""
+        if self._is_behind_proxy:
+            self._take_from_proxy()  # first of all: what cookie counts depends on it
         self.content_type = self.getHeader("content-type") or ""
         self.requestHeaders.removeHeader(b"content-type")  # Twisted would take a form apart at once, and in memory
         method, path = self.channel._command, self.channel._path  # noqa: SLF001  # told only when it is whole
@@ -74,8 +76,6 @@ class _Request(Request):
         """Answer with the headers of the site, whoever makes the answer; who was cut gets none."""
         if self._is_cut():
             return
-        if self._is_behind_proxy:
-            self._take_from_proxy()
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types

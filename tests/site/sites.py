@@ -96,6 +96,8 @@ class Browser:
         self._site = site
         self._is_secure = is_secure
         self.set_cookies = list[str]()
+        self.headers = dict[str, str]()
+        """Of all its requests."""
         self._peer: Any = IPv4Address("TCP", host, 1)
         self.cookies: dict[str, str] = {}
 
@@ -120,7 +122,7 @@ class Browser:
         transport = _SecureTransport(self._peer) if self._is_secure else StringTransport(peerAddress=self._peer)
         channel = self._site.buildProtocol(self._peer)
         channel.makeConnection(transport)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named = {name.replace("_", "-"): value for name, value in headers.items()} | self.headers
         named |= {"content-length": str(len(body))} if body or method == "PUT" else {}
         named |= {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         lines = "".join(f"{name}: {value}\r\n" for name, value in named.items())

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from referee.site.routes import site_of
 from referee.submissions.archive import MAX_PACKED_BYTES
 from referee.submissions.store import CheckOutcome
 
@@ -70,6 +71,15 @@ def test_what_is_no_archive_is_refused(contest: TestSite, data: bytes, status: i
     answer = hand_in(contest.signed_in("ada"), data)
     assert (answer.status, text in answer.body.decode()) == (status, True)
     assert contest.store.versions("ada") == []
+
+
+def test_an_author_hands_in_through_a_proxy(contest: TestSite) -> None:
+    """That speaks TLS: the upload belongs to the session before its first byte comes."""
+    ada = Browser(site_of(contest.content, contest.members, contest.clock, is_behind_proxy=True))
+    ada.headers = {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1"}
+    ada.sign_in(contest.tokens["ada"])
+    assert "__Host-session" in ada.cookies
+    assert hand_in(ada, archive()).headers["location"] == "/author/versions/1"
 
 
 def test_nobody_hands_in_for_another(contest: TestSite) -> None:
