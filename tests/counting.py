@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from referee.games.base import BadSetup, Game, IllegalMove, News, Outcome, Rule, Shuffle
+from referee.games.base import BadSetup, Game, IllegalMove, News, Outcome, Rule, Shuffle, Step
 
 _HERE = "this page"
 _RULES = (
@@ -133,11 +133,13 @@ class CountingGame(Game[State, View, Count]):
         """Check that every number was said by somebody."""
         assert sum(state.counts) == state.said
 
-    def draw_text(self, state: State) -> str:
+    def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the last number."""
         return str(state.said)
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+    def draw_svg(
+        self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Step, ...] | None = None
+    ) -> str:
         """Return the last number as a drawing."""
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">\n<rect class="ground"/>\n'

@@ -42,6 +42,7 @@ ORDER: tuple[str, ...] = (
     "referee.check",
     "referee.pages",
     "referee.site",
+    "referee.person",
     "referee.cluster",
     "referee.app",
     "referee.api",

@@ -26,18 +26,22 @@ class UnknownPlayer(BadPlayer):
     """A player that is no house player, and no folder that there is; the text says which one was probably meant."""
 
 
-def find_players(game: str, players: Sequence[str]) -> list[Launch]:
+def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = False) -> list[Launch]:
     """Return how to start players, with names that differ.
 
     Args:
         game: name of the game.
         players: as they are given, by seat.
+        may_be_persons: whether a person may be among them.
 
     Raises:
         BadPlayer: one of them can't be started or does not play the game.
     """
     try:
-        launches = [find_player(player, game, name=f"player{seat}") for seat, player in enumerate(players, 1)]
+        launches = [
+            person_of(player, may_be=may_be_persons) or find_player(player, game, name=f"player{seat}")
+            for seat, player in enumerate(players, 1)
+        ]
     except UnknownPlayer as error:
         raise UnknownPlayer(f"{error}{_as_command(players)}") from None
     except PlayerError as error:
@@ -65,6 +69,7 @@ def find_player(
         UnknownPlayer: there is no such house player or folder.
         PlayerError: it can't be started or does not play the game.
     """
+    person_of(player, may_be=False)
     houses, spec = (known or installed()).players, parse_player(player)
     if spec.kind is PlayerKind.FOLDER:
         if not (base / player).exists():
@@ -78,6 +83,27 @@ def find_player(
     if game and games and game not in games:
         who = player if launch.folder is None else f"{launch.folder / 'player.toml'}: {launch.name}"
         raise PlayerError(f"{who} plays {', '.join(games)}, not {game}")
+    return launch
+
+
+def person_of(player: str, *, may_be: bool) -> Launch | None:
+    """Return the seat of a person; None if the player is none.
+
+    Args:
+        player: as it is given.
+        may_be: whether it may be one.
+
+    Raises:
+        BadPlayer: it is one and may not be, or has no name that the wire takes.
+    """
+    spec = parse_player(player)
+    if spec.kind is not PlayerKind.PERSON:
+        return None
+    if not may_be:
+        raise BadPlayer(f"{player} is a person; only `referee play` has a seat for one")
+    launch = spec.launch()
+    if not re.match(NAME_PATTERN, launch.name):
+        raise BadPlayer(f"{player}: a person's name must be {NAME_FORM}")
     return launch
 
 

@@ -1,4 +1,4 @@
-"""Plays one match here and now, between programs that the referee starts; or the rest of one that broke off."""
+"""Plays one match here and now, between programs that the referee starts and persons; or the rest of one."""
 
 import os
 from collections.abc import Callable, Coroutine, Sequence
@@ -10,10 +10,11 @@ from twisted.internet.defer import Deferred
 
 from ..errors import BadRequest, Interrupted
 from ..games.base import Game, seats_text
-from ..launch import Launch
 from ..net.matches.host import MatchHost, MatchReport
+from ..net.matches.programs import Occupant
 from ..net.matches.runner import MatchPaused
 from ..net.matches.settings import MatchSettings
+from ..person.table import PersonTable, Surroundings
 from ..plugins import find_game
 from ..record.resume import Resumption, reopen
 from .players import build, find_players
@@ -26,15 +27,20 @@ ADDRESS = "tcp:0:interface=127.0.0.1"
 
 
 def play(
-    game: Game[Any, Any, Any], players: Sequence[str], settings: MatchSettings, options: RefereeOptions
+    game: Game[Any, Any, Any],
+    players: Sequence[str],
+    settings: MatchSettings,
+    options: RefereeOptions,
+    around: Surroundings,
 ) -> MatchReport:
-    """Play a match between programs.
+    """Play a match between programs and persons.
 
     Args:
         game: what is played.
         players: as they are given, by seat.
         settings: of the match.
         options: how the referee runs.
+        around: where persons play.
 
     Raises:
         BadRequest: what is asked for can't be played.
@@ -44,19 +50,21 @@ def play(
     """
     if len(players) not in game.seats:
         raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
-    launches = find_players(game.name, players)
+    launches = find_players(game.name, players, may_be_persons=True)
     settings = replace(settings, programs=tuple(players))
     with services(options, settings.folder) as at_hand:
         build(launches, settings.folder, at_hand)
-        return host_match(game, settings, at_hand, lambda host: host.play(launches, ADDRESS))
+        table = PersonTable(game, launches, around)
+        return _host_table(table, game, settings, at_hand, lambda host, occupants: host.play(occupants, ADDRESS))
 
 
-def resume(path: Path, options: RefereeOptions) -> MatchReport:
-    """Play a match that broke off to its end, with the programs of its record.
+def resume(path: Path, options: RefereeOptions, around: Surroundings) -> MatchReport:
+    """Play a match that broke off to its end, with the programs of its record, and its persons.
 
     Args:
         path: of the record.
         options: how the referee runs.
+        around: where persons play.
 
     Raises:
         RecordError: the record does not hold, or is not to be resumed.
@@ -73,31 +81,52 @@ def resume(path: Path, options: RefereeOptions) -> MatchReport:
         if not resumed.programs:
             hint = f"`referee serve {setup.game} --resume {path}` waits for them to come back"
             raise BadRequest(f"the players of {path} came by themselves: {hint}")
-        launches = find_players(setup.game, resumed.programs)
-        build(launches, resumed.writer.path.parent, at_hand)
-        return play_on(resumed, at_hand, launches, ADDRESS)
+        launches = find_players(setup.game, resumed.programs, may_be_persons=True)
+        settings = _settings_of(resumed)
+        build(launches, settings.folder, at_hand)
+        game = resumed.match.game
+        table = PersonTable(game, launches, around)
+        return _host_table(
+            table, game, settings, at_hand, lambda host, occupants: host.play_on(resumed, occupants, ADDRESS)
+        )
 
 
-def play_on(
-    resumed: Resumption, at_hand: Services, launches: Sequence[Launch], address: str, *, come_back_s: float = 0.0
-) -> MatchReport:
-    """Play a match that was taken up to its end.
+def play_on(resumed: Resumption, at_hand: Services, address: str, *, come_back_s: float = 0.0) -> MatchReport:
+    """Play a match that was taken up to its end; its players come back by themselves.
 
     Args:
         resumed: the match.
         at_hand: of the referee.
-        launches: by seat; empty: the players come back by themselves.
         address: Twisted endpoint string to listen on.
-        come_back_s: how long a player that came by itself may be away, in seconds.
+        come_back_s: how long a player may be away, in seconds.
 
     Raises:
-        PlayerError: a program can't be started.
         Interrupted: the match was stopped.
         OSError: the record can't be written.
     """
-    match = resumed.match
-    settings = MatchSettings(folder=resumed.writer.path.parent, match=match.setup.match, come_back_s=come_back_s)
-    return host_match(match.game, settings, at_hand, lambda host: host.play_on(resumed, launches, address))
+    settings = replace(_settings_of(resumed), come_back_s=come_back_s)
+    return host_match(resumed.match.game, settings, at_hand, lambda host: host.play_on(resumed, (), address))
+
+
+def _settings_of(resumed: Resumption) -> MatchSettings:
+    return MatchSettings(folder=resumed.writer.path.parent, match=resumed.match.setup.match)
+
+
+def _host_table(
+    table: PersonTable,
+    game: Game[Any, Any, Any],
+    settings: MatchSettings,
+    at_hand: Services,
+    play_at: Callable[[MatchHost, Sequence[Occupant]], Coroutine[Deferred[Any], Any, T]],
+) -> T:
+    """Host a match between programs and the persons of a table."""
+
+    async def _play(host: MatchHost) -> T:
+        with at_hand.match.observers.also(table):
+            async with table.opened(host.reactor) as occupants:
+                return await play_at(host, occupants)
+
+    return host_match(game, settings, at_hand, _play)
 
 
 def host_match(

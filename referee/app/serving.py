@@ -72,7 +72,7 @@ def serve(
             resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.match.sealer)
             if resumed.match.setup.game != game.name:
                 raise BadRequest(f"{sign_ups.resume} is a match of {resumed.match.setup.game}, not of {game.name}")
-            return play_on(resumed, at_hand, (), sign_ups.listen, come_back_s=sign_ups.come_back_s)
+            return play_on(resumed, at_hand, sign_ups.listen, come_back_s=sign_ups.come_back_s)
         settings = replace(settings, players=players, come_back_s=sign_ups.come_back_s)
         if sign_ups.dialect is not None:
             dialect = installed().dialect(sign_ups.dialect)

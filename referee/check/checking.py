@@ -85,6 +85,8 @@ def _given(player: str, registry: Registry) -> Path | Launch:
             forms = "" if folder.exists() else "; a player is a folder, cmd:'COMMAND' or house:NAME"
             raise BadRequest(no_folder(folder) + forms)
         return folder
+    if spec.kind is PlayerKind.PERSON:
+        raise BadRequest(f"{player} is a person, and no program that could be checked")
     try:
         games = registry.player(spec.value).games if spec.kind is PlayerKind.HOUSE else ()
         return replace(spec.launch(), games=games)

@@ -305,16 +305,29 @@ class Game(ABC, Generic[S, V, M]):
         """Return steps that make a move; a move of `legal_moves` has legal ones."""
         return (move,)
 
+    def places_of(self, step: Step) -> tuple[str, ...]:
+        """Return what a person touches one after the other to choose a step: places of the drawing, and words.
+
+        A place is called what `data-place` says in `draw_svg`. Of the legal steps, no two are chosen in the same way,
+        and none by the beginning of another's.
+        """
+        return (step if isinstance(step, str) else str(msgspec.to_builtins(step)),)
+
     @abstractmethod
     def check_invariants(self, state: S) -> None:
         """Raise AssertionError if the state contradicts itself: for tests and the auditor."""
 
     @abstractmethod
-    def draw_text(self, state: S) -> str:
-        """Return the board for a terminal, with the markup of rich."""
+    def draw_text(self, state: S, eyes: Collection[int] | None = None) -> str:
+        """Return the board for a terminal, with the markup of rich.
+
+        Args:
+            state: what to draw.
+            eyes: as for `draw_svg`.
+        """
 
     @abstractmethod
-    def draw_svg(self, state: S, eyes: Collection[int] | None = None) -> str:
+    def draw_svg(self, state: S, eyes: Collection[int] | None = None, chosen: tuple[Step, ...] | None = None) -> str:
         """Return the board and what seats hold as one SVG document that needs nothing from outside.
 
         One element a line: pages of many boards keep equal lines once. Ink is `currentColor`, set on the root, and the
@@ -326,4 +339,7 @@ class Game(ABC, Generic[S, V, M]):
             state: what to draw.
             eyes: the seats through whose eyes it is seen: what is not public is drawn if one of them may know it. With
                 none, it is what spectators see of a match that is being played. None: all is drawn.
+            chosen: of one pair of eyes, the steps of its move so far: what lies elsewhere by them may be shown so, and
+                every place by which it may choose a step (`places_of`) is an element with `data-place`. None: nothing
+                can be touched.
         """

@@ -1,6 +1,6 @@
 """What drawings of games have in common: the document, its symbols, tables that grow, a card for each seat."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from .base import Outcome
 
@@ -58,6 +58,20 @@ def document(label: str, box: Box, definitions: Iterable[str], content: Iterable
     return "\n".join((root, "<defs>", *definitions, "</defs>", ground, *content, "</svg>"))
 
 
+def square_name(row: int, column: int) -> str:
+    """Return what a square is called as a place."""
+    return f"row {row}, column {column}"
+
+
+def place(name: str, box: tuple[float, float, float, float]) -> str:
+    """Return what lies over a place that can be touched."""
+    x, y, width, height = box
+    return (
+        f'<rect class="place" data-place="{name}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" '
+        'fill="none" pointer-events="all"/>'
+    )
+
+
 def square(half: float, corner: float, paint: str) -> str:
     """Return a square with round corners around the middle of a cell of a table."""
     return f'<rect x="{20 - half}" y="{20 - half}" width="{2 * half}" height="{2 * half}" rx="{corner}" {paint}/>'
@@ -77,6 +91,8 @@ def table(
     use: Callable[[str, int, int], str],
     least: Cell,
     cards: Cards,
+    *,
+    has_places: bool,
 ) -> str:
     """Return a document with a table that grows: its tiles, the numbers of rows and columns, the cards beneath.
 
@@ -88,6 +104,7 @@ def table(
         use: shows a symbol at (x, y).
         least: rows and columns that are always shown: small tables then do not change their scale with every tile.
         cards: of the seats.
+        has_places: whether free cells can be touched.
     """
     rows, columns = extents(tiles, 1, least)
     left, top = columns[0] * SIDE - _MARGIN, rows[0] * SIDE - _MARGIN
@@ -97,11 +114,20 @@ def table(
         *_edges(rows, columns),
         *(use(name, column * SIDE, row * SIDE) for (row, column), name in tiles.items()),
         *(use("fresh", column * SIDE, row * SIDE) for row, column in fresh),
+        *(_free_places(rows, columns, tiles) if has_places else ()),
         f'<g transform="translate({left} {top + height}){"" if scale == 1 else f" scale({scale:.4f})"}">',
         *below,
         "</g>",
     ]
     return document(label, (left, top, width, height + cards_height), definitions, content, 1.5)
+
+
+def _free_places(rows: range, columns: range, tiles: Collection[Cell]) -> Iterator[str]:
+    """Yield the cells that nothing lies on, as places."""
+    for row in rows:
+        for column in columns:
+            if (row, column) not in tiles:
+                yield place(square_name(row, column), (column * SIDE, row * SIDE, SIDE, SIDE))
 
 
 def extents(cells: Collection[Cell], margin: int = 0, least: Cell = (1, 1)) -> list[range]:

@@ -6,6 +6,7 @@ from .folder_copy import is_copied, own_copy
 from .limits import MEMORY_MIB, ProgramLimits
 from .player_spec import (
     Launch,
+    PersonPlace,
     PlayerError,
     PlayerKind,
     PlayerSpec,
@@ -27,6 +28,7 @@ __all__ = [
     "Invitation",
     "Launch",
     "NoSandboxError",
+    "PersonPlace",
     "PlayerError",
     "PlayerKind",
     "PlayerSpec",

@@ -1,4 +1,4 @@
-"""How a player is given (`house:NAME`, `cmd:COMMAND`, or a folder with player.toml), and how its program is started.
+"""How a player is given (`house:NAME`, `cmd:COMMAND`, `me:NAME`, or a folder with player.toml), and how it is started.
 
 A folder in which something leads outside of it is refused.
 """
@@ -60,6 +60,14 @@ class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How many matches it can play on one connection; None: any number."""
 
 
+class PersonPlace(StrEnum):
+    """Where a person plays."""
+
+    PAGE = "page"
+    """In a browser."""
+    TERMINAL = "terminal"
+
+
 class Launch(Struct, frozen=True, kw_only=True):
     """How to start one player's program."""
 
@@ -75,6 +83,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     """Whether it comes with this installation, and reads nothing else."""
     matches: int | None = None
     """How many matches a running program can play; None: any number."""
+    person: PersonPlace | None = None
+    """Where a person chooses its moves, and there is no program; None: there is one."""
 
     @property
     def where(self) -> Path:
@@ -92,6 +102,7 @@ class PlayerKind(StrEnum):
 
     HOUSE = "house"
     COMMAND = "cmd"
+    PERSON = "me"
     FOLDER = "folder"
 
 
@@ -100,7 +111,7 @@ class PlayerSpec(Struct, frozen=True):
 
     kind: PlayerKind
     value: str
-    """The house player's name, the command line, or the path of the folder."""
+    """The house player's name, the command line, the path of the folder; of a person `terminal`, or its name."""
 
     def launch(self, name: str = "player") -> Launch:
         """Return how the player's program is started.
@@ -116,13 +127,15 @@ class PlayerSpec(Struct, frozen=True):
             return house_launch(self.value)
         if self.kind is PlayerKind.COMMAND:
             return command_launch(self.value, name)
+        if self.kind is PlayerKind.PERSON:
+            return person_launch(self.value)
         return read_folder(Path(self.value))
 
 
 def parse_player(text: str) -> PlayerSpec:
-    """Tell in which form a player is given: `house:NAME`, `cmd:COMMAND`, else the path of a folder."""
+    """Tell in which form a player is given: `house:NAME`, `cmd:COMMAND`, `me:NAME`, else the path of a folder."""
     kind, colon, value = text.partition(":")
-    if colon and kind in (PlayerKind.HOUSE, PlayerKind.COMMAND):
+    if colon and kind in (PlayerKind.HOUSE, PlayerKind.COMMAND, PlayerKind.PERSON):
         return PlayerSpec(PlayerKind(kind), value)
     return PlayerSpec(PlayerKind.FOLDER, text)
 
@@ -277,6 +290,16 @@ def command_launch(command: str, name: str) -> Launch:
     if not argv:
         raise PlayerError("cmd: needs a command behind the colon, e.g. cmd:'python3 my_player.py'")
     return Launch(name=name, argv=argv)
+
+
+def person_launch(value: str) -> Launch:
+    """Return the seat of a person.
+
+    Args:
+        value: `terminal`, or the name of one who plays on a page; empty: it is called `me`.
+    """
+    place = PersonPlace.TERMINAL if value == PersonPlace.TERMINAL else PersonPlace.PAGE
+    return Launch(name=value if value and place is PersonPlace.PAGE else "me", argv=(), person=place)
 
 
 def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:

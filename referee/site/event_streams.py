@@ -9,7 +9,7 @@ from ..net.links.addresses import origin_of
 from ..net.links.crowd import Crowd
 
 PACE_S = 0.5
-"""Between two events."""
+"""Between two events, where many look on."""
 ALIVE_S = 15.0
 """Between two signs of life: proxies cut what is silent for a minute."""
 MOST_OF_ADDRESS, MOST = 64, 4096
@@ -72,15 +72,23 @@ class EventStreams:
         clock: the reactor, or a test's clock.
         snapshot: returns how everything stands, as JSON.
         news: returns what has changed since it was asked last, as JSON, for who knows the rest; None: all is told.
+        pace_s: between two events, at least, in seconds.
     """
 
-    def __init__(self, clock: Any, snapshot: Callable[[], bytes], news: Callable[[], bytes] | None = None) -> None:
+    def __init__(
+        self,
+        clock: Any,
+        snapshot: Callable[[], bytes],
+        news: Callable[[], bytes] | None = None,
+        *,
+        pace_s: float = PACE_S,
+    ) -> None:
         self._clock = clock
         self._snapshot = snapshot
         self._news = news or snapshot
         self._whole_event = b""
         """The last one made, until something changes: for all who come or wake up meanwhile."""
-        self._pace_s = PACE_S
+        self._least_s = self._pace_s = pace_s
         self._streams: set[_Stream] = set()
         self._crowd: Crowd[_Stream] = Crowd(MOST_OF_ADDRESS, MOST)
         self._due: Any = None
@@ -119,7 +127,7 @@ class EventStreams:
     def _tell(self) -> None:
         self._due = None
         event = _event(self._news())
-        self._pace_s = max(PACE_S, len(event) * len(self._streams) / MOST_BYTES_A_SECOND)
+        self._pace_s = max(self._least_s, len(event) * len(self._streams) / MOST_BYTES_A_SECOND)
         for stream in list(self._streams):
             stream.send(event)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -121,6 +122,7 @@ class _GameCheck(msgspec.Struct):
             state = self._played(state, move)
             ended = self._checked(state)
             check_drawing(self.game.draw_svg(state))
+            check_drawing(self.game.draw_svg(state, (len(moves) % self.seats,), ()))
         self._check_drops(state)
         again = self._dealt()
         for raw in moves:
@@ -163,6 +165,7 @@ class _GameCheck(msgspec.Struct):
             _check_plain(game.view(state, seat), f"the view of seat {seat}")
             _check_type(plain(game.view(state, seat)), game.view_type)
         game.draw_text(state)
+        game.draw_text(state, (0,))
         outcome = game.outcome(state)
         if outcome is None:
             assert game.to_move(state) in range(self.seats), "a seat that does not exist is to move"
@@ -243,7 +246,9 @@ class _GameCheck(msgspec.Struct):
         for move in [stepwise, *self._some_moves(state)]:
             steps = game.steps_of(move)
             for at, step in enumerate(steps):
-                assert step in game.legal_steps(state, steps[:at]), f"{step} of {move} is no legal step"
+                legal = game.legal_steps(state, steps[:at])
+                _check_places(sorted(map(game.places_of, legal)))
+                assert step in legal, f"{step} of {move} is no legal step"
                 assert (at + 1 < len(steps)) == (game.move_of(steps[: at + 1]) is None), f"{move} is whole too soon"
             assert move == game.move_of(steps), f"the steps of {move} make another move"
 
@@ -311,6 +316,12 @@ def spoilt(raw: Any, source: "Random") -> Any:
     if isinstance(raw, int) and not isinstance(raw, bool) and source.random() < 0.5:
         return raw + source.choice((-2, -1, 1, 2))
     return source.choice(JUNK)
+
+
+def _check_places(paths: list[tuple[str, ...]]) -> None:
+    """Check that a person can tell steps apart by what is touched for them, in ascending order."""
+    for one, other in pairwise(paths):
+        assert one != other[: len(one)], f"{one} begins the ways to two steps"
 
 
 def _check_type(view: Any, view_type: type[msgspec.Struct]) -> None:

@@ -119,14 +119,14 @@ class Betraying(QGame):
 class Chatty(QGame):
     """Draws the next tile of the pile."""
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: Any = None) -> str:
         return super().draw_svg(state, eyes).replace("</svg>", f"<desc>{NAMES[state.pile[0]]}</desc></svg>")
 
 
 class Open(QGame):
     """Draws the hand of a seat that has just moved, for everybody."""
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: Any = None) -> str:
         held = [] if state.last is None else [NAMES[tile] for tile in state.hands[state.mover]]
         return super().draw_svg(state, eyes).replace("</svg>", f"<desc>{held}</desc></svg>")
 

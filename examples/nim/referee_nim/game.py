@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from referee.games.base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
+from referee.games.base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step
 
 from .drawing import draw_svg
 from .rules import RULES
@@ -140,10 +140,12 @@ class NimGame(Game[State, View, Move]):
         assert all(size >= 0 for size in state.heaps)
         assert set(state.seats) <= {0, 1}
 
-    def draw_text(self, state: State) -> str:
+    def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return a line for each heap."""
         return "\n".join(f"heap {number}  {'o ' * size}".rstrip() for number, size in enumerate(state.heaps))
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+    def draw_svg(
+        self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Step, ...] | None = None
+    ) -> str:
         """Return the heaps as rows of dots."""
         return draw_svg(state.heaps)

@@ -1,13 +1,17 @@
-"""`referee play`: one match here and now, every player a program of its own; or the rest of one that broke off."""
+"""`referee play`: one match here and now, each player a program of its own or a person; or the rest of one."""
 
+import threading
+import webbrowser
 from pathlib import Path
 
 import rich_click as click
 
 from ...app import playing
 from ...app.services import RefereeOptions
+from ...launch import PlayerKind, parse_player
+from ...person.table import Surroundings
 from ...plugins import find_game
-from ..common import json_option
+from ..common import console, json_option
 from ..options.completion import complete_games, complete_players
 from ..options.match import MatchOptions, lot_option, match_options, resume_option
 from ..options.running import referee_options
@@ -21,6 +25,7 @@ from ..views.match import MatchView
 @lot_option
 @resume_option
 @referee_options
+@click.option("--no-open", is_flag=True, help="Open no browser for a person's page: its link is shown anyway.")
 @json_option
 def play(
     game: str | None,
@@ -30,6 +35,7 @@ def play(
     lot: bool,
     resume: Path | None,
     running: RefereeOptions,
+    no_open: bool,
     as_json: bool,
 ) -> None:
     """Play one match of GAME between PLAYERS, in the order of their seats.
@@ -39,6 +45,9 @@ def play(
     own, in a sandbox where this machine has one (see --sandbox and `referee doctor`), and speaks to the referee over a
     socket. The record goes to the folder of --logs.
 
+    A PLAYER is you yourself as me: or me:NAME, on a page of your browser, whose link is shown and opened; or as
+    me:terminal, here. Several persons can play, each with a link of its own, which works on this machine only.
+
     With --resume RECORD, without GAME and PLAYERS, a match whose referee died is played to its end: the same programs
     are started again, and the open turn is asked again with the time that was left.
 
@@ -46,13 +55,21 @@ def play(
     """
     view = MatchView(as_json=as_json)
     running = view.told_by(running)
+    around = Surroundings(show=view.show_to_person, say=console.say, open=None if no_open else _open)
     if resume is None:
         if game is None or not players:
             raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")
         rules = find_game(game)
-        played = playing.play(rules, players, match.settings(rules, lot=lot), running)
+        has_person = any(parse_player(player).kind is PlayerKind.PERSON for player in players)
+        settings = match.settings(rules, has_person=has_person, lot=lot)
+        played = playing.play(rules, players, settings, running, around)
     elif game is not None or players:
         raise click.UsageError("--resume takes game and players from the record; leave them out")
     else:
-        played = playing.resume(resume, running)
+        played = playing.resume(resume, running, around)
     view.conclude(played)
+
+
+def _open(address: str) -> None:
+    """Show a page in a browser, if there is one; some keep their caller waiting."""
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -19,6 +19,8 @@ from .grouping import Decorator, grouped
 from .running import logs_option
 
 _MILLISECONDS = 1000.0
+PERSON_S = 600.0
+"""For a move where a person plays: time to think, and to be called away from the table."""
 
 
 class Seconds(click.FloatRange):
@@ -58,7 +60,8 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
 
     options: tuple[str, ...]
     """Of the game: `NAME=VALUE`."""
-    time_s: float
+    time_s: float | None
+    """None: as the default is for who plays."""
     bank_s: float | None
     increment_s: float
     start_s: float
@@ -67,11 +70,12 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
     seed: int | None
     logs: Path
 
-    def settings(self, rules: Game[Any, Any, Any], **others: Any) -> MatchSettings:
+    def settings(self, rules: Game[Any, Any, Any], *, has_person: bool = False, **others: Any) -> MatchSettings:
         """Return the settings of a match.
 
         Args:
             rules: of the game that is played.
+            has_person: whether a person plays, who takes longer than a program.
             others: settings that have no option here, by name.
 
         Raises:
@@ -79,8 +83,9 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
         """
         if self.increment_s and self.bank_s is None:
             raise BadRequest("--increment adds to a bank: give one with --bank SECONDS")
+        default_s = PERSON_S if has_person else DEFAULT_PER_MOVE_MS / _MILLISECONDS
         time = TimeControl(
-            per_move_ms=self.time_s * _MILLISECONDS,
+            per_move_ms=(self.time_s or default_s) * _MILLISECONDS,
             bank_ms=None if self.bank_s is None else self.bank_s * _MILLISECONDS,
             increment_ms=self.increment_s * _MILLISECONDS,
             start_ms=self.start_s * _MILLISECONDS,
@@ -110,7 +115,10 @@ match_options = grouped(
     MatchOptions,
     game_option,
     seconds_option(
-        "--time", "time_s", default=DEFAULT_PER_MOVE_MS / _MILLISECONDS, what="Limit for each move, in seconds."
+        "--time",
+        "time_s",
+        what=f"Limit for each move, in seconds: {DEFAULT_PER_MOVE_MS / _MILLISECONDS:g}, or {PERSON_S:g} where a "
+        "person plays, unless it is given.",
     ),
     seconds_option(
         "--bank",

@@ -72,6 +72,11 @@ class MatchProgress(Observer):
                 self._show(printable(text))
         self._progress.update(self._task, description=f"turn {step.turn}  {_scores(step)}")
 
+    def give_way(self) -> None:
+        """Show nothing any more: a person plays in this terminal, and is told all of it."""
+        self._is_quiet = True
+        self._progress.stop()
+
     def _show(self, text: str) -> None:
         if not self._is_quiet:
             console.say(text)
@@ -96,10 +101,16 @@ class MatchView:
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
         self._moves = Moves()
+        self._progress = MatchProgress(is_quiet=as_json)
+
+    def show_to_person(self, markup: str) -> None:
+        """Show lines to a person who plays in this terminal."""
+        self._progress.give_way()
+        console.print(markup, highlight=False, no_wrap=True, soft_wrap=not console.is_terminal)
 
     def told_by(self, running: RefereeOptions, *others: Observer) -> RefereeOptions:
         """Return the options of a referee that tells this view what happens, and others."""
-        own = (self._moves, MatchProgress(is_quiet=self._as_json))
+        own = (self._moves, self._progress)
         return replace(running, observers=(*running.observers, *others, *own))
 
     def conclude(self, played: MatchReport) -> NoReturn:

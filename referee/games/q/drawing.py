@@ -3,14 +3,17 @@
 In both, a tile has a letter for its colour beside its shape and its colour, so that it can be read without colours.
 """
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import cos, pi, sin
+
+from msgspec.structs import replace
 
 from ...text import counted
 from ..base import Outcome
-from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, square, standing, table
+from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, place, square, standing, table
 from .forms import State
-from .tiles import COLORS, NAMES, SHAPES, Tile
+from .tiles import COLORS, NAMES, SHAPES, Cell, Tile
 
 _SHAPE_SIGNS = ("★", "✶", "■", "●", "♣", "◆")
 _COLOR_SIGNS = ("r", "g", "b", "y", "o", "p")
@@ -45,12 +48,13 @@ def _status(state: State, outcome: Outcome | None) -> str:
     return left if outcome is None else f"{left} · the game is over: {_ENDS[outcome.reason]}"
 
 
-def draw_text(state: State, outcome: Outcome | None) -> str:
+def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
     """Return the map with its row and column numbers, then a line per seat.
 
     Args:
         state: what to draw.
         outcome: how the game ended, if it has.
+        eyes: the seats whose hands are seen; None: all are.
     """
     board = state.board
     rows, columns = extents(board)
@@ -62,7 +66,8 @@ def draw_text(state: State, outcome: Outcome | None) -> str:
     for seat, hand in enumerate(state.hands):
         said = standing(state.order, seat, outcome)
         how = f": {_ENDS[outcome.reason]}" if outcome is not None and said == "won" else ""
-        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {draw_hand(hand)}  [dim]{said}{how}[/]")
+        shown = draw_hand(hand) if eyes is None or seat in eyes else "?"
+        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {shown}  [dim]{said}{how}[/]")
     return "\n".join(lines)
 
 
@@ -81,24 +86,31 @@ _SVG_SIGNS = (LIGHT, DARK, LIGHT, DARK, DARK, LIGHT)
 _SYMBOLS = Symbols("q")
 
 
-def draw_svg(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
+def draw_svg(
+    state: State, outcome: Outcome | None, eyes: Collection[int] | None, laid: Mapping[Cell, Tile] | None
+) -> str:
     """Return the map with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
         state: what to draw.
         outcome: how the game ended, if it has.
         eyes: the seats whose hands are seen; None: all are.
+        laid: tiles of that hand that are shown on the map; None: nothing can be touched.
     """
     label = "The Q game: the map and the hands"
-    tiles = {cell: NAMES[tile] for cell, tile in state.board.items()}
-    fresh = [(row, column) for row, column, _ in (state.last or {}).get("tiles", ())]
-    return table(
-        label, _DEFINITIONS, tiles, fresh, _SYMBOLS.use, _LEAST, lambda width: _cards(state, width, outcome, eyes)
-    )
+    gone = Counter((laid or {}).values())
+    tiles = {cell: NAMES[tile] for cell, tile in {**state.board, **(laid or {})}.items()}
+    fresh = list(laid or ()) or [(row, column) for row, column, _ in (state.last or {}).get("tiles", ())]
+    rest = replace(state, hands=tuple(tuple((Counter(hand) - gone).elements()) for hand in state.hands))
+
+    def _below(width: int) -> tuple[list[str], int, float]:
+        return _cards(rest, width, outcome, eyes, can_touch=laid is not None)
+
+    return table(label, _DEFINITIONS, tiles, fresh, _SYMBOLS.use, _LEAST, _below, has_places=laid is not None)
 
 
 def _cards(
-    state: State, width: int, outcome: Outcome | None, eyes: Collection[int] | None
+    state: State, width: int, outcome: Outcome | None, eyes: Collection[int] | None, *, can_touch: bool
 ) -> tuple[list[str], int, float]:
     """Return the seats' cards, row by row within the width, and the height of all."""
     seats = len(state.hands)
@@ -110,7 +122,8 @@ def _cards(
     lines: list[str] = []
     for seat in range(seats):
         corner = 15 + seat % across * card_width, seat // across * card_height
-        lines += _card(state, seat, (*corner, card_width - 10, card_height - 10), outcome, eyes)
+        hand = held(seat, eyes, _hand(state.hands[seat], can_touch=can_touch))
+        lines += _card(state, seat, (*corner, card_width - 10, card_height - 10), hand, outcome)
     height = -(-seats // across) * card_height
     lines.append(
         f'<text x="{width // 2}" y="{height + 10}" font-size="13" fill="currentColor" fill-opacity=".7" '
@@ -119,7 +132,7 @@ def _cards(
     return lines, height + 24, 1
 
 
-def _card(state: State, seat: int, box: Box, outcome: Outcome | None, eyes: Collection[int] | None) -> list[str]:
+def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outcome | None) -> list[str]:
     """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
     said, right = standing(state.order, seat, outcome), box[2] - 14
     content = [
@@ -129,11 +142,16 @@ def _card(state: State, seat: int, box: Box, outcome: Outcome | None, eyes: Coll
         content.append(f'<text x="{right}" y="40" font-size="13" font-style="italic" text-anchor="end">won</text>')
     if said == "out":
         content.append('<text x="14" y="60" font-size="15">out</text>')
-    hand = (
-        _SYMBOLS.use(NAMES[tile], 8 + index % _HAND_WIDTH * 39, 44 + index // _HAND_WIDTH * 38)
-        for index, tile in enumerate(sorted(state.hands[seat]))
-    )
-    return card(seat, box, said, (14, 25), [*content, *held(seat, eyes, hand)])
+    return card(seat, box, said, (14, 25), [*content, *hand])
+
+
+def _hand(hand: Iterable[Tile], *, can_touch: bool) -> Iterator[str]:
+    """Yield the tiles of a hand."""
+    for index, tile in enumerate(sorted(hand)):
+        x, y = 8 + index % _HAND_WIDTH * 39, 44 + index // _HAND_WIDTH * 38
+        yield _SYMBOLS.use(NAMES[tile], x, y)
+        if can_touch:
+            yield place(NAMES[tile], (x, y, SIDE, SIDE))
 
 
 def _star(points: int, outer: float, inner: float) -> str:

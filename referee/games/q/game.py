@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, ranked, replaced, rules_beside
+from ..drawing import square_name
 from . import steps, tiles
 from .drawing import draw_svg, draw_text
 from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
@@ -212,6 +213,10 @@ class QGame(Game[State, View, Move]):
         """Return tile and square by turns, then `stop`; or the one word."""
         return steps.steps_of(move)
 
+    def places_of(self, step: Any) -> tuple[str, ...]:
+        """Return the square, the tile of the hand, or the word."""
+        return (step if isinstance(step, str) else square_name(*step),)
+
     def check_invariants(self, state: State) -> None:
         """Check the turn order, that dropped seats hold nothing, and that every tile of the map touches another."""
         assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.scores)
@@ -220,13 +225,16 @@ class QGame(Game[State, View, Move]):
         assert state.openings == tiles.openings(state.board)
         assert len(state.board) == 1 or all(tiles.neighbour_count(state.board, cell) for cell in state.board)
 
-    def draw_text(self, state: State) -> str:
+    def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the map and every seat's hand, for a terminal."""
-        return draw_text(state, self.outcome(state))
+        return draw_text(state, self.outcome(state), eyes)
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
-        """Return the map and the hands, the tiles of the last turn marked, as an SVG document."""
-        return draw_svg(state, self.outcome(state), eyes)
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
+        """Return the map and the hands, the tiles of the last turn marked, as an SVG document.
+
+        What is chosen lies on the map, marked in place of the last turn.
+        """
+        return draw_svg(state, self.outcome(state), eyes, None if chosen is None else steps.laid(chosen))
 
 
 def _moved(state: State, **changes: Any) -> State:

@@ -21,7 +21,7 @@ def legal_steps(state: State, chosen: tuple[Any, ...]) -> Sequence[Step]:
     if not chosen:
         words = [PASS, EXCHANGE] if len(hand) <= len(state.pile) else [PASS]
         return [*words, *_fitting(hand, state.openings.values())]
-    placed = {cell: BY_NAME[name] for name, cell in zip(chosen[::2], chosen[1::2], strict=False)}
+    placed = laid(chosen)
     spots = _in_line(state, placed) if placed else state.openings
     if len(chosen) % 2:
         bit = 1 << BY_NAME[chosen[-1]]
@@ -30,6 +30,11 @@ def legal_steps(state: State, chosen: tuple[Any, ...]) -> Sequence[Step]:
     for tile in placed.values():
         rest.remove(tile)
     return [STOP, *_fitting(rest, spots.values())]
+
+
+def laid(chosen: tuple[Any, ...]) -> dict[Cell, Tile]:
+    """Return the tiles that have been given a cell by steps."""
+    return {cell: BY_NAME[name] for name, cell in zip(chosen[::2], chosen[1::2], strict=False)}
 
 
 def move_of(chosen: tuple[Any, ...]) -> Move | None:

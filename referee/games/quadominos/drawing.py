@@ -5,12 +5,15 @@ meet, the quarters make one disc of one tone, so a corner that fits is seen befo
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import replace
 
 from ...text import counted
 from ..base import Outcome
-from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, square, standing, table
+from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, place, square, standing, table
 from .rounds import PENALTY, State
-from .tiles import FACES, TILES, Cell
+from .tiles import FACE_BY_NAME, FACES, TILE_OF, TILES, Cell, Tile
 
 _TONES = ("#fffaf0", "#ffd633", "#ee8a1d", "#12a388", "#2a5fd0", "#3b0f5c")
 """By number, light to dark, so that no two look alike to the colour-blind; the tests measure it."""
@@ -35,7 +38,7 @@ _TEXT_WIDTH = 80
 """Characters of a terminal."""
 
 
-def draw_text(state: State, outcome: Outcome | None) -> str:
+def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
     """Return the table with its row and column numbers, two lines a row, then a line per seat.
 
     The tiles of the last turn have a `>` before them. A column is four characters wide as long as 80 have room for all,
@@ -44,6 +47,7 @@ def draw_text(state: State, outcome: Outcome | None) -> str:
     Args:
         state: what to draw.
         outcome: how the game ended, if it has.
+        eyes: the seats whose hands are seen; None: all are.
     """
     rows, columns = extents(state.table.board)
     wide = 4 if 4 + 4 * len(columns) <= _TEXT_WIDTH else 3
@@ -56,7 +60,9 @@ def draw_text(state: State, outcome: Outcome | None) -> str:
     lines += ("", _status(state, outcome))
     for seat, hand in enumerate(state.hands):
         said = f"[dim]{standing(state.order, seat, outcome):<7}[/]"
-        shown = " ".join("".join(map(_digit, TILES[tile])) for tile in sorted(hand)) or "-"
+        shown = counted(len(hand), "tile")
+        if eyes is None or seat in eyes:
+            shown = " ".join("".join(map(_digit, TILES[tile])) for tile in sorted(hand)) or "-"
         lines.append(f"seat {seat} {state.scores[seat]:>4} points  {said}  {shown}")
     return "\n".join(lines)
 
@@ -99,22 +105,31 @@ _HEAD = 52
 _SYMBOLS = Symbols("quadominos")
 
 
-def draw_svg(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
+def draw_svg(
+    state: State, outcome: Outcome | None, eyes: Collection[int] | None, chosen: tuple[Any, ...] | None
+) -> str:
     """Return the table with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
         state: what to draw.
         outcome: how the game ended, if it has.
         eyes: the seats whose hands are seen; None: all are.
+        chosen: steps of the seat's move; a tile that has its square is shown there. None: nothing can be touched.
     """
     label = "Quad-Ominos: the table and the hands"
-    tiles = {cell: FACES[face] for cell, face in state.table.board.items()}
-    seen = (hand for seat, hand in enumerate(state.hands) if eyes is None or seat in eyes)
+    laid = {chosen[1]: chosen[0]} if chosen and len(chosen) == 2 else {}
+    gone = {TILE_OF[FACE_BY_NAME[name]] for name in laid.values()}
+    tiles = {cell: FACES[face] for cell, face in state.table.board.items()} | laid
+    rest = replace(state, hands=tuple(tuple(tile for tile in hand if tile not in gone) for hand in state.hands))
+    seen = (hand for seat, hand in enumerate(rest.hands) if eyes is None or seat in eyes)
     named = {*tiles.values(), *(TILES[tile] for hand in seen for tile in hand)}
     definitions = [*_DEFINITIONS, *map(_symbol, sorted(named))]
-    return table(
-        label, definitions, tiles, state.fresh, _use, _LEAST, lambda width: _cards(state, width, outcome, eyes)
-    )
+    can_touch = chosen is not None
+
+    def _below(width: int) -> tuple[list[str], int, float]:
+        return _cards(rest, width, outcome, eyes, can_touch=can_touch)
+
+    return table(label, definitions, tiles, laid or state.fresh, _use, _LEAST, _below, has_places=can_touch)
 
 
 def _use(name: str, x: int, y: int, side: int = SIDE) -> str:
@@ -129,7 +144,7 @@ def _symbol(name: str) -> str:
 
 
 def _cards(
-    state: State, table_width: int, outcome: Outcome | None, eyes: Collection[int] | None
+    state: State, table_width: int, outcome: Outcome | None, eyes: Collection[int] | None, *, can_touch: bool
 ) -> tuple[list[str], int, float]:
     """Return the line about the game and the seats' cards beneath it."""
     seats = len(state.hands)
@@ -144,7 +159,7 @@ def _cards(
         rows_of_hand = max(1, *(-(-len(state.hands[seat]) // in_a_row) for seat in of_row))
         height = _HEAD + rows_of_hand * _HAND_STEP + 16
         for seat in of_row:
-            hand = held(seat, eyes, _hand(state, seat, in_a_row))
+            hand = held(seat, eyes, _hand(state.hands[seat], in_a_row, can_touch=can_touch))
             lines += _card(state, seat, (15 + (seat - first) * width, y, width - 10, height - 10), hand, outcome)
         y += height
     scale = table_width / (_CARDS_WIDTH + 20)
@@ -161,11 +176,13 @@ def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outco
     return card(seat, box, said, (12, 22), [*content, *hand])
 
 
-def _hand(state: State, seat: int, in_a_row: int) -> Iterator[str]:
-    """Yield the tiles of a seat."""
-    for index, tile in enumerate(sorted(state.hands[seat])):
+def _hand(hand: Iterable[Tile], in_a_row: int, *, can_touch: bool) -> Iterator[str]:
+    """Yield the tiles of a hand."""
+    for index, tile in enumerate(sorted(hand)):
         x, y = 8 + index % in_a_row * _HAND_STEP, _HEAD + index // in_a_row * _HAND_STEP
         yield _use(TILES[tile], x, y, _HAND_SIDE)
+        if can_touch:
+            yield place(TILES[tile], (x, y, _HAND_SIDE, _HAND_SIDE))
 
 
 def _note(state: State, seat: int, said: str) -> str:

@@ -188,13 +188,20 @@ class QuadOminos(Game[State, View, Move]):
             assert state.step != "open" or max(quads) in first, "who is to open has not the highest quad"
             assert self.legal_moves(state), "nothing is legal"
 
-    def draw_text(self, state: State) -> str:
-        """Return the table and every seat's hand, for a terminal."""
-        return draw_text(state, self.outcome(state))
+    def places_of(self, step: Any) -> tuple[str, ...]:
+        """Return the tile of the hand and how it is to lie, then the square; or the word."""
+        return steps.places_of(step)
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
-        """Return the table and the hands, the tiles of the last turn marked, as an SVG document."""
-        return draw_svg(state, self.outcome(state), eyes)
+    def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
+        """Return the table and every seat's hand, for a terminal."""
+        return draw_text(state, self.outcome(state), eyes)
+
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
+        """Return the table and the hands, the tiles of the last turn marked, as an SVG document.
+
+        A tile that is chosen lies on its square, marked in place of the last turn.
+        """
+        return draw_svg(state, self.outcome(state), eyes, chosen)
 
 
 def _board(state: State) -> tuple[tuple[int, int, str], ...]:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base import Step
+from ..drawing import square_name
 from . import rounds, tiles
 from .forms import Done, Lay, Move, Points
 from .rounds import MIDDLE, State
-from .tiles import FACE_BY_NAME, FACES, FITTING, TILES
+from .tiles import FACE_BY_NAME, FACES, FITTING, TILE_OF, TILES
 
 _MOVES: dict[Step, Move] = {"points": Points(), "done": Done()}
 _WORDS: dict[str, list[Step]] = {"bonus": ["points"], "extra": ["done"]}
@@ -34,6 +35,15 @@ def legal_steps(state: State, chosen: tuple[Any, ...]) -> Sequence[Step]:
     if state.step == "bonus":
         return [cell for cell in cells if tiles.can_follow(table, held, cell, face)]
     return cells
+
+
+def places_of(step: Any) -> tuple[str, ...]:
+    """Return what is touched to choose a step."""
+    if not isinstance(step, str):
+        return (square_name(*step),)
+    if step not in FACE_BY_NAME:
+        return (step,)
+    return TILES[TILE_OF[FACE_BY_NAME[step]]], f"{step[:2]} over {step[:1:-1]}"
 
 
 def move_of(chosen: tuple[Any, ...]) -> Move | None:

@@ -7,7 +7,7 @@ dark or light, and in text by digit (White) or letter (Black). So both can be re
 from collections import Counter
 from collections.abc import Iterator
 
-from ..drawing import Symbols, card, document
+from ..drawing import Symbols, card, document, place, square_name
 from .board import COLOURS, MAX_SIZES, NAMES, OWN, mixed, mixed_counts, names, pieces
 from .turns import State
 
@@ -110,8 +110,13 @@ _END = 4.5
 _SYMBOLS = Symbols("n")
 
 
-def draw_svg(state: State) -> str:
-    """Return the board, the placing areas tinted, the last turn marked, and both seats beside it, as SVG."""
+def draw_svg(state: State, looking: int | None) -> str:
+    """Return the board, the placing areas tinted, the last turn marked, and both seats beside it, as SVG.
+
+    Args:
+        state: what to draw.
+        looking: the seat that can touch the dots and its hand; None: nothing can be touched.
+    """
     width = state.field.width * _STEP + 2 * _MARGIN + _SIDE
     height = max(state.field.height * _STEP + 2 * _MARGIN, 2 * _CARD + _BETWEEN + _MARGIN)
     content = [
@@ -119,7 +124,8 @@ def draw_svg(state: State) -> str:
         *_dots(state),
         *_trace(state),
         *(line for dot, tower in enumerate(state.board) if tower for line in _tower(state, dot)),
-        *(line for seat in (0, 1) for line in _card(state, seat, width - _SIDE, height)),
+        *(() if looking is None else _places(state)),
+        *(line for seat in (0, 1) for line in _card(state, seat, (width - _SIDE, height), can_touch=seat == looking)),
         *_footer(state, width - _SIDE, height),
     ]
     label = "Quincala Mixing: the board and the hands"
@@ -192,6 +198,15 @@ def _dots(state: State) -> Iterator[str]:
                 yield _SYMBOLS.use("dot", x, y)
 
 
+def _places(state: State) -> Iterator[str]:
+    """Yield the dots as places."""
+    for dot, is_dot in enumerate(state.field.is_dot):
+        if is_dot:
+            x, y = _middle(state, dot)
+            half = _STEP // 2
+            yield place(square_name(*state.field.places[dot]), (x - half, y - half, _STEP, _STEP))
+
+
 def _trace(state: State) -> Iterator[str]:
     """Yield the last turn: the dots placed on framed, the legs as a line from a ring to an arrow."""
     for dot in state.placed:
@@ -232,8 +247,9 @@ def _tower(state: State, dot: int) -> Iterator[str]:
     )
 
 
-def _card(state: State, seat: int, left: int, height: int) -> list[str]:
-    """Return one seat's card, White's at the bottom: name, colour, sizes in mixed towers, hand."""
+def _card(state: State, seat: int, corner: tuple[int, int], *, can_touch: bool) -> list[str]:
+    """Return one seat's card, White's at the bottom of the drawing: name, colour, sizes in mixed towers, hand."""
+    left, height = corner
     top = 12 if seat == 1 else height - _CARD - 12
     is_next = state.ending is None and seat == state.seat
     said = "out" if seat not in state.order else "to move" if is_next else ""
@@ -242,7 +258,7 @@ def _card(state: State, seat: int, left: int, height: int) -> list[str]:
         f'<text x="33" y="52" font-size="14">{COLOURS[seat].capitalize()}</text>',
         f'<text x="12" y="73" font-size="14" font-style="italic">{_status(state, seat)}</text>',
         *_progress(state, seat),
-        *_hand(state, seat),
+        *_hand(state, seat, can_touch=can_touch),
     ]
     return card(seat, (left, top, _SIDE - 12, _CARD), said, (12, 27), content)
 
@@ -261,7 +277,7 @@ def _progress(state: State, seat: int) -> Iterator[str]:
         yield f'<text x="{x + 12.5}" y="122" font-size="14" text-anchor="middle" {paint}>{size}</text>'
 
 
-def _hand(state: State, seat: int) -> Iterator[str]:
+def _hand(state: State, seat: int, *, can_touch: bool) -> Iterator[str]:
     """Yield the pieces in hand: White's kinds on the left, Black's on the right, with how many there are of each."""
     held = Counter(state.hands[seat])
     yield f'<text x="12" y="153" font-size="13">in hand: {held.total() or "nothing"}</text>'
@@ -270,6 +286,8 @@ def _hand(state: State, seat: int) -> Iterator[str]:
         x, y = 36 + column * 74, 174 + row * 24
         yield _SYMBOLS.use(_symbol(piece, _HEIGHTS[0]), x, y)
         yield f'<text x="{x + 29}" y="{y + 5}" font-size="13">x{held[piece]}</text>'
+        if can_touch:
+            yield place(NAMES[piece], (x - 22, y - 11, 72, 22))
 
 
 def _footer(state: State, left: int, height: int) -> Iterator[str]:

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..base import BadSetup, Coordinate, Game, News, Outcome, Shuffle, rules_beside
+from ..base import BadSetup, Coordinate, Game, News, Outcome, Shuffle, Step, rules_beside
+from ..drawing import square_name
 from . import board as boards
 from . import turns
 from .board import DotPair, Layout, PieceName, PreparedMap
@@ -320,13 +321,19 @@ class QuincalaGame(Game[State, View, Move]):
         assert set(state.order) <= {0, 1}
         assert (state.phase == "over") == (state.ending is not None)
 
-    def draw_text(self, state: State) -> str:
-        """Return the board and both hands, for a terminal."""
+    def places_of(self, step: Step) -> tuple[str, ...]:
+        """Return piece and dot, both ends of a leg, or the word."""
+        if isinstance(step, Place):
+            return step.piece, square_name(*step.dot)
+        return (square_name(*step.start), square_name(*step.end)) if isinstance(step, Leg) else ("stop",)
+
+    def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
+        """Return the board and both hands, for a terminal: nothing is hidden."""
         return draw_text(state)
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
         """Return the board and both hands, the last move marked, as an SVG document: nothing is hidden."""
-        return draw_svg(state)
+        return draw_svg(state, state.seat if chosen is not None else None)
 
 
 def _named(hand: Iterable[int]) -> tuple[str, ...]:

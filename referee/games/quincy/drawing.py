@@ -3,11 +3,10 @@
 In both, a stone has its team's letter beside its colour, in SVG a shape of its own too, and a stone of a line a mark.
 """
 
-from collections.abc import Collection, Iterable
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator
 
 from ...text import counted
-from ..drawing import DARK, LIGHT, Symbols, card, document, held
+from ..drawing import DARK, LIGHT, Symbols, card, document, held, place, square_name
 from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Square, lines, survey
 from .forms import PublicEvent, State
 
@@ -53,10 +52,14 @@ _MARKUP = ("white on blue", "black on gold3")
 """By team."""
 
 
-def draw_text(state: State) -> str:
+def draw_text(state: State, eyes: Collection[int] | None) -> str:
     """Return the board with its row and column numbers, then a line per seat.
 
     A stone of a line stands in parentheses, the square of the last move between `>` and `<`.
+
+    Args:
+        state: what to draw.
+        eyes: the seats whose hands are seen; None: all are.
     """
     last = _last_move(state.log)
     marked = None if last is None else last.square
@@ -65,7 +68,7 @@ def draw_text(state: State) -> str:
     for row in numbers:
         cells = (_cell(state, (row, column), is_marked=(row, column) == marked) for column in numbers)
         rows.append(f"[dim]{row:>2}[/] " + "".join(cells))
-    seats = [_seat_line(state, seat) for seat in range(len(state.hands))]
+    seats = [_seat_line(state, seat, is_seen=eyes is None or seat in eyes) for seat in range(len(state.hands))]
     return "\n".join([*rows, "", *seats, _status(state)])
 
 
@@ -87,8 +90,9 @@ def _empty_sign(square: Square) -> str:
     return "╲" if row == column else "-" if row == 5 else "'" if column == 5 else "·"
 
 
-def _seat_line(state: State, seat: int) -> str:
-    hand = "  ".join(f"{DOMINOES[number][0]}|{DOMINOES[number][1]}" for number in state.hands[seat]) or "-"
+def _seat_line(state: State, seat: int, *, is_seen: bool) -> str:
+    names = ("{}|{}".format(*DOMINOES[number]) if is_seen else "?|?" for number in state.hands[seat])
+    hand = "  ".join(names) or "-"
     turn = "to move" if state.end is None and state.order[0] == seat else "" if seat in state.order else "out"
     stone = f"[{_MARKUP[seat % 2]}] {STONES[seat % 2]} [/]"
     return f"seat {seat} {stone} {_line_count(state, seat):7}  {hand}  [dim]{turn}[/]"
@@ -115,9 +119,9 @@ _STATUS = 'font-size="18" fill="currentColor" text-anchor="middle"'
 _SYMBOLS = Symbols("quincy")
 
 
-def draw_svg(state: State, eyes: Collection[int] | None) -> str:
+def draw_svg(state: State, eyes: Collection[int] | None, *, can_touch: bool) -> str:
     """Return the board with its row and column numbers, and the hands that are seen beside it, as one SVG document."""
-    cards, cards_height = _cards(state, eyes)
+    cards, cards_height = _cards(state, eyes, can_touch=can_touch)
     width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
     last = _last_move(state.log)
     content = [
@@ -125,6 +129,7 @@ def draw_svg(state: State, eyes: Collection[int] | None) -> str:
         *([] if last is None or last.square is None else [_SYMBOLS.use("fresh", *_corner(last.square))]),
         *_bars(state),
         *_stones(state),
+        *(_PLACES if can_touch else ()),
         f'<g transform="translate({_BOARD} 0)">',
         *cards,
         "</g>",
@@ -165,18 +170,19 @@ def _stones(state: State) -> list[str]:
     return found
 
 
-def _cards(state: State, eyes: Collection[int] | None) -> tuple[list[str], int]:
+def _cards(state: State, eyes: Collection[int] | None, *, can_touch: bool) -> tuple[list[str], int]:
     """Return the seats' cards, one below the other, and where the last one ends."""
     found: list[str] = []
     y = _MARGIN
     for seat, hand in enumerate(state.hands):
         height = 58 + _DOMINO[1] * max(1, -(-len(hand) // _HAND_WIDTH))
-        found += _card(state, seat, y, height, eyes)
+        content = held(seat, eyes, _hand(hand, can_touch=can_touch))
+        found += _card(state, seat, y, height, content)
         y += height + 7
     return found, y
 
 
-def _card(state: State, seat: int, y: int, height: int, eyes: Collection[int] | None) -> list[str]:
+def _card(state: State, seat: int, y: int, height: int, hand: Iterable[str]) -> list[str]:
     """Return one seat: its stone and label, its lines, its hand and its last move."""
     said = "out" if seat not in state.order else "to move" if state.end is None and state.order[0] == seat else ""
     width = _CARD_WIDTH - 14
@@ -186,15 +192,20 @@ def _card(state: State, seat: int, y: int, height: int, eyes: Collection[int] | 
     ]
     if said == "out":
         content.append('<text x="12" y="62" font-size="16">out</text>')
-    hand = (
-        _domino(number, 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1])
-        for index, number in enumerate(state.hands[seat])
-    )
-    content += held(seat, eyes, chain.from_iterable(hand))
+    content += hand
     move = _last_move(state.log, seat)
     weight = 'font-weight="700"' if move is not None and move is _last_move(state.log) else 'fill-opacity=".8"'
     content.append(f'<text x="12" y="{height - 8}" font-size="13" {weight}>{_in_words(move)}</text>')
     return card(seat, (0, y, width, height), said, (40, 25), content)
+
+
+def _hand(hand: Iterable[int], *, can_touch: bool) -> Iterator[str]:
+    """Yield the dominoes of a hand."""
+    for index, number in enumerate(hand):
+        corner = 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1]
+        yield from _domino(number, *corner)
+        if can_touch:
+            yield place("{}|{}".format(*DOMINOES[number]), (*corner, 26, 52))
 
 
 def _domino(number: int, x: int, y: int) -> list[str]:
@@ -230,6 +241,7 @@ def _grid() -> list[str]:
 
 
 _GRID = _grid()
+_PLACES = tuple(place(square_name(*square), (*_corner(square), _SIDE, _SIDE)) for square in SQUARES)
 _BOLD = 'font-size="20" font-weight="700" text-anchor="middle"'
 _OUTLINES = ('<circle cx="26" cy="26" r="20"', '<path d="M26 3L49 26L26 49L3 26Z"')
 """By team, up to the attributes of paint: a disc and a diamond."""

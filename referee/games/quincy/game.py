@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, replaced, rules_beside
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, replaced, rules_beside
+from ..drawing import square_name
 from . import board as b
 from .board import Domino, Pair, Square, Squares
 from .drawing import draw_svg, draw_text
@@ -228,13 +229,19 @@ class QuincyGame(Game[State, View, Move]):
         assert sorted(places) == list(b.ALL_DOMINOES)
         assert state.end is not None or state.arriving is not None or _can_act(state, state.order[0])
 
-    def draw_text(self, state: State) -> str:
-        """Return the board and every seat's hand, for a terminal."""
-        return draw_text(state)
+    def places_of(self, step: Step) -> tuple[str, ...]:
+        """Return the domino, then the square, or the word."""
+        assert isinstance(step, Add | Remove | Discard)
+        domino = "{}|{}".format(*sorted(step.domino))
+        return domino, "discard" if isinstance(step, Discard) else square_name(*step.square)
 
-    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+    def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
+        """Return the board and every seat's hand, for a terminal."""
+        return draw_text(state, eyes)
+
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None, chosen: tuple[Any, ...] | None = None) -> str:
         """Return the board and the hands, the last move marked, as an SVG document."""
-        return draw_svg(state, eyes)
+        return draw_svg(state, eyes, can_touch=chosen is not None)
 
 
 def _added(state: State, domino: int, square: Square) -> State:

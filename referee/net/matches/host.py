@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 
 from ... import __version__
 from ...games.base import Game
-from ...launch import PlayerError
+from ...launch import Invitation, PlayerError
 from ...match.commands import ExpelSeat, Result
 from ...match.machine import Match
 from ...observers import MatchStep, Observer
@@ -27,7 +27,7 @@ from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from .journal import Journal
 from .lag import LoopLag
-from .programs import MatchPrograms, Occupant, Vacancy, private_sockets
+from .programs import Guest, MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
 from .services import MatchServices
 from .settings import MatchSettings, seed_of, setup_of
@@ -74,7 +74,7 @@ class MatchHost:
         settings: MatchSettings,
         services: MatchServices,
     ) -> None:
-        self._reactor = reactor
+        self.reactor = reactor
         self._now = now
         self._game = game
         self._settings = settings
@@ -152,9 +152,9 @@ class MatchHost:
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.time.start_ms / 1000
         may_return, patience = not occupants, self._patience
-        match_programs = MatchPrograms(match, occupants, tokens, self._settings.folder, self._reactor, self._services)
+        match_programs = MatchPrograms(match, occupants, tokens, self._settings.folder, self.reactor, self._services)
         async with match_programs.own_folders():
-            door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
+            door = ReservedSeats(self.reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
             lender = self._services.lender
             if lender is not None:
                 lender.playing[self.match_name] = door
@@ -163,9 +163,11 @@ class MatchHost:
                 door.origins = {str(socket): seat for seat, socket in sockets.items()}
                 try:
                     if match_programs.seats or not match_programs.reused:  # else nobody has to connect
-                        await self._listen(ports, [*sockets.values()] or [address], door)
+                        has_guests = any(isinstance(occupant, Guest) for occupant in occupants)
+                        own = [address] if has_guests or not sockets else []
+                        await self._listen(ports, [*own, *sockets.values()], door)
                     match_programs.start(door, self._address, sockets, is_patient=is_patient)
-                    self._seat(door, match, occupants)
+                    self._seat(door, match, occupants, tokens)
                     if self._address:
                         started = counted(len(match_programs.programs.keys() - match_programs.reused.keys()), "program")
                         self._note("reported", text=f"{started} started; the referee listens on {self._address}")
@@ -184,7 +186,7 @@ class MatchHost:
                     await match_programs.dismiss()
                     await ports.stopped()
 
-    def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant]) -> None:
+    def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant], tokens: Sequence[str]) -> None:
         """Seat who is here, and wait for nobody who is out or can't come."""
         for seat in range(len(match.setup.names)):
             occupant = occupants[seat] if occupants else None
@@ -194,6 +196,8 @@ class MatchHost:
                 door.give_up(seat, occupant.why)
             elif isinstance(occupant, PlayerLink):
                 door.take_back(seat, occupant)
+            elif isinstance(occupant, Guest):
+                occupant.invite(Invitation(address=self._address, token=tokens[seat]))
 
     async def play_signed_up(self, address: str, policy: SignUpPolicy) -> MatchReport | None:
         """Take sign-ups, then play.
@@ -234,7 +238,7 @@ class MatchHost:
 
     def _sign_up(self, policy: SignUpPolicy) -> SignUp:
         return SignUp(
-            self._reactor,
+            self.reactor,
             policy,
             self._settings.players,
             on_change=lambda names: self._note("reported", text=f"signed up: {', '.join(names)}"),
@@ -253,8 +257,8 @@ class MatchHost:
 
     async def _listen(self, ports: Ports, endpoints: Sequence[str | Path], door: Door) -> None:
         door.note = self._note
-        factory = LinkFactory(door, self._reactor, self._now, self._settings.kind)
-        self._address = await ports.open(self._reactor, endpoints, factory)
+        factory = LinkFactory(door, self.reactor, self._now, self._settings.kind)
+        self._address = await ports.open(self.reactor, endpoints, factory)
         self._note("listening", address=self._address)
 
     async def _run(
@@ -291,7 +295,7 @@ class MatchHost:
             self._services.durability if resumed is None else Durability(resumed.durability or Durability.MATCH)
         )
         journal = Journal(writer, self._commits, durability)
-        runner = MatchRunner(match, players, journal, self._reactor, self._lag, last_ms=last_ms, on_step=_step)
+        runner = MatchRunner(match, players, journal, self.reactor, self._lag, last_ms=last_ms, on_step=_step)
         door.returns = runner
         if lender is not None:
             lender.playing[self.match_name] = runner

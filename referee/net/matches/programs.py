@@ -5,7 +5,7 @@ Where programs stay, one that waits is taken in place of a new one, and goes bac
 
 import contextlib
 import re
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,17 @@ class Vacancy(Struct, frozen=True, kw_only=True):
     why: str
 
 
-Occupant = Launch | PlayerLink | Vacancy | None
-"""Who is to sit on a seat: a program to start, a player that is connected, nobody, or (None) who comes by itself."""
+class Guest(Struct, frozen=True, kw_only=True):
+    """A player without a program, who connects once it is told where."""
+
+    name: str
+    invite: Callable[[Invitation], None]
+    """Called when the referee listens; returns at once."""
+
+
+Occupant = Launch | PlayerLink | Vacancy | Guest | None
+"""Who is to sit on a seat: a program to start, a player that is connected or to be told to connect, nobody, or (None)
+who comes by itself."""
 
 
 class MatchPrograms:

@@ -1,0 +1,107 @@
+"""The persons at the table of one match: seats them, tells them what happens, and opens what they play on."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol
+
+from protocol.address import parse_address
+
+from ..errors import BadRequest
+from ..games.base import Game
+from ..launch import Invitation, Launch, PersonPlace
+from ..net.matches.programs import Guest, Occupant
+from ..observers import MatchStep, Observer
+from .seat import PersonSeat
+from .terminal import Show, TerminalSeat, read_lines
+
+Open = Callable[[str], None]
+"""Shows the page of an address in a browser; returns at once."""
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """What there is where persons play."""
+
+    show: Show
+    """Shows lines of a terminal."""
+    say: Callable[[str], None]
+    """Tells a sentence."""
+    open: Open | None
+    """None: no browser is opened; the link is told anyway."""
+
+
+class PersonTable(Observer):
+    """The persons of one match.
+
+    Args:
+        game: that is played.
+        launches: of all players, by seat, unless lots are drawn.
+        around: where the persons are.
+
+    Raises:
+        BadRequest: two of them are to share the terminal.
+    """
+
+    def __init__(self, game: Game[Any, Any, Any], launches: Sequence[Launch], around: Surroundings) -> None:
+        self._game = game
+        self._launches = launches
+        self._around = around
+        self._reactor: Any = None
+        self._seats: dict[str, PersonSeat] = {}
+        """By name."""
+        if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
+            raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
+
+    @contextlib.asynccontextmanager
+    async def opened(self, reactor: Any) -> AsyncIterator[list[Occupant]]:
+        """Have the seats ready; yield who is to sit at the table.
+
+        Raises:
+            EndpointError: no port is to be had for the pages.
+        """
+        self._reactor = reactor
+        persons = {launch.name: launch.person for launch in self._launches if launch.person}
+        self._seats = {name: PersonSeat(self._game, name, reactor) for name in persons}
+        for name, where in persons.items():
+            if where is PersonPlace.TERMINAL:
+                terminal = TerminalSeat(self._seats[name], self._around.show, self._leave)
+                read_lines(terminal.type, reactor)
+        on_pages = {name: self._seats[name] for name, where in persons.items() if where is PersonPlace.PAGE}
+        async with contextlib.AsyncExitStack() as stack:
+            if on_pages:
+                from .page import open_site  # noqa: PLC0415  # Klein installs a reactor: only where one runs
+
+                site = await open_site(on_pages, reactor)
+                stack.push_async_callback(site.close, reactor)
+                for name in on_pages:
+                    self._show_link(name, site.link(name))
+            yield [self._occupant(launch) for launch in self._launches]
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Tell every person."""
+        for seat in self._seats.values():
+            seat.stepped(step)
+
+    def _occupant(self, launch: Launch) -> Occupant:
+        if launch.person is None:
+            return launch
+        return Guest(name=launch.name, invite=partial(self._join, self._seats[launch.name]))
+
+    def _join(self, seat: PersonSeat, invitation: Invitation) -> None:
+        """Connect a seat to the referee; if that fails, nobody takes the seat, which the referee will find out."""
+        where = parse_address(invitation.address)
+        connectProtocol(TCP4ClientEndpoint(self._reactor, where.host, where.port), seat.client(invitation)).addErrback(
+            lambda _: None
+        )
+
+    def _show_link(self, name: str, link: str) -> None:
+        self._around.say(f"{name} plays at {link}")
+        if self._around.open is not None:
+            self._around.open(link)
+
+    def _leave(self) -> None:
+        """Stop the match, as Ctrl-C does."""
+        self._reactor.stop()

@@ -1,0 +1,170 @@
+"""Persons play whole matches in a browser: in each game one by clicks alone against one by keys alone."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.keys import Keys
+
+from ..pages.browser import Page, start_browser
+from ..warm import run
+
+BY_HAND = 5
+"""So many times a person's pointer or keyboard is used, which takes long; the rest of the match the page's own do."""
+WAIT_S = 240
+"""For the rest of a match on a busy machine."""
+SHORT = {
+    "q": (),
+    "quincy": (),
+    "quincala": ("--option", "sizes=3", "--option", "max_turns=4"),
+    "quadominos": ("--option", "target=10", "--option", "max_rounds=1"),
+}
+NEXT = """
+    const at = (selector) => document.querySelector(selector);
+    const has = (name) => document.body.classList.contains(name);
+    const next = (passes) => {
+      const pass = passes && [...document.querySelectorAll(".word")].find((word) => word.textContent === "pass");
+      return pass || at("#hand-in:enabled") || at(".place.can") || at(".word");
+    };
+"""
+LOOK = f"""
+    {NEXT}
+    const [last, name, done] = arguments;
+    const look = () => {{
+      const status = at("#status").textContent;
+      const seen = {{ version: document.body.dataset.version, status }};
+      if (seen.version === last) return false;
+      if (has("over")) done({{ ...seen, is: "over" }});
+      else if (status === `${{name}} is to move`) done({{ ...seen, is: "waiting" }});
+      else if (has("asked")) done({{ ...seen, is: "asked", next: next(false) }});
+      else return false;
+      return true;
+    }};
+    const observer = new MutationObserver(() => look() && observer.disconnect());
+    if (!look()) observer.observe(document.body, {{ subtree: true, childList: true, attributes: true }});
+"""
+"""Waits until there is something new for one person to know; returns what, and what to touch next."""
+OVER = """
+    const [done] = arguments;
+    const look = () => has("over") && done();
+    new MutationObserver(look).observe(document.body, { attributes: true });
+    look();
+"""
+"""Waits for the end."""
+GO_ON = f"""
+    {NEXT}
+    const byKeys = arguments[0];
+    let last = "";
+    const press = (on) => on.dispatchEvent(new KeyboardEvent("keydown", {{ key: "Enter", bubbles: true }}));
+    const go = () => {{
+      if (!has("asked") || document.body.dataset.version === last) return;
+      last = document.body.dataset.version;
+      const touched = next(true);
+      if (touched.matches("button")) touched.click();
+      else if (byKeys) {{ touched.focus(); press(touched); }}
+      else touched.dispatchEvent(new MouseEvent("click", {{ bubbles: true }}));
+    }};
+    new MutationObserver(go).observe(document.body, {{ subtree: true, childList: true, attributes: true }});
+    go();
+"""
+"""Plays on as long as there is something to do; the Q game is passed, for it would last long."""
+
+
+class Tab:
+    """The page of one person.
+
+    Args:
+        driver: of the browser.
+        link: of the page.
+        other: name of the other person.
+        by_keys: whether it plays by keys alone; else by clicks alone.
+    """
+
+    def __init__(self, driver: webdriver.Chrome, link: str, other: str, *, by_keys: bool) -> None:
+        self._driver = driver
+        self._other = other
+        self._by_keys = by_keys
+        self._last = ""
+        self.status = ""
+        self.acts = 0
+        self.page = Page(driver)
+        driver.switch_to.new_window("tab")
+        self._handle = driver.current_window_handle
+        driver.set_script_timeout(WAIT_S)
+        driver.get(link)
+
+    def play(self) -> bool:
+        """Choose and hand in until it is the other's turn, or long enough; tell whether it is the other's."""
+        self._driver.switch_to.window(self._handle)
+        while self.acts < BY_HAND and (seen := self._look())["is"] == "asked":
+            self.acts += 1
+            if self._by_keys:
+                self.page.press(Keys.ENTER)
+            else:
+                seen["next"].click()
+        return self.acts < BY_HAND and bool(seen["is"] == "waiting")
+
+    def go_on(self) -> None:
+        """Let the page play on by itself."""
+        self._driver.switch_to.window(self._handle)
+        self.page.run(GO_ON, self._by_keys)
+
+    def reload(self) -> None:
+        """Load the page anew, as if the tab had been closed; it comes back to what it showed."""
+        self._driver.switch_to.window(self._handle)
+        self._look()
+        before, self._last = self.status, ""
+        self._driver.refresh()
+        self._look()
+        self._last = ""
+        assert self.status == before
+
+    def ending(self) -> str:
+        """Wait for the end, and return what is said of it."""
+        self._driver.switch_to.window(self._handle)
+        self._driver.set_script_timeout(WAIT_S)
+        self._driver.execute_async_script(f"{NEXT} {OVER}")
+        return self.page.text("#status")
+
+    def _look(self) -> Any:
+        seen = self._driver.execute_async_script(LOOK, self._last, self._other)
+        self._last, self.status = seen["version"], seen["status"]
+        return seen
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """Give a browser for all matches."""
+    driver = start_browser(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_a_whole_match_by_clicks_and_by_keys(game: str, browser: webdriver.Chrome, tmp_path: Path) -> None:
+    """Both see the end, nothing complains, and the record is an ordinary one that holds."""
+    command = [sys.executable, "-m", "referee", "play", game, "me:ada", "me:bob", "--no-open", "--seed", "11"]
+    command += [*SHORT[game], "--logs", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as playing:
+        assert playing.stderr is not None
+        try:
+            links = [re.findall(r"http://\S+", playing.stderr.readline())[0] for _ in range(2)]
+            tabs = [Tab(browser, links[0], "bob", by_keys=False), Tab(browser, links[1], "ada", by_keys=True)]
+            tabs[0].reload()
+            at = 0
+            while tabs[at].play():
+                at = 1 - at
+            for tab in tabs:
+                tab.go_on()
+            for tab in tabs:
+                assert "won" in tab.ending()
+                assert tab.page.complaints() == []
+            assert playing.wait(60) == 0
+        finally:
+            playing.kill()
+    assert run(["audit", str(tmp_path)]).returncode == 0
