@@ -18,6 +18,7 @@ BENCHMARKS = (
     "ratings",
     "rules",
     "season",
+    "spectators",
     "storm",
     "strength",
     "swiss",
