@@ -12,14 +12,16 @@ from .rendering import page
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
-def contest_page(card: Any, about: str) -> str:
+def contest_page(card: Any, about: str, *, is_still: bool = False) -> str:
     """Return the first page of a contest.
 
     Args:
         card: how the contest stands: `title`, and `tournaments` in short.
         about: the organiser's words, in Markdown; HTML in it is shown as text.
+        is_still: whether it stands in an archive, without a server that it could ask.
     """
-    return page("contest", None, may_ask=True, card=card, about=_markdown.render(printable_lines(about)))
+    words = _markdown.render(printable_lines(about))
+    return page("contest", {"is_still": is_still}, may_ask=not is_still, card=card, about=words, is_still=is_still)
 
 
 def live_page(title: str, live: Any, now: float) -> str:

@@ -1,11 +1,14 @@
 """`referee host` as an organiser and a visitor find it: played, shown, killed, gone on with, verified."""
 
 import json
+import posixpath
+import re
 import signal
 import subprocess
 import sys
 import tarfile
 import urllib.request
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +109,10 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         (tmp_path / "rounds.jsonl").write_bytes(fetched(site, "tournaments/rounds/rounds.jsonl"))
         (tmp_path / "key.pem").write_bytes(fetched(site, "key.pem"))
         (tmp_path / "heads").write_bytes(fetched(site, "tournaments/rounds/heads"))
+    archived = archive_of(contest, tmp_path)
+    for name in ("report.html", "rounds.jsonl", "rounds-00001.jsonl", "replays/rounds-00001.html", "heads"):
+        assert f"tournaments/rounds/{name}" in archived
+    assert {name.partition("/")[0] for name in archived} == {"index.html", "key.pem", "tournaments"}
     records = [str(path) for path in sorted(tmp_path.glob("*.jsonl"))]
     referee("audit", *records, "--key", str(tmp_path / "key.pem"), "--heads", str(tmp_path / "heads"))
 
@@ -172,6 +179,20 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
     copy = tmp_path / "copy" / contest.name
     referee("audit", str(copy / "logs" / "rounds"))
     assert "it left" in (copy / "logs" / "rounds" / "rounds.jsonl").read_text()
+
+
+def archive_of(contest: Path, folder: Path) -> set[str]:
+    """Write a contest as an archive, whose links all lead into it; return the names of its files."""
+    path = folder / "contest.zip"
+    key = str(folder / "host.pem")
+    assert "wrote" in referee("host", str(contest), "--archive", str(path), "--key", key).stdout
+    assert "can't write" in referee("host", str(contest), "--archive", str(path), "--key", key, status=2).stderr
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+        for page in (name for name in names if name.endswith(".html")):
+            for link in re.findall(r'href="([^"#]+)', archive.read(page).decode()):
+                assert posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) in names, (page, link)
+    return names
 
 
 def test_wrong_uses_are_told(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from twisted.internet.defer import CancelledError, gatherResults
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
 from ...pages.contest_page import contest_page, live_page, refusal_page
-from ...plugins import installed
 from ...record.key_file import public_pem
 from ...site.cards import ContestCard, TournamentCard
 from ...site.event_streams import EventStreams
@@ -154,17 +153,5 @@ class HostedContest:
         return ContestCard(title=self._contest.title, tournaments=[self._card(run) for run in self.runs.values()])
 
     def _card(self, run: TournamentRun) -> TournamentCard:
-        spec, scheduled = run.scheduled.plan.spec, run.scheduled
-        published = self._publisher.published[spec.name]
-        return TournamentCard(
-            name=spec.name,
-            game=installed().game(spec.game).title,
-            format=spec.format,
-            entrants=len(spec.entrants),
-            state=run.state,
-            start=None if scheduled.start is None else scheduled.start.isoformat(),
-            played=max(run.played, published.reported or 0),
-            open_matches=list(run.open_matches.values()),
-            leaders=published.leaders,
-            reported=published.reported,
-        )
+        published = self._publisher.published[run.scheduled.name]
+        return published.card(run.scheduled, run.state, run.played, list(run.open_matches.values()))

@@ -15,7 +15,9 @@ from ...clock import Timer
 from ...launch.starting import ProcessCommand, if_alive, start
 from ...observers import Note
 from ...pages.words import number
-from ...site.cards import Leader
+from ...plugins import installed
+from ...site.cards import Leader, OpenMatch, TournamentCard
+from .contest_file import ScheduledTournament
 
 SHOWN = 3
 """Leaders on the first page."""
@@ -33,7 +35,9 @@ class _Line(Struct, frozen=True, kw_only=True):
     points: float
 
 
-class _Standings(Struct, frozen=True):
+class _Report(Struct, frozen=True):
+    state: str
+    """`over` or `running`."""
     played: int
     standings: tuple[_Line, ...]
 
@@ -49,6 +53,44 @@ class Published(Struct):
     due: float = 0.0
     """Instant before which it is not made anew, in seconds."""
     leaders: Sequence[Leader] = ()
+    is_over: bool = False
+    """Whether its report says so."""
+
+    def read(self) -> None:
+        """Look at its report; where there is none, or it can't be read, there is nothing to tell."""
+        try:
+            told = msgspec.json.decode((self.folder / "tournament.json").read_bytes(), type=_Report)
+        except (OSError, msgspec.MsgspecError):
+            self.reported, self.leaders, self.is_over = None, (), False
+            return
+        first = told.standings[:SHOWN]
+        self.reported, self.is_over = told.played, told.state == "over"
+        self.leaders = [Leader(place=line.place, name=line.name, points=number(line.points)) for line in first]
+
+    def card(
+        self, scheduled: ScheduledTournament, state: str, played: int, open_matches: Sequence[OpenMatch]
+    ) -> TournamentCard:
+        """Return the tournament in short.
+
+        Args:
+            scheduled: what is played, and when.
+            state: in words.
+            played: matches.
+            open_matches: those that are played now.
+        """
+        spec = scheduled.plan.spec
+        return TournamentCard(
+            name=spec.name,
+            game=installed().game(spec.game).title,
+            format=spec.format,
+            entrants=len(spec.entrants),
+            state=state,
+            start=None if scheduled.start is None else scheduled.start.isoformat(),
+            played=max(played, self.reported or 0),
+            open_matches=open_matches,
+            leaders=self.leaders,
+            reported=self.reported,
+        )
 
 
 class Publisher:
@@ -111,21 +153,11 @@ class Publisher:
         published, now = self.published[name], self._reactor.seconds()
         published.seen, published.due = length, now + SHARE * (now - begun)
         if status == 0:
-            published.reported, published.leaders = _reported(published.folder)
+            published.read()
             self._changed()
         else:
             self._note("report-failed", tournament=name, status=status, error=words.strip()[-1000:])
         self.begin()
-
-
-def _reported(folder: Path) -> tuple[int | None, Sequence[Leader]]:
-    """Return how many matches the report has, and who leads in it; nobody if that can't be read."""
-    try:
-        told = msgspec.json.decode((folder / "tournament.json").read_bytes(), type=_Standings)
-    except (OSError, msgspec.MsgspecError):
-        return None, ()
-    first = told.standings[:SHOWN]
-    return told.played, [Leader(place=line.place, name=line.name, points=number(line.points)) for line in first]
 
 
 def _kindly() -> Sequence[str]:

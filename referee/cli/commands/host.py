@@ -5,11 +5,14 @@ from pathlib import Path
 
 import rich_click as click
 
+from ...app.contest.archiving import write_archive
 from ...app.contest.contest_file import read_contest, write_example
 from ...app.contest.hosting import LISTEN, host
-from ...app.services import RefereeOptions
+from ...app.services import RefereeOptions, find_sealer
 from ...plugins import installed
-from ..common import FOLDER, out
+from ...record.key_file import public_pem
+from ...text import counted
+from ..common import FILE, FOLDER, out
 from ..options.running import key_options
 
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
@@ -22,9 +25,17 @@ PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 @click.option("--check", is_flag=True, help="Only read contest.toml and the files of its tournaments.")
 @click.option("--listen", "address", metavar="ENDPOINT", default=LISTEN, show_default=True, help="Where the site is.")
 @click.option("--behind-proxy", is_flag=True, help="A web server in front passes visitors on, with X-Forwarded-For.")
+@click.option("--archive", type=FILE, help="Only write what everybody may see into a zip file.")
 @key_options
 def host_command(
-    folder: Path, address: str, *, example: bool, check: bool, behind_proxy: bool, running: RefereeOptions
+    folder: Path,
+    address: str,
+    *,
+    example: bool,
+    check: bool,
+    behind_proxy: bool,
+    archive: Path | None,
+    running: RefereeOptions,
 ) -> None:
     """Host the contest of FOLDER: play its tournaments, and show them to everybody in a browser.
 
@@ -42,5 +53,9 @@ def host_command(
         for scheduled in contest.tournaments:
             start = "at once" if scheduled.start is None else f"from {scheduled.start:%F %R} UTC"
             out.say(f"{scheduled.name}: {start}")
+        return
+    if archive is not None:
+        key = public_pem(find_sealer(running.key, running.say).public).encode()
+        out.say(f"wrote {archive}: {counted(write_archive(contest, key, archive), 'file')}")
         return
     host(contest, running, PROGRAM, address, is_behind_proxy=behind_proxy)

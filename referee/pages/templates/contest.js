@@ -63,7 +63,8 @@ function follow() {
   stream.onmessage = (event) => show(JSON.parse(event.data));
 }
 localTimes(document);
-if (shown.size) {
+const { is_still: isStill } = JSON.parse(document.getElementById("data").textContent);
+if (shown.size && !isStill) {
   document.addEventListener("visibilitychange", follow);
   follow();
 }

@@ -1,0 +1,60 @@
+"""Writes a contest as one archive of static files, which opens without a server: pages, records, heads, key.
+
+Its paths are the site's addresses, and the same rule decides what is for everybody: neither has what the other keeps.
+"""
+
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...errors import BadRequest
+from ...pages.contest_page import contest_page
+from ...site.cards import ContestCard
+from ...site.published import HEADS, find_published
+from .contest_file import Contest
+from .publishing import Published
+
+
+class NoArchive(BadRequest):
+    """An archive that can't be written; the text says why."""
+
+
+def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
+    """Write a contest as an archive; return how many files it has.
+
+    Args:
+        contest: of which reports were made.
+        public_key: as a PEM file.
+        target: a new file.
+
+    Raises:
+        NoArchive: the file is there, or it can't be written.
+    """
+    cards, files = [], list[tuple[str, Path]]()
+    for scheduled in contest.tournaments:
+        published = Published(scheduled.plan.run_settings.folder)
+        published.read()
+        state = "is over" if published.is_over else "is not over"
+        cards.append(published.card(scheduled, state, published.reported or 0, ()))
+        files += ((f"tournaments/{scheduled.name}/{path}", found) for path, found in _for_everybody(published))
+    page = contest_page(ContestCard(title=contest.title, tournaments=cards), contest.about, is_still=True)
+    try:
+        with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("index.html", page)
+            archive.writestr("key.pem", public_key)
+            for name, path in files:
+                archive.write(path, name)
+            return len(archive.namelist())
+    except OSError as error:
+        raise NoArchive(f"can't write {target}: {error.strerror}") from None
+
+
+def _for_everybody(published: Published) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a tournament that everybody may have, each with its address there."""
+    folder = published.folder
+    below = (Path(where) / name for where, _, names in os.walk(folder) for name in names)
+    for path in (HEADS, *sorted(found.relative_to(folder).as_posix() for found in below)):
+        found = find_published(folder, path, is_over=published.is_over)
+        if found is not None:
+            yield path, found
