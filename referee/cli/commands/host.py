@@ -5,9 +5,9 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...app.contest.archiving import write_archive
 from ...app.contest.contest_file import read_contest, write_example
 from ...app.contest.hosting import LISTEN, host
+from ...app.contest.public_archive import write_archive
 from ...app.services import RefereeOptions, find_sealer
 from ...plugins import installed
 from ...record.key_file import public_pem
