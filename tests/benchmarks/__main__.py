@@ -5,10 +5,12 @@ from importlib import import_module
 
 BENCHMARKS = (
     "audit",
+    "cluster",
     "crowd",
     "damage",
     "fairness",
     "fuzz",
+    "hosts",
     "kills",
     "leaks",
     "learning",

@@ -1,0 +1,138 @@
+"""How many matches a minute a cluster plays of programs that think 50 ms a move, with more and more hosts.
+
+Hosts are processes of this machine, each with one table, and their programs sleep while they think: what is measured is
+what is lost between the matches, not how fast the machine is. The ideal is that of hosts that play one match after the
+other, in which nothing but thinking takes time. Counted is the middle of each tournament, when all hosts are at work.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from referee.app.new_player import make_player
+from tests.cluster.processes import Processes
+from tests.cluster.troubles import dispatcher_in
+
+HOSTS = (1, 2, 4, 8)
+PER_HOST = 12
+"""Matches: those of the middle, and one for the beginning and one for the end."""
+THINK_MS = 50
+TOML = """\
+name = "cup"
+game = "quincy"
+seed = 1
+tables = 100
+sandbox = "off"
+entrants_from = "programs"
+
+[format]
+name = "roundrobin"
+cycles = {cycles}
+"""
+ENTRANTS = 4
+PER_CYCLE = 6
+CHOOSE = "static void choose(const char *game, const struct value *view, struct buffer *move) {\n"
+SLEEP = f"    usleep({1000 * THINK_MS});\n"
+POLL_S = 0.05
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """Processor time so far, in seconds."""
+
+    closed: int
+    """Matches by then."""
+    seconds: tuple[float, ...]
+    """Of the tournament's process, of the one that speaks to Dask, and of the scheduler."""
+
+
+def main(arguments: list[str]) -> int:
+    """Play a tournament with each number of hosts, and print a line for each."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks cluster", description=__doc__)
+    parser.add_argument("--hosts", type=int, nargs="+", default=HOSTS)
+    parser.add_argument("--matches", type=int, default=PER_HOST, help="for each host, at least 4")
+    chosen = parser.parse_args(arguments)
+    print("hosts | matches/min of ideal | ms of processor time a match: coordinator + dispatcher + scheduler")
+    for hosts in chosen.hosts:
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"{hosts:5} | {told(Path(folder), hosts, hosts * chosen.matches)}", flush=True)
+    return 0
+
+
+def told(folder: Path, hosts: int, matches: int) -> str:
+    """Play a tournament, and return what came of it in one line."""
+    write(folder, matches)
+    processes = Processes(folder, hosts)
+    try:
+        first, last = measured(folder, processes, hosts)
+    finally:
+        processes.close()
+    closings = [line["event"] for line in lines_of(folder) if line.get("event", {}).get("event") == "match-closed"]
+    middle = closings[first.closed - 1 : last.closed]
+    wall_s = (datetime.fromisoformat(middle[-1]["at"]) - datetime.fromisoformat(middle[0]["at"])).total_seconds()
+    thought_s = sum(event["entry"]["turns"] * THINK_MS / 1000 for event in middle) / len(middle)
+    played = len(middle) - 1
+    share = played / wall_s / (hosts / thought_s)
+    costs = [1000 * (end - begin) / played for begin, end in zip(first.seconds, last.seconds, strict=True)]
+    return f"{60 * played / wall_s:11.1f} {share:8.0%} | {' + '.join(f'{cost:.1f}' for cost in costs)}"
+
+
+def write(folder: Path, matches: int) -> None:
+    """Write the programs and the file of a tournament."""
+    (folder / "programs").mkdir()
+    for number in range(ENTRANTS):
+        player = folder / "programs" / f"p{number}"
+        make_player("c", player)
+        source = player / "player.c"
+        text = source.read_text()
+        assert CHOOSE in text, "the sample chooses in another way"
+        source.write_text("#include <unistd.h>\n" + text.replace(CHOOSE, CHOOSE + SLEEP))
+    (folder / "cup.toml").write_text(TOML.format(cycles=-(-matches // PER_CYCLE)))
+
+
+def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spent]:
+    """Run the tournament; return what had been spent at the beginning and at the end of its middle."""
+    command = [sys.executable, "-m", "referee", "tournament", "cup.toml", *processes.options]
+    with (folder / "printed").open("wb") as printed:
+        keeper = subprocess.Popen(
+            [*command, "--diagnostics", "diagnostics"], cwd=folder, stdout=printed, stderr=printed
+        )
+    seen: list[Spent] = []
+    total = -1
+    while keeper.poll() is None:
+        closed = record_of(folder).read_bytes().count(b'"match-closed"') if record_of(folder).exists() else 0
+        if closed >= hosts and closed != total:
+            total = closed
+            seen.append(spent(folder, closed, keeper.pid, processes.scheduler.pid))
+        time.sleep(POLL_S)
+    assert keeper.returncode == 0, (folder / "printed").read_text()
+    return seen[0], next(each for each in reversed(seen) if each.closed <= total - hosts)
+
+
+def spent(folder: Path, closed: int, keeper: int, scheduler: int) -> Spent:
+    """Return what processes have spent by now."""
+    return Spent(closed=closed, seconds=tuple(map(processor_s, (keeper, dispatcher_in(folder), scheduler))))
+
+
+def processor_s(pid: int) -> float:
+    """Return the processor time of a process, in seconds."""
+    fields = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def record_of(folder: Path) -> Path:
+    """Return the record of the tournament."""
+    return folder / "logs" / "cup" / "cup.jsonl"
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of the tournament's record."""
+    return [json.loads(line) for line in record_of(folder).read_bytes().splitlines()]

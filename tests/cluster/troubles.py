@@ -1,0 +1,163 @@
+"""A tournament on test hosts while they are killed, frozen and cut off; and what has to be the same all the same."""
+
+import json
+import os
+import re
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from ..net.tournaments.in_memory import lines_of
+from .hosts import KEEPER, SCHEDULER_HOST, Farm
+
+POLL_S = 0.05
+LATE_S = 120.0
+"""So long a host is frozen or cut off, if nobody notices that it is lost."""
+_COMPARED = ("ranking", "scores", "fouls", "reason", "turns")
+_NAME = re.compile(r" as (\S+), with")
+
+
+class Trouble(Struct, frozen=True, kw_only=True):
+    """Something that goes wrong."""
+
+    after: int
+    """As soon as so many matches are closed."""
+    what: Literal["kill", "freeze", "cut", "dispatcher"]
+    """A host or what runs on it, or the process that speaks to the scheduler, which is killed."""
+    host: str = ""
+
+
+class Endured:
+    """A tournament that is run on a farm, whatever happens.
+
+    Args:
+        farm: where.
+        file: of the tournament.
+        say: is told of each trouble.
+    """
+
+    def __init__(self, farm: Farm, file: Path, say: Callable[[str], None] = lambda text: None) -> None:
+        self._farm = farm
+        self._file = file
+        self._say = say
+        self.record = file.parent / "logs" / file.stem / f"{file.stem}.jsonl"
+        self._log = file.parent / "diagnostics"
+        self._away: dict[str, tuple[str, int, float]] = {}
+        """Host that is frozen or cut off -> which of both, how much of the diagnostics came before, and until when."""
+
+    def run(self, troubles: Iterable[Trouble]) -> None:
+        """Run it to its end.
+
+        Raises:
+            AssertionError: it has not come to it.
+        """
+        waiting = deque(sorted(troubles, key=lambda trouble: trouble.after))
+        self._start()
+        while (status := self._farm.running[KEEPER].poll()) is None:
+            while waiting and self.closed >= waiting[0].after:
+                self._cause(waiting.popleft())
+            for host in list(self._away):
+                self._bring_back(host)
+            time.sleep(POLL_S)
+        assert status == 0, self._farm.printed(KEEPER)[-3000:]
+        assert not waiting, f"it was over before {waiting}"
+
+    @property
+    def closed(self) -> int:
+        """How many matches are closed."""
+        return self.record.read_bytes().count(b'"event":"match-closed"') if self.record.exists() else 0
+
+    def notes(self, event: str) -> list[dict[str, Any]]:
+        """Return what the diagnostics tell of one kind of event."""
+        lines = self._log.read_text().splitlines(keepends=True) if self._log.exists() else []
+        return [
+            line for line in map(json.loads, (line for line in lines if line.endswith("\n"))) if line["event"] == event
+        ]
+
+    def _start(self) -> None:
+        self._farm.start_tournament(self._file, "--diagnostics", str(self._log))
+
+    def _cause(self, trouble: Trouble) -> None:
+        self._say(f"after {self.closed} matches: {trouble.what} {trouble.host}")
+        match trouble.what:
+            case "dispatcher":
+                os.kill(dispatcher_in(self._file.parent), signal.SIGKILL)
+            case "kill":
+                self._kill(trouble.host)
+            case "freeze":
+                self._farm.freeze(trouble.host)
+            case "cut":
+                self._farm.network.cut(trouble.host)
+        if trouble.what in ("freeze", "cut"):
+            self._away[trouble.host] = trouble.what, len(self.notes("host-lost")), time.monotonic() + LATE_S
+
+    def _kill(self, host: str) -> None:
+        """Kill what runs on a host, and start it again at once."""
+        self._farm.kill(host)
+        if host == KEEPER:
+            self._start()
+        elif host == SCHEDULER_HOST:
+            self._farm.start_scheduler()
+        else:
+            self._farm.start_host(host)
+
+    def _bring_back(self, host: str) -> None:
+        """Let a host go on, once it was given up."""
+        what, before, until = self._away[host]
+        name = _NAME.findall(self._farm.printed(host))[-1]
+        if any(note["host"] == name for note in self.notes("host-lost")[before:]) or time.monotonic() > until:
+            del self._away[host]
+            self._say(f"after {self.closed} matches: {host} comes back")
+            if what == "cut":
+                self._farm.network.mend(host)
+            else:
+                self._farm.wake(host)
+
+
+def dispatcher_in(folder: Path) -> int:
+    """Return the number of the process that speaks to Dask for the tournament that is run in a folder.
+
+    Raises:
+        LookupError: there is none.
+    """
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it may be gone meanwhile
+            is_one = b"referee.cluster.dispatcher" in (process / "cmdline").read_bytes()
+            if is_one and (process / "cwd").resolve() == folder.resolve():
+                return int(process.name)
+    raise LookupError(f"no dispatcher runs for {folder}")
+
+
+def results(record: Path) -> dict[str, Any]:
+    """Return the results that count, each by its pairing and leg, and the standings.
+
+    Left out are times, heads, and which attempt it was: these tell of the hosts.
+
+    Raises:
+        AssertionError: something was counted twice.
+    """
+    counted: dict[tuple[int, int], Any] = {}
+    for entry in _closed(record):
+        fixture = entry["fixture"]
+        key = fixture["number"], fixture["leg"]
+        if entry["void"] is None:
+            assert key not in counted, f"{fixture['match']} was counted before"
+            counted[key] = [fixture["entrants"], *(entry[name] for name in _COMPARED)]
+    commands = [command for line in lines_of(record) for command in line.get("commands", ())]
+    return {"matches": counted, "standings": [each for each in commands if each["command"] == "end-tournament"][-1]}
+
+
+def voided(record: Path) -> list[str]:
+    """Return why matches were void."""
+    return [entry["void"] for entry in _closed(record) if entry["void"] is not None]
+
+
+def _closed(record: Path) -> list[dict[str, Any]]:
+    events = [line.get("event", {}) for line in lines_of(record)]
+    return [event["entry"] for event in events if event.get("event") == "match-closed"]
