@@ -3,6 +3,7 @@
 The dispatcher imports this module only to name them, and so it imports nothing else.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -18,6 +19,9 @@ class Called(Protocol):
 
     def stop(self, data: bytes) -> bytes:
         """Stop a match, or all of a run."""
+
+    def describe(self, data: bytes) -> bytes:
+        """Say how the host is."""
 
     def play(self, data: bytes) -> bytes:
         """Play a match to its end."""
@@ -40,6 +44,11 @@ def keep(data: bytes) -> bytes:
 def stop(data: bytes) -> bytes:
     """Stop a match, or all of a run."""
     return answering[0].stop(data)
+
+
+async def describe(data: bytes) -> bytes:
+    """Say how the host is; that is tried out in a thread, for Dask's own loop is not to stand still meanwhile."""
+    return await asyncio.to_thread(answering[0].describe, data)
 
 
 def play(data: bytes) -> bytes:

@@ -16,6 +16,7 @@ from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
 from .messages import NotBegun, Played
+from .replays import Replays
 from .shipping import can_go
 
 _KEPT_PAIRINGS = 10_000
@@ -32,6 +33,7 @@ class Cluster:
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
         self._services = hosts.services
+        self._replays = Replays(hosts)
         self._where: OrderedDict[int, str] = OrderedDict()
         """Number of a pairing -> name of its host."""
 
@@ -65,7 +67,10 @@ class Cluster:
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
             if not isinstance(outcome, NotBegun):
-                return await through(Deferred.fromCoroutine(self._ended(host, followed, outcome)))
+                report = await through(Deferred.fromCoroutine(self._ended(host, followed, outcome)))
+                if report.result.void is None:
+                    self._replays.consider(job, away, host, report.record)
+                return report
 
     async def _outcome(self, host: ClusterHost, attempt: Attempt) -> Outcome:
         try:
@@ -111,6 +116,7 @@ class Cluster:
 
     async def close(self) -> None:
         """Let all hosts go."""
+        self._replays.stop()
         await self._hosts.close()
 
     def _in_thread(self, function: Any, *args: Any) -> "Deferred[Any]":

@@ -121,6 +121,11 @@ class Hosts:
             self._waiting.append(waiting)
             await waiting
 
+    def other(self, than: ClusterHost) -> ClusterHost | None:
+        """Return another host that can be given a match; None: there is none."""
+        able = [host for host in self._hosts.values() if host.capacity and host is not than]
+        return min(able, key=lambda host: (host.load, host.name)) if able else None
+
     def handed_out(self, host: ClusterHost) -> HandedOut:
         """Return how a host is given a match now."""
         return HandedOut(

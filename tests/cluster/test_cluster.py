@@ -1,13 +1,18 @@
 """A tournament on a real cluster of this machine: the same matches, results and records as without one."""
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from referee import __version__
+
 from ..net.tournaments.playing import audit, outcome, run
-from .processes import Processes
+from .processes import Processes, wait_until
 
 SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library"
 
@@ -42,3 +47,15 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
         found.append(outcome(folder / "logs" / "cup" / "cup.jsonl"))
     assert len(found[0]["matches"]) == 3
     assert found[0] == found[1] == found[2]
+
+
+def test_the_doctor_asks_hosts(processes: Processes) -> None:
+    """Each says what it plays, what is installed there, and what it can't enforce."""
+    wait_until(lambda: all("connected to" in processes.printed(f"host{number}") for number in range(2)))
+    command = (sys.executable, "-m", "referee", "doctor", *processes.options, "--json")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    hosts = json.loads(done.stdout)["hosts"]
+    assert [(host["tables"], host["why"]) for host in hosts] == [(1, "")] * 2
+    assert [(host["report"]["playing"], host["report"]["referee"]) for host in hosts] == [(0, __version__)] * 2
+    is_fine = all(not host["report"]["missing"] for host in hosts)
+    assert done.returncode == (0 if is_fine else 1)

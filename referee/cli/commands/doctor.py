@@ -7,22 +7,29 @@ import rich_click as click
 from rich.table import Column
 from rich.table import Table as RichTable
 
+from ...cluster.examination import AskedHost, ask_hosts
 from ...launch.capabilities import examine
-from ..common import harmless, json_option, out, print_json
+from ..common import FOLDER, harmless, json_option, numbers, out, print_json
 from ..errors import FAILED, FINE
 from ..options.running import logs_option
 
 
 @click.command(epilog="Example:  referee doctor --json")
 @logs_option("of the records, for its disk")
+@click.option("--cluster", metavar="ADDRESS", help="Ask the hosts of a Dask scheduler instead: tls://HOST:8786.")
+@click.option("--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`.")
 @json_option
-def doctor(logs: Path, as_json: bool) -> None:
+def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) -> None:
     """Tell what this machine can enforce on launched programs, and how to get the rest.
 
     Everything is tried, not guessed: a program is run in the sandbox, and control groups are made and removed.
 
+    With --cluster, it is the hosts that are asked, each for what it lacks, what it plays, and what is installed there.
+
     Exit status: 0 everything can be enforced, 1 something is missing.
     """
+    if cluster is not None:
+        sys.exit(_asked(ask_hosts(cluster, keys), as_json=as_json))
     findings = examine(logs)
     missing = [finding for finding in findings if not finding.is_fine]
     if as_json:
@@ -36,3 +43,26 @@ def doctor(logs: Path, as_json: bool) -> None:
                 table.add_row("", "", harmless(finding.remedy))
         out.print(table)
     sys.exit(FAILED if missing else FINE)
+
+
+def _asked(hosts: list[AskedHost], *, as_json: bool) -> int:
+    """Show what hosts have answered, and return the exit status."""
+    is_fine = bool(hosts) and all(host.report is not None and not host.report.missing for host in hosts)
+    if as_json:
+        print_json({"is_fine": is_fine, "hosts": hosts})
+        return FINE if is_fine else FAILED
+    figures = numbers("tables", "playing", "cores", "lag ms", "free MiB")
+    table = RichTable("host", *figures, "versions", "missing", box=None)
+    for host in hosts:
+        table.add_row(*map(harmless, _row(host)))
+    out.print(table if hosts else "the scheduler knows no host: start one with `referee worker`")
+    return FINE if is_fine else FAILED
+
+
+def _row(host: AskedHost) -> list[str]:
+    report = host.report
+    if report is None:
+        return [host.name, str(host.tables), "", "", "", "", "", host.why]
+    figures = (report.playing, report.cores, f"{report.lag_ms:.0f}", f"{report.free_mib:.0f}")
+    installed = f"referee {report.referee}, Python {report.python}, Dask {report.distributed}"
+    return [host.name, str(host.tables), *map(str, figures), installed, ", ".join(report.missing) or "nothing"]

@@ -1,8 +1,11 @@
 """A host of the cluster as Dask's threads call it: lets runs of tournaments in, keeps programs, plays matches."""
 
+import os
 import secrets
+import shutil
 import socket
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -13,7 +16,10 @@ from twisted.internet.defer import Deferred
 from ... import __version__
 from ...errors import RefereeError
 from ...launch import Confinement
+from ...launch.capabilities import examine
+from ...launch.limits import MIB
 from ...net.jobs.job import rules_digest
+from ..examination import HostReport
 from ..messages import (
     Away,
     BrokenOff,
@@ -114,6 +120,24 @@ class Host:
         except Exception as error:  # noqa: BLE001  # whoever asked is told
             return packed(Welcome(refused=_words(error)))
         return packed(Welcome())
+
+    def describe(self, _data: bytes) -> bytes:
+        """Say how this host is."""
+        begun = time.monotonic()
+        playing = self._in_loop(lambda: sum(run.playing for run in self._runs.values()))
+        lag_s = time.monotonic() - begun
+        folder = self._settings.folder
+        report = HostReport(
+            playing=playing,
+            referee=__version__,
+            python=sys.version.split()[0],
+            distributed=dask_version(),
+            cores=len(os.sched_getaffinity(0)),
+            missing=tuple(found.name for found in examine(folder) if not found.is_fine),
+            lag_ms=round(1000 * lag_s, 3),
+            free_mib=round(shutil.disk_usage(folder).free / MIB, 1),
+        )
+        return packed(report)
 
     def play(self, data: bytes) -> bytes:
         """Play a match to its end; one that is being played, or was, is not played again."""

@@ -153,9 +153,14 @@ class HostRun:
             course.release()
 
     @property
+    def playing(self) -> int:
+        """How many matches are played."""
+        return sum(course.playing is not None for course in self._courses.values())
+
+    @property
     def is_idle(self) -> bool:
         """Whether no match is played."""
-        return all(course.playing is None for course in self._courses.values())
+        return not self.playing
 
     async def close(self) -> None:
         """Stop all, and wait until nothing is left of it."""
