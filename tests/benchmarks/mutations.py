@@ -23,6 +23,8 @@ from ..mutations.kinds import KINDS
 from ..mutations.running import tried
 
 _MEMORY_BYTES = 4 << 30
+_MEMORY = Path("/dev/shm")
+"""Where files need no disk: a ledger syncs each of its changes."""
 _REMEMBERED = 100
 """Records."""
 _KEPT = 3
@@ -64,7 +66,7 @@ def _tried(name: str, first: int, count: int) -> int:
     """Change and read files of a kind; return how often a reader failed."""
     kind, began, shown = KINDS[name], time.monotonic(), Counter[str]()
     failures = refused = 0
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as scratch:
         honest, folder = Path(scratch) / "honest", Path(scratch) / "changed"
         honest.mkdir()
         kind.make(honest)

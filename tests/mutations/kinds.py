@@ -175,6 +175,8 @@ def _change_ledger(folder: Path, random: Random) -> str:
         [*(value for value in ODD if not isinstance(value, list | dict)), *TEXTS, 2**62, 1e300, b"\xff"]
     )
     with closing(sqlite3.connect(path)) as database, suppress(sqlite3.Error):
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN")
         named = "SELECT name FROM sqlite_master WHERE type = ?"
         tables = [name for (name,) in database.execute(named, ("table",))]
         for (name,) in database.execute(named, ("trigger",)).fetchall():
