@@ -5,6 +5,7 @@ one form only: bytes that say the same in another way (spaces, a key twice, 1.50
 """
 
 import hashlib
+from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -63,7 +64,7 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """`turn` if whatever follows from a line waited until the disk had it."""
 
 
-class RecordedStep(Line, frozen=True, kw_only=True, tag="step"):
+class RecordedStep(Line, frozen=True, kw_only=True, tag="step", dict=True):
     """One event and the commands it gave."""
 
     event: AnyEvent
@@ -75,6 +76,18 @@ class RecordedStep(Line, frozen=True, kw_only=True, tag="step"):
     def __post_init__(self) -> None:
         if not {*map(type, self.commands)} <= {dict}:
             raise ValueError("a command that is no object")
+
+    @cached_property
+    def forms(self) -> "list[CommandForm]":
+        """The commands as far as they are read before they are known to be the fold's.
+
+        Raises:
+            BadLine: one of them is no command.
+        """
+        try:
+            return msgspec.convert(self.commands, list[CommandForm], strict=True)
+        except (msgspec.ValidationError, OverflowError) as error:
+            raise BadLine(f"commands: {error}") from None
 
 
 class FoulForm(Struct, frozen=True):
@@ -222,18 +235,6 @@ def _check_format(line: dict[str, Any]) -> None:
         raise BadLine(f"the header of a record of format {form!r:.40}; this referee reads format {FORMAT} alone")
 
 
-def forms(step: RecordedStep) -> list[CommandForm]:
-    """Return the commands of a step as far as they are read before they are known to be the fold's.
-
-    Raises:
-        BadLine: one of them is no command.
-    """
-    try:
-        return msgspec.convert(step.commands, list[CommandForm], strict=True)
-    except (msgspec.ValidationError, OverflowError) as error:
-        raise BadLine(f"commands: {error}") from None
-
-
 def typed(line: PlainLine) -> AnyLine:
     """Turn a plain line into one of the types above; of commands, the form is looked at as far as anybody reads them.
 
@@ -275,7 +276,7 @@ def check_form(fields: dict[str, Any], line: AnyLine) -> None:
         BadLine: they are in another order or another form, or one is there that is left out, or a command is none.
     """
     if isinstance(line, RecordedStep):
-        forms(line)
+        _ = line.forms  # a command that is none is refused there
     if not has_form(fields, line):
         raise BadLine(OTHER_FORM)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -69,6 +70,23 @@ def test_a_drawn_match_is_played_again_in_other_seats(form: Knockout | DoubleEli
     assert [(0, 1), (1, 0), (0, 1), (1, 0)][: replays + 1] == seats
     state, _ = played_out(form, state)
     assert form.places(state)[0] == (0,)
+
+
+@pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
+def test_another_result_is_as_if_it_had_been_the_first_one(form: Any) -> None:
+    """As long as nothing that follows from it was played."""
+    state = started(form, field(8, ratings=falling(8)))
+    for _ in range(6):
+        pairing = form.due(state)[0]
+        one, other = (won_by(pairing, entrant) for entrant in pairing.seats)
+        after = form.record(state, one)
+        taken_back = form.revise(after, one, None)
+        assert form.places(taken_back) == form.places(state)
+        revised = form.revise(taken_back, None, other)
+        due = form.record(state, other)
+        assert {each.seats for each in form.due(revised)} == {each.seats for each in form.due(due)}
+        assert form.places(revised) == form.places(due)
+        state = after
 
 
 def test_a_match_without_credit_for_anybody_counts_as_drawn() -> None:

@@ -13,7 +13,7 @@ from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
 from ..reader import Record, RecordError, check_heads, check_key, read_record
-from ..schema import BadLine, RecordedStep, forms, plain_json
+from ..schema import BadLine, RecordedStep, plain_json
 from .checks import check_ranking, check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
 from .times import check_book
@@ -141,7 +141,7 @@ def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]
 def _is_void(step: RecordedStep) -> bool:
     """Tell whether a step closed its match as void, or has commands that are none."""
     try:
-        return any(form.result is not None and form.result.void is not None for form in forms(step))
+        return any(form.result is not None and form.result.void is not None for form in step.forms)
     except BadLine:
         return True
 

@@ -8,7 +8,7 @@ from protocol.fairness import nonce_commitment
 from ...match import events as e
 from ...match.setup import MatchSetup
 from ..reader import Record, RecordError
-from ..schema import CommandForm, RecordedStep, forms
+from ..schema import CommandForm, RecordedStep
 from .wires import Wire
 
 _IN_ITS_PLACE = ("offer-match", "ask-nonce")
@@ -35,7 +35,7 @@ def check_dialect(record: Record, wire: Wire) -> None:
         return
     asked = dict[int, str]()
     for number, step in enumerate(record.steps, 2):
-        if not _can_happen(step, forms(step), asked, setup, wire.nonce):
+        if not _can_happen(step, step.forms, asked, setup, wire.nonce):
             found = f"{type(step.event).__name__} at {step.event.at_ms} ms"
             raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", found)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ...match import events as e
 from ...tournament.spec import REMOTE
 from ..reader import Record, RecordError
-from ..schema import CommandForm, forms
+from ..schema import CommandForm
 from .dialects import check_dialect
 from .wires import OWN_WIRE, Wire
 
@@ -147,4 +147,4 @@ def check_evidence(record: Record, find_wire: FindWire, shown: int | None = None
     if dialect is not None:
         check_dialect(record, wire)
     for number, step in enumerate(record.steps, 2):
-        evidence.take(number, step.event, forms(step))
+        evidence.take(number, step.event, step.forms)

@@ -12,7 +12,7 @@ from ...match import events as e
 from ...match.fouls import Cause
 from ...match.standstills import DISK_MS, Standstill
 from ..reader import Record, RecordError
-from ..schema import BadLine, CommandForm, RecordedStep, forms
+from ..schema import BadLine, CommandForm, RecordedStep
 from .standstills import LOOKING_MS, PROMPT_MS, ROUNDING_MS, Excuses, presences
 
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
@@ -79,7 +79,7 @@ class _Book:
     def _forms(self, number: int, step: RecordedStep) -> list[CommandForm]:
         """Return the commands of a line, each to a seat that there is; refuse what is none."""
         try:
-            commands = forms(step)
+            commands = step.forms
         except BadLine as error:
             raise RecordError(self._path, number, "commands with all their fields", str(error)) from None
         seats = len(self._setup.names)
