@@ -81,7 +81,8 @@ REFUSALS = (401, 403, 404, 405)
 
 def test_the_table_has_all_addresses(contest: TestSite) -> None:
     """And no other one."""
-    rules = addresses_of(contest.content, contest.members).url_map.iter_rules()
+    rules = list(addresses_of(contest.content, contest.members).url_map.iter_rules())
+    assert len({rule.endpoint for rule in rules}) == len(rules), "of two functions of one name, one answers for both"
     assert {f"{method} {rule.rule}" for rule in rules for method in (rule.methods or set()) - {"HEAD"}} == set(TABLE)
 
 
