@@ -4,6 +4,7 @@ What comes in is public already (observers/spectating.py); here it gets names an
 contest wants that.
 """
 
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -127,7 +128,10 @@ class LiveTables:
 
     def changed(self, tournament: str, seen: SeenTable) -> None:
         """Show how a match stands."""
-        self._soon(self._show, tournament, seen)
+        if self._delay_s:  # what waits for minutes waits packed: drawings become an eighth
+            self._soon(self._unpack, tournament, zlib.compress(msgspec.json.encode(seen), 1))
+        else:
+            self._show(tournament, seen)
 
     def closed(self, tournament: str, match: str) -> None:
         """Show that a match is over."""
@@ -145,6 +149,9 @@ class LiveTables:
 
     def _lay(self, table: LiveTable) -> None:
         self._put(table)
+
+    def _unpack(self, tournament: str, packed: bytes) -> None:
+        self._show(tournament, msgspec.json.decode(zlib.decompress(packed), type=SeenTable))
 
     def _show(self, tournament: str, seen: SeenTable) -> None:
         table = self._table_of(tournament, seen.match)
