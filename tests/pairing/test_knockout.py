@@ -216,6 +216,10 @@ def test_double_elimination_of_eight_is_the_usual_one() -> None:
         "losers' final": 1,
         "grand final": 1,
     }
+    rounds = {pairing.table: pairing.round for pairing in pairings}
+    assert [rounds[f"winners' {table}"] for table in ("round 1", "round 2", "final")] == [1, 2, 4]
+    assert [rounds[f"losers' {table}"] for table in ("round 1", "round 2", "round 3", "final")] == [2, 3, 4, 5]
+    assert rounds["grand final"] == 6
     early = [frozenset(pairing.seats) for pairing in pairings if pairing.table[-1:].isdigit()]
     assert len(early) == len(set(early))
     assert DOUBLE.places(state) == ((0,), (1,), (2,), (3,), (4, 5), (6, 7))

@@ -41,6 +41,19 @@ def test_the_places_are_those_of_strength(seats: int) -> None:
     assert FORM.places(state) == tuple((entrant,) for entrant in range(9, -1, -1))
 
 
+def test_who_plays_on_before_its_result_counts_has_never_left() -> None:
+    """A result that came early waits for those before it, and who withdraws goes with it."""
+    state = started(FORM, field(8), matches=50, at_once=3)
+    first, second, *_ = FORM.due(state)
+    early = FORM.record(state, first_wins(second))
+    gone = second.seats[0]
+    left = FORM.withdraw(early, gone)
+    assert left != early
+    assert FORM.reinstate(left, gone) == early
+    assert gone in FORM.record(left, first_wins(first)).withdrawn
+    assert FORM.record(FORM.reinstate(left, gone), first_wins(first)) == FORM.record(early, first_wins(first))
+
+
 @pytest.mark.parametrize("matches", [1, 7, 50])
 def test_it_stops_after_so_many_matches(matches: int) -> None:
     """Not one more, however many are due at once."""
@@ -158,7 +171,7 @@ def test_an_early_result_waits_for_those_before_it() -> None:
 def test_who_withdraws_holds_up_no_result() -> None:
     """Results that waited for a match which is given up count at once."""
     state = started(FORM, field(14), at_once=3)
-    first, second, _ = FORM.due(state)
+    first, second, *_ = FORM.due(state)
     state = FORM.withdraw(FORM.record(state, first_wins(second)), first.seats[0])
     assert state.done == 1
     assert state.early == ()
