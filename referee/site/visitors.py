@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from twisted.internet.address import IPv4Address
 from twisted.internet.protocol import connectionDone
@@ -55,7 +57,7 @@ class _Request(Request):
         """Look how much of the body may come."""
         if self._is_behind_proxy:
             self._take_from_proxy()  # first of all: what cookie counts depends on it
-        self.content_type = self.getHeader("content-type") or ""
+        self.content_type = self._plain_header(b"content-type")
         self.requestHeaders.removeHeader(b"content-type")  # Twisted would take a form apart at once, and in memory
         method, path = self.channel._command, self.channel._path  # noqa: SLF001  # told only when it is whole
         self._room = self._find_room(method.decode("latin-1"), path.partition(b"?")[0].decode("latin-1"), self)
@@ -78,14 +80,31 @@ class _Request(Request):
             return
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
+        if not self._is_readable():  # the framework would tell the organiser of each with a traceback
+            self.setResponseCode(HTTPStatus.BAD_REQUEST)
+            self.finish()  # type: ignore[no-untyped-call]  # Twisted has no types
+            return
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
+
+    def _is_readable(self) -> bool:
+        """Tell whether the address and the host are UTF-8."""
+        try:
+            unquote_to_bytes(self.path).decode()
+            self.getRequestHostname().decode()  # type: ignore[no-untyped-call]  # Twisted has no types
+        except UnicodeDecodeError:
+            return False
+        return True
 
     def _take_from_proxy(self) -> None:
         """Take who asks, and whether by TLS, from what the proxy has added last: visitors send such headers, too."""
-        host = (self.getHeader("x-forwarded-for") or "").rpartition(",")[2].strip()
+        host = self._plain_header(b"x-forwarded-for").rpartition(",")[2].strip()
         with suppress(ValueError):
             self.client = IPv4Address("TCP", str(ip_address(host)), 0)  # only its host is looked at
-        self._forceSSL = (self.getHeader("x-forwarded-proto") or "").rpartition(",")[2].strip() == "https"
+        self._forceSSL = self._plain_header(b"x-forwarded-proto").rpartition(",")[2].strip() == "https"
+
+    def _plain_header(self, name: bytes) -> str:
+        """Return a header, the last one of its name, whatever bytes it has; empty if there is none."""
+        return (self.requestHeaders.getRawHeaders(name) or [b""])[-1].decode("latin-1")
 
     def _is_cut(self) -> bool:
         return self.is_too_large and self._came > self._room.dropped

@@ -118,6 +118,14 @@ class Browser:
         """Return the connection of an answer that does not end."""
         return self._asked("GET", path, b"")
 
+    def send(self, data: bytes) -> bytes:
+        """Send bytes, and return what comes back at once."""
+        transport = StringTransport(peerAddress=self._peer)
+        channel = self._site.buildProtocol(self._peer)
+        channel.makeConnection(transport)
+        channel.dataReceived(data)
+        return bytes(transport.value())
+
     def _asked(self, method: str, path: str, body: bytes, **headers: str) -> StringTransport:
         transport = _SecureTransport(self._peer) if self._is_secure else StringTransport(peerAddress=self._peer)
         channel = self._site.buildProtocol(self._peer)

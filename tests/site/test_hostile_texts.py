@@ -5,8 +5,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from referee.site.routes import addresses_of
+from referee.site.visitors import HEADERS as SITE_HEADERS
 from referee.submissions.store import CheckOutcome
 
 from ..submissions.receptions import archive
@@ -116,3 +119,42 @@ def test_hostile_addresses_reach_nothing(contest: TestSite, path: str) -> None:
         assert "other.host" not in answer.headers.get("location", "")
         assert b"<script>alert" not in answer.body
         assert b"SHA-256 of the token" not in answer.body
+
+
+METHODS = st.sampled_from([b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"get", b"X"])
+PARTS = st.sampled_from(
+    [b"/", b"author", b"organiser", b"submissions", b"matches", b"tournaments", b"cup", b"..", b"1"]
+)
+ODD = st.sampled_from(
+    [b"%00", b"%0d%0a", b"%2f", b"%ff", b"<script>alert(1)", b"?seat=9", b"&turn=x", b"//", b"\xe2\x80\xae"]
+)
+TYPES = st.sampled_from([b"multipart/form-data; boundary=x", b"multipart/form-data", b"text/html", b"\xff", b""])
+BODIES = st.binary(max_size=300) | st.just(b"--x\r\n" * 50) | st.just(b"form_token=" + b"a" * 20_000)
+HEADERS = st.sampled_from([b"Cookie: session=%s", b"Authorization: Bearer %s", b"Host: %s", b"X-Forwarded-For: %s"])
+
+
+@pytest.fixture
+def cookies(contest: TestSite) -> list[str]:
+    """Return the cookies of an author and of the organiser."""
+    return [contest.signed_in(name).cookies["session"] for name in ("ada", "ann")]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+@given(data=st.data())
+def test_hostile_requests_do_no_harm(
+    contest: TestSite, cookies: list[str], capsys: pytest.CaptureFixture[str], data: st.DataObject
+) -> None:
+    """Whoever sends them: nothing fails inside, nothing is kept, and no answer is without the headers of the site."""
+    path = b"/" + b"".join(data.draw(st.lists(PARTS | ODD, max_size=6)))
+    body = data.draw(BODIES)
+    lines = [data.draw(METHODS) + b" " + path + b" HTTP/1.0"]
+    lines += [b"Cookie: session=" + data.draw(st.sampled_from(cookies)).encode()]
+    lines += [header % data.draw(st.binary(max_size=20)) for header in data.draw(st.lists(HEADERS, max_size=3))]
+    lines += [b"Content-Type: " + data.draw(TYPES), b"Content-Length: %d" % len(body), b"", body]
+    answer = contest.visitor().send(b"\r\n".join(lines))
+    has_headers = all(f"\r\n{header}: ".encode() in answer for header in SITE_HEADERS)
+    assert has_headers or answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 ")) or not answer
+    assert b"<script>alert" not in answer
+    assert [event for event, _ in contest.noted if event == "page-failed"] == []
+    assert contest.store.versions("ada") == []
+    assert capsys.readouterr().err == "", "nobody fills what the organiser reads"

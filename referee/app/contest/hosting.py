@@ -1,5 +1,6 @@
 """Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -11,7 +12,7 @@ from twisted.internet.defer import CancelledError, gatherResults
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
 from ...pages.contest_page import contest_page, live_page, refusal_page
-from ...record.key_file import public_pem
+from ...record.key_file import default_path, public_pem
 from ...site.cards import ContestCard, TournamentCard
 from ...site.event_streams import EventStreams
 from ...site.live import LiveTables
@@ -56,7 +57,9 @@ def host(
         note = telling(watching.observers.note, options.say)
 
         async def _main(reactor: Any) -> None:
-            intake = Intake(reactor, contest, store, check_command(options), note)
+            intake = Intake(
+                reactor, contest, store, check_command(options), note, options.key or default_path(os.environ)
+            )
             await intake.checks.recover()
             hosted = HostedContest(reactor, contest, referee, _passed_on(options), note)
             site = hosted.site(public_pem(sealer.public).encode(), intake, is_behind_proxy=is_behind_proxy)

@@ -39,15 +39,21 @@ class Intake:
         store: of the programs.
         check: command line of a check, but for the folder.
         note: takes note of what happens.
+        key: file of the key that seals records.
 
     Raises:
         BadTokens: a file of tokens can't be used.
         OSError: it can't be made.
     """
 
-    def __init__(self, reactor: Any, contest: Contest, store: Store, check: Sequence[str], note: Note) -> None:
+    def __init__(
+        self, reactor: Any, contest: Contest, store: Store, check: Sequence[str], note: Note, key: Path
+    ) -> None:
         self.authors_file = contest.folder / AUTHORS
-        self.authors, self.organisers = _people(self.authors_file), _people(contest.folder / ORGANISERS)
+        organisers = contest.folder / ORGANISERS
+        self.authors, self.organisers = _people(self.authors_file), _people(organisers)
+        self.private = (self.authors_file, organisers, key.absolute())
+        """Files that nobody is given."""
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
         matches = Matches(contest.folder / LOGS, store.root, find_game)

@@ -3,22 +3,25 @@
 import os
 import stat
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 _PART_BYTES = 262_144
 
 
-def archive_of(folder: Path) -> Iterator[bytes]:
+def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]:
     """Yield a tar archive of a folder, as it is found; what goes away meanwhile is left out.
 
     Args:
         folder: whose files and links are packed, under its own name.
+        left_out: files that are not.
     """
     for where, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted([*names, *(inner for inner in folders if Path(where, inner).is_symlink())]):
-            yield from _packed(Path(where, name), Path(folder.name, Path(where, name).relative_to(folder)))
+            path = Path(where, name)
+            if path not in left_out:
+                yield from _packed(path, Path(folder.name, path.relative_to(folder)))
     yield bytes(2 * tarfile.BLOCKSIZE)
 
 
