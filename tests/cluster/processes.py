@@ -1,7 +1,5 @@
 """A real scheduler and real hosts on this machine, for tests: started, killed, and ended."""
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,6 +10,7 @@ from pathlib import Path
 from referee.cluster.keys import CA, make_keys
 
 GIVE_UP_S = 60.0
+ROOT = Path(__file__).parents[2]
 
 
 def wait_until(is_so: Callable[[], bool], *running: "subprocess.Popen[bytes]") -> None:
@@ -54,7 +53,7 @@ class Processes:
         listening = ("--host", "127.0.0.1", "--port", str(self._port), "--dashboard-address", "127.0.0.1:0")
         keys = ("--tls-ca-file", str(self.keys / CA), "--tls-cert", str(self.keys / "scheduler.pem"))
         module = ("-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(told), "--protocol", "tls")
-        started = self._started("scheduler", *module, *listening, *keys)
+        started = self.start("scheduler", *module, *listening, *keys)
         wait_until(lambda: told.exists() and bool(told.read_text().strip()), started)
         self._port = int(told.read_text().partition('"tls://127.0.0.1:')[2].partition('"')[0])
         return started
@@ -63,7 +62,7 @@ class Processes:
         """Start a host."""
         where = ("--folder", str(self._folder / f"host{name}"), "--sandbox", "off")
         keys = ("--keys", str(self.keys))
-        return self._started(f"host{name}", "-m", "referee", "worker", self.address, *where, *keys, *options)
+        return self.start(f"host{name}", "-m", "referee", "worker", self.address, *where, *keys, *options)
 
     def restart_scheduler(self) -> None:
         """Kill the scheduler, and start another one at its address."""
@@ -81,11 +80,7 @@ class Processes:
         """Return what one of them has printed."""
         return (self._folder / f"{name}.log").read_text()
 
-    def _started(self, name: str, *arguments: str) -> "subprocess.Popen[bytes]":
+    def start(self, name: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        """Start a Python program that prints into a file of its own."""
         with (self._folder / f"{name}.log").open("wb") as log:
-            return subprocess.Popen([sys.executable, *arguments], stdout=log, stderr=subprocess.STDOUT)
-
-
-def send(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    """Send a signal to a process."""
-    os.kill(process.pid, number)
+            return subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)

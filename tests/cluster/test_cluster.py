@@ -27,8 +27,11 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
 
 def write(folder: Path) -> Path:
     """Write the file of a tournament with a program of its own, and a command; return its path."""
-    shutil.copytree(SAMPLE, folder / "own", ignore=shutil.ignore_patterns("__pycache__"))
-    players = ("house:dag", "own", f"cmd:{shutil.which('python3')} own/player.py")
+    own = folder / "own"
+    own.mkdir()
+    shutil.copy(SAMPLE / "player.py", own)
+    (own / "player.toml").write_text(f'name = "own"\nrun = "{sys.executable} player.py"\n')
+    players = ("house:dag", "own", f"cmd:{sys.executable} own/player.py")
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
     path = folder / "cup.toml"
     head = 'game = "q"\nseed = 6\ntables = 2\nsandbox = "off"\n'
@@ -47,6 +50,7 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
         found.append(outcome(folder / "logs" / "cup" / "cup.jsonl"))
     assert len(found[0]["matches"]) == 3
     assert found[0] == found[1] == found[2]
+    assert "crashed" not in str(found)
 
 
 def test_the_doctor_asks_hosts(processes: Processes) -> None:

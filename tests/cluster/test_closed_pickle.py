@@ -1,0 +1,34 @@
+"""A hostile host sends what would run as code where it is read: in the dispatcher, nothing of it does.
+
+To be run with every new version of Dask: the ways are closed by what Dask has inside.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .processes import Processes
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """Yield a scheduler with a host that is no referee's."""
+    found = Processes(tmp_path_factory.mktemp("cluster"), 0)
+    keys = ("--tls-ca-file", str(found.keys / "ca.pem"), "--tls-cert", str(found.keys / "worker.pem"))
+    alone = ("--no-nanny", "--dashboard-address", "127.0.0.1:0")
+    found.hosts.append(found.start("hostile", "-m", "distributed.cli.dask_worker", found.address, *keys, *alone))
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(("how", "runs"), [("closed", set()), ("open", {"event", "exception"})])
+def test_nothing_that_a_host_sends_is_run(tmp_path: Path, processes: Processes, how: str, runs: set[str]) -> None:
+    """Neither a result, nor an event, nor an exception; two of them would be, if it were left to Dask's setting."""
+    client = [sys.executable, "-m", "tests.cluster.hostile", processes.address, str(processes.keys), str(tmp_path), how]
+    subprocess.run(client, cwd=ROOT, check=True, timeout=60, stderr=subprocess.DEVNULL)
+    assert {path.name for path in tmp_path.iterdir()} == runs

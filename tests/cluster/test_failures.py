@@ -1,0 +1,89 @@
+"""Hosts, scheduler and dispatcher are killed in the middle of matches: nobody is blamed, nothing counts twice."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..net.jobs.test_workers import entries
+from ..net.tournaments.in_memory import lines_of
+from ..net.tournaments.playing import audit
+from .processes import Processes, wait_until
+
+SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library" / "player.py"
+MOVES = 6
+"""Lines of a match's record: it is well in the middle then."""
+
+
+@contextmanager
+def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a tournament until each host is in the middle of a match; give its process."""
+    own = folder / "own"
+    own.mkdir()
+    (own / "player.toml").write_text(f'name = "own"\nrun = "{sys.executable} player.py"\n')
+    source = SAMPLE.read_text()
+    head = "def choose(game: str, view: dict[str, Any]) -> Any:\n"
+    assert head in source
+    (own / "player.py").write_text(f"import time\n{source}".replace(head, f"{head}    time.sleep(0.2)\n"))
+    players = ("own", "house:dag", "house:ldasg")
+    entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
+    file = folder / "cup.toml"
+    file.write_text(f'game = "q"\nseed = 6\nsandbox = "off"\n{entrants}[format]\nname = "gauntlet"\n')
+    command = [sys.executable, "-m", "referee", "tournament", str(file), *processes.options]
+    started = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: len(begun(folder)) == len(processes.hosts), started)
+        yield started
+    finally:
+        started.kill()
+        started.wait()
+
+
+def begun(folder: Path) -> list[Path]:
+    """Return the records of the matches that hosts are in the middle of."""
+    found = (folder / "logs" / "cup" / ".away").glob("*.jsonl")
+    return [record for record in found if len(lines_of(record)) >= MOVES]
+
+
+def dispatcher_of(referee: "subprocess.Popen[bytes]") -> int:
+    """Return the number of the dispatcher's process."""
+    children = Path(f"/proc/{referee.pid}/task/{referee.pid}/children").read_text().split()
+    return next(int(pid) for pid in children if b"dispatcher" in Path("/proc", pid, "cmdline").read_bytes())
+
+
+def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> None:
+    """The match is void for the referee's fault, on record as far as it came, and played again by another host."""
+    processes = Processes(tmp_path, 2)
+    try:
+        with running(tmp_path, processes) as referee:
+            processes.hosts[0].send_signal(signal.SIGKILL)
+            assert referee.wait(90) == 0
+    finally:
+        processes.close()
+    found = entries(tmp_path)
+    voided = [entry for entry in found if entry["void"] is not None]
+    assert len(voided) == 1
+    assert str(voided[0]["void"]).endswith("is gone")
+    assert [entry["fouls"] for entry in found] == [[]] * len(found)
+    fixture = voided[0]["fixture"]
+    assert isinstance(fixture, dict)
+    assert len(lines_of(tmp_path / "logs" / "cup" / f"{fixture['match']}.jsonl")) > MOVES
+    assert audit(tmp_path / "logs" / "cup") == ""
+
+
+def test_who_only_carries_is_replaced(tmp_path: Path) -> None:
+    """The dispatcher is killed, then the scheduler: the hosts play on, no match is void, and each counts once."""
+    processes = Processes(tmp_path, 2)
+    try:
+        with running(tmp_path, processes) as referee:
+            subprocess.run(["kill", "-KILL", str(dispatcher_of(referee))], check=True)
+            processes.restart_scheduler()
+            assert referee.wait(90) == 0
+    finally:
+        processes.close()
+    found = entries(tmp_path)
+    assert [entry["void"] for entry in found] == [None] * len(found)
+    assert len({str(entry["fixture"]) for entry in found}) == len(found)
+    assert audit(tmp_path / "logs" / "cup") == ""

@@ -1,0 +1,171 @@
+"""Which host is given a match, and what becomes of it when the host drains, is lost, or answers nonsense."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+
+from referee.cluster import hosts as hosts_module
+from referee.cluster.cluster_host import Attempt, ClusterHost, Lost
+from referee.cluster.followed import Followed
+from referee.cluster.hosts import GONE_LOOKS, MOST_FAILURES, ClusterPlan, Hosts
+from referee.cluster.messages import (
+    Answer,
+    Away,
+    Kept,
+    Needs,
+    NotBegun,
+    Played,
+    Seen,
+    SeenHost,
+    Told,
+    Welcome,
+    packed,
+)
+from referee.launch import Confinement
+from referee.net.group_commit import Durability
+from referee.net.jobs.messages import Around
+from referee.net.matches.services import MatchServices
+
+from ..net.jobs.making import job_of
+
+pytestmark = pytest.mark.forges  # lines of records that hosts only claim to write
+
+
+class Asks:
+    """Stands in for the way to the hosts: keeps what they are asked."""
+
+    def __init__(self, *given: Any) -> None:
+        self.take: Callable[[Any], None] = given[3]
+        self.asked: list[tuple[str, str, Struct, Callable[[Answer], None]]] = []
+
+    def ask(self, address: str, call: str, message: Struct, answered: Callable[[Answer], None]) -> None:
+        """Keep it."""
+        self.asked.append((address, call, message, answered))
+
+    def answer(self, message: Struct | None) -> None:
+        """Answer the first ask that is open."""
+        self.asked.pop(0)[3](Answer(number=0, data=None if message is None else packed(message), why="no"))
+
+    @property
+    def calls(self) -> list[tuple[str, str]]:
+        """What is asked, and of whom."""
+        return [(address, call) for address, call, _, _ in self.asked]
+
+
+class Scene:
+    """The hosts of a tournament, and what they are asked.
+
+    Args:
+        folder: of the records.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        plan = ClusterPlan(address="tls://h:1", keys=None, tournament="cup", game="q", sandbox="off")
+        around = Around.of(folder, Confinement(), Durability.MATCH, None)
+        self.hosts = Hosts(Clock(), plan, around, MatchServices(), ["p1", "p2", "p3"], lambda: None)
+        way: Any = self.hosts._dispatch
+        self.way: Asks = way
+        self._folder = folder
+
+    def see(self, **tables: int) -> None:
+        """Let hosts be there."""
+        seen = (SeenHost(name=name, address=f"at-{name}", tables=count) for name, count in tables.items())
+        self.way.take(Seen(hosts=tuple(seen)))
+
+    def let_in(self, **tables: int) -> None:
+        """Let hosts in."""
+        self.see(**tables)
+        for _ in tables:
+            self.way.answer(Welcome())
+
+    def given(self, programs: tuple[str, ...] = ()) -> tuple[ClusterHost, Attempt, list[Any]]:
+        """Give the next host a match; return it, and what comes of that."""
+        found: list[Any] = []
+        Deferred.fromCoroutine(self.hosts.free(None)).addCallback(found.append)
+        host = found.pop()
+        followed = Followed(job_of(), self._folder, self.hosts.services.observers, self.hosts.handed_out(host))
+        attempt = Attempt(Away(run="r", match=f"m{id(followed)}", job=b"", programs=programs), followed)
+        attempt.outcome.addCallback(found.append)
+        self.hosts.give(host, attempt)
+        return host, attempt, found
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Return the hosts of a tournament."""
+    monkeypatch.setattr(hosts_module, "Dispatch", Asks)
+    return Scene(tmp_path)
+
+
+def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
+    """Each is given up to twice what it plays at a time, and nothing before it has let the tournament in."""
+    scene.see(a=1, b=2)
+    assert (scene.hosts.room, scene.way.calls) == (0, [("at-a", "enter"), ("at-b", "enter")])
+    scene.way.answer(Welcome())
+    scene.way.answer(Welcome())
+    assert scene.hosts.room == 2 + 3
+    assert [scene.given()[0].name for _ in range(5)] == ["a", "b", "b", "a", "b"]
+
+
+def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
+    """It is not asked again either."""
+    scene.see(a=1)
+    scene.way.answer(Welcome(refused="python is 3.12 here and 3.11 there"))
+    scene.see(a=1)
+    assert (scene.hosts.room, scene.way.calls) == (0, [])
+
+
+@pytest.mark.parametrize(("is_begun", "outcome"), [(True, Lost), (False, NotBegun)])
+def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcome: type[Any]) -> None:  # noqa: FBT001  # of a table
+    """The rest waits elsewhere; and a host that is away for a moment is asked again when it is back."""
+    scene.let_in(a=1)
+    _, attempt, found = scene.given()
+    if is_begun:
+        scene.way.take(Told(host="a", match=attempt.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
+    for _ in range(GONE_LOOKS - 1):
+        scene.see()
+    assert found == []
+    scene.see()
+    assert [type(each) for each in found] == [outcome]
+
+
+def test_a_host_that_drains_keeps_what_it_has_begun(scene: Scene) -> None:
+    """What waits there goes elsewhere, and nothing more is given to it."""
+    scene.let_in(a=1)
+    _, begun, first = scene.given()
+    scene.way.take(Told(host="a", match=begun.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
+    _, _, second = scene.given()
+    scene.see(a=0)
+    assert (first, [type(each) for each in second], scene.hosts.room) == ([], [NotBegun], 0)
+
+
+def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two matches wait for one program, and begin when it is there."""
+    scene.let_in(a=2)
+    digest = "0" * 64
+    monkeypatch.setattr(scene.hosts.shipping, "packed", lambda _: b"folder")
+    _, _, first = scene.given((digest,))
+    _, _, _ = scene.given((digest,))
+    scene.way.answer(Needs(digests=(digest,)))
+    scene.way.answer(Needs(digests=(digest,)))
+    assert [type(message) for _, _, message, _ in scene.way.asked] == [Kept]
+    scene.way.answer(Welcome())
+    assert scene.way.calls == [("at-a", "play")] * 2
+    scene.way.answer(Played(record=b"all of it"))
+    assert first == [Played(record=b"all of it")]
+
+
+def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:
+    """Each match that it had is played elsewhere; after a few of them, it is given nothing more."""
+    scene.let_in(a=1)
+    for _ in range(MOST_FAILURES):
+        _, _, found = scene.given()
+        scene.way.answer(None)
+        scene.see(a=1)
+        assert [type(each) for each in found] == [Lost]
+    assert scene.hosts.room == 0
