@@ -93,6 +93,8 @@ class Hosts:
         self._note = services.observers.note
         self._versions = versions(plan.game)
         self._hosts: dict[str, ClusterHost] = {}
+        self._said: set[str] = set()
+        """What is to be said once."""
         self._waiting: list[Deferred[None]] = []
         """Who waits for a host with room."""
         connect = Connect(address=plan.address, keys=plan.keys, topic=self.run)
@@ -164,6 +166,11 @@ class Hosts:
         self._note("cluster", text=text, **facts)
         self.services.observers.tell(Observer.noted, text)
 
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self.say(text)
+
     async def close(self) -> None:
         """Let all hosts go, and wait for the dispatcher's end."""
         for host in self._hosts.values():
@@ -199,6 +206,8 @@ class Hosts:
                 host.absent_looks += 1
                 if host.absent_looks >= GONE_LOOKS:
                     self._lose(host, "is gone")
+        if not self._hosts and not seen:
+            self._say_once(f"no host is there: `referee worker {self._plan.address}` makes a machine one")
         for found in seen:
             self._meet(found)
         self._tell_room()
@@ -208,6 +217,7 @@ class Hosts:
         host = self._hosts.get(found.name)
         if host is None:
             if not self._processes:
+                self._say_once("as many hosts have played as one run can have; stop the tournament, and go on with it")
                 return
             host = self._hosts[found.name] = ClusterHost(found.name, self._processes.pop(0))
         if host.address == found.address:

@@ -112,6 +112,18 @@ def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
     assert [scene.given()[0].name for _ in range(5)] == ["a", "b", "b", "a", "b"]
 
 
+def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once each: that no host is there, and that no more of them can have a name in the record."""
+    said: list[str] = []
+    monkeypatch.setattr(scene.hosts, "say", lambda text, **_: said.append(text))
+    for _ in range(2):
+        scene.see()
+    scene.let_in(a=1, b=1, c=1)
+    for _ in range(2):
+        scene.see(a=1, b=1, c=1, d=1)
+    assert [text.split()[0] for text in said] == ["no", "host", "host", "host", "as"]
+
+
 def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
     """It is not asked again either."""
     scene.see(a=1)
