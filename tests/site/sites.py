@@ -170,9 +170,11 @@ class TestSite:
         self.store = Store(folder / "submissions")
         self.noted = list[tuple[str, Any]]()
         self.checks = CheckQueue(self.clock, self.store, lambda: NOW, self._note, ())
-        matches = Matches(folder / "logs", self.store.root, find_game)
-        answers = AuthorApi(self.authors, self.store, self.checks, matches, self.clock.seconds, lambda: NOW, self._note)
-        self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, self.clock.seconds)
+        self.matches = Matches(folder / "logs", self.store.root, find_game)
+        answers = AuthorApi(
+            self.authors, self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note
+        )
+        self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, seconds)
         self.desk = StandInDesk(PAYLOAD)
         self.members = Members(
             sessions=self.sessions,

@@ -1,0 +1,45 @@
+"""An author's match, explained on a page, for each way in which a match can go."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from referee.app.records.explain import view_of_seat
+from referee.record.explain import Heard
+from referee.record.printed import Printed
+from referee.record.reader import read_record
+
+from .sites import PAYLOAD, TestSite
+from .test_hostile_texts import Page
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+ENDS = ["illegal-move", "deadline", "bad-frame", "crashed", "clean"]
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Every answer with its times, the foul in words, and all that was said in a turn; no text of it is alive."""
+    path = GOLDEN / f"{name}.jsonl"
+    result = read_record(path).result
+    assert result is not None
+    seat = result.result.fouls[0].seat if result.result.fouls else 0
+    found = view_of_seat(path, seat).explained()
+    names = [PAYLOAD for _ in found.names]
+    hostile = replace(found, names=names, printed=Printed(path="x", lines=(PAYLOAD, "KeyError: 7")))
+    asked = list[tuple[str, str, int | None]]()
+
+    def _explained(author: str, match: str, seat: int | None) -> object:
+        asked.append((author, match, seat))
+        return hostile
+
+    monkeypatch.setattr(contest.matches, "explained", _explained)
+    ada = contest.signed_in("ada")
+    shown = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}").body.decode()
+    assert asked == [("ada", "cup/cup-1", seat)]
+    assert shown.count('<th scope="row">') == sum(isinstance(part, Heard) for part in found.conversation)
+    assert "KeyError: 7" in shown
+    assert ("Expelled in turn" in shown) == (found.verdict is not None)
+    turn = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}&turn=1").body.decode()
+    for page in (shown, turn):
+        assert (Page(page).alive, "<script>alert" in page) == ([], False)
