@@ -174,7 +174,7 @@ class TestSite:
         answers = AuthorApi(
             self.authors, self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note
         )
-        self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, seconds)
+        self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, self.clock.seconds)
         self.desk = StandInDesk(PAYLOAD)
         self.members = Members(
             sessions=self.sessions,
