@@ -9,7 +9,7 @@ from pathlib import Path
 
 from referee.cluster.keys import CA, make_keys
 
-GIVE_UP_S = 60.0
+GIVE_UP_S = 120.0
 ROOT = Path(__file__).parents[2]
 
 

@@ -59,7 +59,7 @@ def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> Non
     try:
         with running(tmp_path, processes) as referee:
             processes.hosts[0].send_signal(signal.SIGKILL)
-            assert referee.wait(90) == 0
+            assert referee.wait(180) == 0
     finally:
         processes.close()
     found = entries(tmp_path)
@@ -80,7 +80,7 @@ def test_who_only_carries_is_replaced(tmp_path: Path) -> None:
         with running(tmp_path, processes) as referee:
             subprocess.run(["kill", "-KILL", str(dispatcher_of(referee))], check=True)
             processes.restart_scheduler()
-            assert referee.wait(90) == 0
+            assert referee.wait(180) == 0
     finally:
         processes.close()
     found = entries(tmp_path)
