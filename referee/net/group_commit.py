@@ -61,7 +61,8 @@ class GroupCommit:
         stand_still: Callable[[Event, float], object] = Event.wait,
     ) -> None:
         self._reactor = reactor
-        self._is_waited_for = durability is Durability.TURN
+        self.is_waited_for = durability is Durability.TURN
+        """Whether requests wait for it; a match that is taken up may be the first one."""
         self._block = stand_still
         self._waiting: _Batch = {}
         self._is_syncing = False
@@ -86,7 +87,7 @@ class GroupCommit:
         batch, self._waiting = self._waiting, {}
         self._is_syncing = True
         pool, is_through = self._reactor.getThreadPool(), Event()
-        if self._is_waited_for:
+        if self.is_waited_for:
             self._overdue = self._reactor.callLater(_PATIENCE_S, self._stand_still, is_through)
         done = deferToThreadPool(self._reactor, pool, _sync_all, self._disk, list(batch), is_through)
         done.addBoth(self._told, batch)
@@ -98,8 +99,9 @@ class GroupCommit:
 
     def _told(self, refusals: Sequence[OSError | None] | Failure, batch: _Batch) -> None:
         """Tell who waited for a batch, while the next one is being synced."""
-        if self._is_waited_for:
+        if self._overdue is not None:
             self._overdue.cancel()
+            self._overdue = None
         self._is_syncing = False
         self._begin()
         if isinstance(refusals, Failure):

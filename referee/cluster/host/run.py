@@ -76,7 +76,7 @@ class HostRun:
         """Match -> its course; some that are over, too."""
         self._over: deque[str] = deque()
         durability = Durability(hello.durability)
-        commits = GroupCommit(reactor) if durability is Durability.TURN else LeftToOthers(reactor)
+        commits = GroupCommit(reactor, durability) if durability is Durability.TURN else LeftToOthers(reactor)
         services = MatchServices(confinement=confinement, durability=durability)
         self._tables = Tables(reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits)
         self._tables.lag.start()

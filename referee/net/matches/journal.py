@@ -47,6 +47,8 @@ class Journal:
         self._commits = commits
         self.waits_for_disk = durability is Durability.TURN
         """Whether what follows from a line waits until it is on the disk."""
+        if commits is not None and self.waits_for_disk:
+            commits.is_waited_for = True
 
     def write_step(
         self,
