@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
+from twisted.internet.defer import Deferred
 
+from ...launch import Launch
 from ...plugins import find_game
 from ...record.resume import Resumption
 from ...record.seal import Sealer
@@ -71,11 +73,33 @@ class Tables:
             MatchPaused: it was cancelled; its record is what it goes on from.
             OSError: the record can't be written.
         """
-        services = self.services if sealer is None else replace(self.services, sealer=sealer)
-        host = MatchHost(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)
+        host = self._host(job, self.services if sealer is None else replace(self.services, sealer=sealer))
         if resumed is None:
             return await host.play(occupants, is_patient=True)
         return await host.play_on(resumed, occupants, LOCAL, is_patient=True)
+
+    async def play_once_opened(
+        self, job: MatchJob, occupants: Sequence[Launch], opened: "Deferred[MatchJob]"
+    ) -> MatchReport | None:
+        """Start the programs of a match that is not opened yet; play it once it is.
+
+        Args:
+            job: the match, as far as it is known.
+            occupants: by seat.
+            opened: fires with the whole job.
+
+        Returns:
+            What came of it; None: nothing was begun, and none of the programs is left.
+
+        Raises:
+            MatchPaused: as `play`.
+            OSError: as `play`; or a folder can't be copied.
+        """
+        settings = opened.addCallback(lambda whole: whole.settings(self._folder))
+        return await self._host(job, self.services).play_once_opened(occupants, settings)
+
+    def _host(self, job: MatchJob, services: MatchServices) -> MatchHost:
+        return MatchHost(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)
 
     async def close(self) -> None:
         """End the programs that stayed, and wait until nothing is left of them."""

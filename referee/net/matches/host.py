@@ -1,18 +1,19 @@
 """Hosts one match: listens, starts the programs, seats who comes, runs the match, and cleans up after it."""
 
+import contextlib
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ... import __version__
 from ...games.base import Game
-from ...launch import Invitation, PlayerError
+from ...launch import Invitation, Launch, PlayerError
 from ...match.commands import ExpelSeat, Result
 from ...match.machine import Match
 from ...observers import MatchStep, Observer
@@ -29,19 +30,12 @@ from .journal import Journal
 from .lag import LoopLag
 from .programs import Guest, MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
+from .seating import Gathered, places
 from .services import MatchServices
 from .settings import MatchSettings, seed_of, setup_of
 
 LOCAL = "tcp:0:interface=127.0.0.1"
 """A port of this machine's own choice that only its own programs reach."""
-
-
-class _Named(Protocol):
-    """A launch or a link."""
-
-    @property
-    def name(self) -> str:
-        """The player's name."""
 
 
 class MatchReport(Struct, frozen=True, kw_only=True):
@@ -110,9 +104,9 @@ class MatchHost:
         """
         players = [occupant for occupant in occupants if occupant is not None]
         match = self._new_match([player.name for player in players])
-        places = _places(players, match.setup.names)
-        self._programs = tuple(self._settings.programs[place] for place in places if self._settings.programs)
-        seated = [players[place] for place in places]
+        seats = places(players, match.setup.names)
+        self._programs = tuple(self._settings.programs[place] for place in seats if self._settings.programs)
+        seated = [players[place] for place in seats]
         return await self._play_seated(match, seated, address, None, is_patient=is_patient)
 
     async def play_on(
@@ -149,6 +143,48 @@ class MatchHost:
         is_patient: bool,
     ) -> MatchReport:
         """Play between players that have a token for their seat."""
+        async with self._gathered(match, occupants, address, is_patient=is_patient) as there:
+            missing = None if resumed is None else there.missing(match, occupants)
+            if missing is not None and not is_patient:
+                raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
+            if occupants or not self._settings.come_back_s:
+                there.ports.stop()
+            return await self._run(match, there.links, there.door, there.programs, resumed, missing)
+
+    async def play_once_opened(
+        self, occupants: Sequence[Launch], opened: "Deferred[MatchSettings]"
+    ) -> MatchReport | None:
+        """Start the programs of a match that is not opened yet; play it once it is.
+
+        Until then they are stopped, and nothing is held against them.
+
+        Args:
+            occupants: by seat.
+            opened: fires with the match's settings as they are when it is opened; of these, what the programs were
+                told may not be another.
+
+        Returns:
+            What came of the match; None: not all of the programs were there, none is left, and nothing was begun.
+
+        Raises:
+            OSError: before it was opened, the disk can't take a copy of a folder; then, the record can't be written.
+        """
+        match = self._new_match([launch.name for launch in occupants])
+        async with self._gathered(match, occupants, LOCAL, is_patient=True) as there:
+            there.ports.stop()
+            settings = await there.stopped_until(opened) if there.is_whole else None
+            if settings is None or not there.is_whole:
+                there.dismiss()
+                return None
+            self._settings, self._programs = settings, settings.programs
+            match = self._new_match(match.setup.names)
+            return await self._run(match, there.links, there.door, there.programs, None)
+
+    @contextlib.asynccontextmanager
+    async def _gathered(
+        self, match: Match, occupants: Sequence[Occupant], address: str, *, is_patient: bool
+    ) -> AsyncIterator[Gathered]:
+        """Wait until all who have a token for their seat have come, or can't; clean up after them at the end."""
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.time.start_ms / 1000
         may_return, patience = not occupants, self._patience
@@ -173,12 +209,7 @@ class MatchHost:
                         self._note("reported", text=f"{started} started; the referee listens on {self._address}")
                     links = await door.done
                     match_programs.seated(links)
-                    missing = None if resumed is None else _missing(match, occupants, door)
-                    if missing is not None and not is_patient:
-                        raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
-                    if not (may_return and self._settings.come_back_s):
-                        ports.stop()
-                    return await self._run(match, links, door, match_programs, resumed, missing)
+                    yield Gathered(links, door, match_programs, ports)
                 finally:
                     door.close()
                     if lender is not None:
@@ -228,7 +259,7 @@ class MatchHost:
                         await link.closed()
                     return None
                 match = self._new_match([link.name for link in links])
-                seated = [links[place] for place in _places(links, match.setup.names)]
+                seated = [links[place] for place in places(links, match.setup.names)]
                 if not self._settings.come_back_s:
                     ports.stop()
                 return await self._run(match, seated, door, None, None)
@@ -353,18 +384,6 @@ async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
     outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
     runner.start(missing).addCallbacks(outer.callback, outer.errback)
     return await outer
-
-
-def _missing(match: Match, occupants: Sequence[Occupant], door: ReservedSeats) -> str | None:
-    """Return which program did not come back into a match that was taken up, and why; None if all are there."""
-    seats = [seat for seat in sorted(door.vacancies) if occupants and not match.is_out(seat)]
-    return f"{match.setup.names[seats[0]]}: {door.vacancies[seats[0]].detail}" if seats else None
-
-
-def _places(given: Sequence[_Named], names: Sequence[str]) -> list[int]:
-    """Return by seat which of the given launches or links sits there; those of equal names in the order given."""
-    rest = list(range(len(given)))
-    return [rest.pop(next(index for index, place in enumerate(rest) if given[place].name == name)) for name in names]
 
 
 def _match_name(game: str) -> str:

@@ -87,6 +87,30 @@ class KeptProgram:
         self.has_left = True
 
 
+class FolderStamps:
+    """Tells whether players' folders have changed.
+
+    Args:
+        reactor: Twisted's.
+    """
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._looked: dict[Path, tuple[float, int]] = {}
+        """Folder -> when it was looked at, and its stamp then."""
+
+    async def of(self, launch: Launch) -> int:
+        """Return what changes whenever something in a player's folder does."""
+        folder, now = launch.folder, self._reactor.seconds()
+        if folder is None:
+            return 0
+        looked_s, stamp = self._looked.get(folder, (-LOOK_S, 0))
+        if now - looked_s >= LOOK_S:
+            stamp = await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), _stamp, folder)
+            self._looked[folder] = now, stamp
+        return stamp
+
+
 class KeptPrograms:
     """All programs of one process that wait for a match.
 
@@ -109,8 +133,7 @@ class KeptPrograms:
         self._cannot_stay: set[str] = set()
         """Names of those whose program has ended between two matches."""
         self._ending: set[Deferred[Any]] = set()
-        self._looked: dict[Path, tuple[float, int]] = {}
-        """Folder -> when it was looked at, and its stamp then."""
+        self._stamps = FolderStamps(reactor)
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // FILES
         """Of those that wait."""
 
@@ -158,20 +181,13 @@ class KeptPrograms:
             return False
         kept.stopping = self._reactor.callLater(SETTLE_S, kept.program.stop)
         self._waiting.append(kept)
-        if len(self._waiting) > self._most or _is_memory_short():
+        if len(self._waiting) > self._most or is_memory_short():
             self._dismiss(self._waiting.pop(0))
         return True
 
     async def stamp(self, launch: Launch) -> int:
         """Return what changes whenever something in a player's folder does."""
-        folder, now = launch.folder, self._reactor.seconds()
-        if folder is None:
-            return 0
-        looked_s, stamp = self._looked.get(folder, (-LOOK_S, 0))
-        if now - looked_s >= LOOK_S:
-            stamp = await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), _stamp, folder)
-            self._looked[folder] = now, stamp
-        return stamp
+        return await self._stamps.of(launch)
 
     async def close(self) -> None:
         """End all programs that wait, and wait until nothing is left of any."""
@@ -227,7 +243,7 @@ async def outlasting(awaited: "Deferred[Any]") -> None:
         await outlasting(awaited)
 
 
-def _is_memory_short() -> bool:
+def is_memory_short() -> bool:
     """Tell whether less of the machine's memory is available than is to be."""
     try:
         found = dict(line.split()[:2] for line in _MEMORY.read_text().splitlines())

@@ -187,6 +187,16 @@ class MatchPrograms:
         door.take_back(seat, kept.link)
         kept.link.owner = kept  # until the match begins: whether it is still there then, is for the runner to see
 
+    def stop(self) -> None:
+        """Let no program do anything until it may go on."""
+        for program in self.programs.values():
+            program.stop()
+
+    def go_on(self) -> None:
+        """Let all programs go on."""
+        for program in self.programs.values():
+            program.go_on()
+
     def seated(self, links: Sequence[PlayerLink | None]) -> None:
         """Take note which connection is whose.
 

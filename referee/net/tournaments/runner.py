@@ -32,6 +32,7 @@ from ..links.remote_pool import RemotePool
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
 from .course import TournamentCourse
+from .early_starts import EarlyStarts, most_early
 from .round_pairing import pair_apart
 from .run_settings import RunSettings
 
@@ -85,6 +86,8 @@ class TournamentRunner:
         self._around = Around.of(run_settings.folder, services.confinement, services.durability, keep_for)
         self._open_elsewhere = elsewhere
         self._elsewhere: Elsewhere | None = None
+        most = 0 if keep_for is not None or elsewhere is not None else most_early(run_settings.tables)
+        self._early = EarlyStarts(reactor, self._tables, course, run_settings, most)
         patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
@@ -145,6 +148,7 @@ class TournamentRunner:
                 self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
             self._call_off()
             self._pool.close()
+            await self._early.close()
             await self._tables.close()
             if self._elsewhere is not None:
                 await self._elsewhere.close()
@@ -180,6 +184,8 @@ class TournamentRunner:
         self._is_filling = True
         try:
             self._open_some()
+            is_full = self._trouble is None and len(self._playing) >= self._run_settings.tables
+            self._early.look_ahead(self._openable() if is_full else (), self._playing)
         except Exception as error:  # noqa: BLE001  # whoever waits for the tournament is told
             self._stop(error)
         finally:
@@ -297,7 +303,8 @@ class TournamentRunner:
         if elsewhere is not None and elsewhere.takes(job):
             played = await elsewhere.play(job)
         else:
-            played = await self._tables.play(job, occupants, resumed)
+            played = None if is_back else await self._early.play(job, occupants)
+            played = played or await self._tables.play(job, occupants, resumed)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
     def _closed(self, failure: Failure | None, name: str) -> None:

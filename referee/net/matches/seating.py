@@ -1,0 +1,70 @@
+"""Who has come to play a match, and where each sits."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+
+from protocol import ConnectionState
+
+from ...match.machine import Match
+from ..links.addresses import Ports
+from ..links.player_protocol import PlayerLink
+from ..links.reserved_seats import ReservedSeats
+from .programs import MatchPrograms, Occupant
+from .settings import MatchSettings
+
+
+class Named(Protocol):
+    """A launch or a link."""
+
+    @property
+    def name(self) -> str:
+        """The player's name."""
+
+
+class Gathered(Struct, frozen=True):
+    """Those who came to play a match, and what they came through."""
+
+    links: Sequence[PlayerLink | None]
+    """By seat; None where nobody has come."""
+    door: ReservedSeats
+    programs: MatchPrograms
+    ports: Ports
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all are there, and have said nothing but hello."""
+        return all(
+            link is not None and link.is_connected and link.connection.state is ConnectionState.IDLE
+            for link in self.links
+        )
+
+    def missing(self, match: Match, occupants: Sequence[Occupant]) -> str | None:
+        """Return which program did not come back into a match that was taken up, and why; None if all are there."""
+        seats = [seat for seat in sorted(self.door.vacancies) if occupants and not match.is_out(seat)]
+        return f"{match.setup.names[seats[0]]}: {self.door.vacancies[seats[0]].detail}" if seats else None
+
+    async def stopped_until(self, opened: "Deferred[MatchSettings]") -> MatchSettings:
+        """Let programs wait until their match is opened; they can't think meanwhile, nor be in others' way."""
+        self.programs.stop()
+        try:
+            return await opened
+        except BaseException:
+            self.dismiss()
+            raise
+        finally:
+            self.programs.go_on()
+
+    def dismiss(self) -> None:
+        """Send all away."""
+        for link in self.links:
+            if link is not None:
+                link.say_goodbye()
+
+
+def places(given: Sequence[Named], names: Sequence[str]) -> list[int]:
+    """Return by seat which of the given launches or links sits there; those of equal names in the order given."""
+    rest = list(range(len(given)))
+    return [rest.pop(next(index for index, place in enumerate(rest) if given[place].name == name)) for name in names]
