@@ -6,7 +6,6 @@ whatever is wrong with them then, they are ended without a word, and started aga
 
 import os
 from collections.abc import Collection, Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -72,14 +71,16 @@ class EarlyStarts:
         """Start what comes next, and end what does not come any more.
 
         Args:
-            coming: what is to be opened, in this order, as soon as a table is free.
+            coming: what can be opened next; the first is, if nothing else can by then.
             playing: the matches that are open.
         """
-        wanted = {fixture.match: fixture for fixture in islice(coming, self._most)}
-        for match in self._early.keys() - wanted.keys() - set(playing):
+        due = {fixture.match: fixture for fixture in coming} if self._most else {}
+        for match in self._early.keys() - due.keys() - set(playing):
             self._ending.add(Deferred.fromCoroutine(self._end(self._early.pop(match))))
         self._ending = {ending for ending in self._ending if not ending.called}
-        new = [fixture for match, fixture in wanted.items() if match not in self._early]
+        waiting = self._early.keys() - set(playing)
+        free = max(self._most - len(waiting), 0)
+        new = [fixture for match, fixture in due.items() if match not in waiting][:free]
         if new and not is_memory_short():
             for fixture in new:
                 self._start(fixture)
