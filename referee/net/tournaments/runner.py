@@ -303,8 +303,8 @@ class TournamentRunner:
         if elsewhere is not None and elsewhere.takes(job):
             played = await elsewhere.play(job)
         else:
-            played = None if is_back else await self._early.play(job, occupants)
-            played = played or await self._tables.play(job, occupants, resumed)
+            early = None if is_back else await self._early.play(job, occupants)
+            played = early or await self._tables.play(job, occupants, resumed)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
     def _closed(self, failure: Failure | None, name: str) -> None:
