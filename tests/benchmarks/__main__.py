@@ -14,6 +14,7 @@ BENCHMARKS = (
     "kills",
     "leaks",
     "learning",
+    "many_hosts",
     "mutations",
     "pairing",
     "python_chess",

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,8 @@ def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spe
         closed = record_of(folder).read_bytes().count(b'"match-closed"') if record_of(folder).exists() else 0
         if closed >= hosts and closed != total:
             total = closed
-            seen.append(spent(folder, closed, keeper.pid, processes.scheduler.pid))
+            with suppress(LookupError, OSError):  # after the last match, the dispatcher ends before the tournament
+                seen.append(spent(folder, closed, keeper.pid, processes.scheduler.pid))
         time.sleep(POLL_S)
     assert keeper.returncode == 0, (folder / "printed").read_text()
     return seen[0], next(each for each in reversed(seen) if each.closed <= total - hosts)
