@@ -16,15 +16,18 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ...app.services import RefereeOptions, find_confinement
+from ...app.strength import Strength, games_of, measure
 from ...check.checking import report, run_check
 from ...check.context import CheckRequest
 from ...check.findings import Finding, Shown, StepVerdict, Trouble
 from ...check.session import Times
 from ...check.step import CheckStep
 from ...check.steps import all_steps
+from ...errors import RefereeError
+from ...pages.words import duration
 from ...plugins import installed
 from ...text import counted, printable_lines
-from ..common import harmless, json_option, out, print_json
+from ..common import console, harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
 from ..options.match import seconds_option
@@ -35,6 +38,7 @@ _SHOWN_HEX_CHARS = 3 * 200
 """In a terminal; --json has more."""
 _SHOWN_TEXT_CHARS = 1000
 
+PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 _limit = partial(seconds_option, least=0.05, most=600)
 
 
@@ -58,6 +62,12 @@ _limit = partial(seconds_option, least=0.05, most=600)
 )
 @logs_option("beside whose records builds are kept; the check writes no record")
 @click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
+@click.option(
+    "--strength",
+    "with_strength",
+    is_flag=True,
+    help="Once it passes, play 20 games against house:random and house:greedy each, and tell how strong it is.",
+)
 @click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
 @confinement_options
 @json_option
@@ -70,6 +80,7 @@ def check(
     start_s: float,
     logs: Path,
     called: str | None,
+    with_strength: bool,
     with_sent: bool,
     running: RefereeOptions,
     as_json: bool,
@@ -96,11 +107,34 @@ def check(
         findings = run_check(request, known, confinement, view.tell)
     finally:
         view.show_skipped()
-    if as_json:
-        print_json(report(called or player, findings))
-    else:
+    if not as_json:
         _conclude(called or player, findings)
+    found = (
+        list(_strengths(player, games, running, is_quiet=as_json)) if with_strength and not _failed(findings) else []
+    )
+    if as_json:
+        print_json(report(called or player, findings) | ({"strength": found} if with_strength else {}))
     sys.exit(FAILED if _failed(findings) else FINE)
+
+
+def _strengths(player: str, games: Sequence[str], running: RefereeOptions, *, is_quiet: bool) -> Iterator[Strength]:
+    """Yield how strong the player is, and show it; that it can't be told is no failure."""
+    command = (*PROGRAM, "compare", "--sandbox", running.sandbox, "--memory", str(running.memory_mib))
+    try:
+        for found in measure(command, player, games_of(player, games, installed())):
+            if not is_quiet:
+                out.print(_strength_line(found), markup=False, highlight=False, soft_wrap=True)
+            yield found
+    except RefereeError as error:
+        console.say(f"how strong it is can't be told: {error}")
+
+
+def _strength_line(found: Strength) -> str:
+    drawn = f", {found.drawn} drawn" if found.drawn else ""
+    expelled = f", expelled in {found.expelled}" if found.expelled else ""
+    games = found.won + found.drawn + found.lost
+    results = f"{found.won} of {counted(games, 'game')} won{drawn}{expelled}"
+    return f"{found.game} against {found.opponent}: {results}, {duration(found.turn_ms)} a turn"
 
 
 def _failed(findings: Sequence[Finding]) -> list[Finding]:
