@@ -26,7 +26,7 @@
   }
 
   function drawBoard(svg) {
-    if (!svg) return;
+    if (!svg || svg === shown.svg) return;
     const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     at("board").replaceChildren(document.importNode(parsed, true));
   }
@@ -35,6 +35,8 @@
     const places = new Map();
     for (const place of document.querySelectorAll("[data-place]")) {
       const name = place.dataset.place;
+      place.classList.remove("can", "has");
+      for (const attribute of ["tabindex", "role", "aria-label"]) place.removeAttribute(attribute);
       if (state.options.includes(name)) {
         place.classList.add("can");
         place.setAttribute("tabindex", "0");
@@ -44,7 +46,6 @@
       } else if (state.touched.includes(name)) {
         place.classList.add("has");
       }
-      if (state.asked) place.addEventListener("click", () => send("touch", name));
     }
     return places;
   }
@@ -66,9 +67,9 @@
   function show(state) {
     if (state.version <= shown.version) return;
     const before = document.activeElement?.dataset?.place;
+    drawBoard(state.svg);
     shown = state;
     until = performance.now() + state.left_ms;
-    drawBoard(state.svg);
     const places = markPlaces(state);
     at("players").textContent = `At the table: ${state.names.join(", ")}.`;
     at("status").textContent = status(state);
@@ -118,6 +119,10 @@
 
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
+  at("board").addEventListener("click", (event) => {
+    const place = event.target.closest("[data-place]");
+    if (place && shown.asked) send("touch", place.dataset.place);
+  });
   document.addEventListener("pointerdown", () => { byPointer = true; });
   document.addEventListener("keydown", (event) => {
     byPointer = false;
