@@ -1,5 +1,7 @@
 """A host as a tournament has it, and the matches that it was given."""
 
+import hashlib
+
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
@@ -34,11 +36,27 @@ class Attempt:
         """How often its host has asked for programs."""
         self.unanswered = ""
         """Why there was no answer."""
+        self._digest = b""
+        """Of the record that has come."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is known what came of it, or nobody waits for that any more."""
+        return self.outcome.called
+
+    def has_come(self, played: Played) -> bool:
+        """Tell whether a record is the one that has come already."""
+        return self._digest == _digest(played)
 
     def end(self, outcome: Outcome) -> None:
         """Say what came of it, once."""
         if not self.outcome.called:
+            self._digest = _digest(outcome) if isinstance(outcome, Played) else b""
             self.outcome.callback(outcome)
+
+
+def _digest(played: Played) -> bytes:
+    return hashlib.sha256(played.record).digest()
 
 
 class ClusterHost:

@@ -12,7 +12,7 @@ from twisted.internet.task import LoopingCall
 
 from ..net.jobs.beside import BesideProcess
 from ..net.jobs.messages import Frames, framed
-from .messages import REPORTS, Answer, Ask, Connect, Seen, Told, packed
+from .messages import MAX_ANSWER_BYTES, REPORTS, SPARE_BYTES, Answer, Ask, Connect, Seen, Told, packed
 
 LOOK_S = 1.0
 """How often it is looked whether the dispatcher says something."""
@@ -58,7 +58,7 @@ class Dispatch:
         self._is_closing = False
         self._last_why = ""
         self._gone: Deferred[None] = Deferred()
-        self._frames = Frames(REPORTS)
+        self._frames = Frames(REPORTS, MAX_ANSWER_BYTES + SPARE_BYTES)
         self._process: BesideProcess | None = None
         self._start()
         self._looking: Any = LoopingCall(self._look)
@@ -92,7 +92,7 @@ class Dispatch:
     def _start(self) -> None:
         if self._is_closing:
             return
-        self._frames = Frames(REPORTS)
+        self._frames = Frames(REPORTS, MAX_ANSWER_BYTES + SPARE_BYTES)
         self._silent_looks = 0
         self._process = BesideProcess(
             self._reactor, "referee.cluster.dispatcher", self._output, self._received, self._ended

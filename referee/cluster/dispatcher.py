@@ -5,6 +5,7 @@ It hands bytes on. It has one connection, and ends with it: the coordinator star
 
 import asyncio
 import os
+import re
 import secrets
 import socket
 import sys
@@ -17,7 +18,19 @@ from distributed import Client
 from ..net.jobs.messages import Frames, framed
 from . import calls
 from .closed_pickle import close_pickle
-from .messages import MAX_ANSWER_BYTES, ORDERS, Answer, Ask, Connect, Order, Report, Seen, SeenHost, Told
+from .messages import (
+    MAX_ANSWER_BYTES,
+    MAX_TOLD_BYTES,
+    ORDERS,
+    Answer,
+    Ask,
+    Connect,
+    Order,
+    Report,
+    Seen,
+    SeenHost,
+    Told,
+)
 from .security import security_of
 
 LOOK_S = 0.5
@@ -26,6 +39,8 @@ REPLY_S = 20.0
 """How long the scheduler, or a host in a call, may take to answer."""
 _READ_BYTES = 1 << 18
 _MOST_TEXT = 300
+_NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
+"""Of a host: of its machine, and of its own. Files are named by it."""
 
 
 class Dispatcher:
@@ -64,9 +79,11 @@ class Dispatcher:
     def told(self, event: Any) -> None:
         """Hand on what a host tells of a match, if it is that."""
         try:
-            self._report(msgspec.convert(event[1], Told))
+            told = msgspec.convert(event[1], Told)
         except (msgspec.ValidationError, TypeError, LookupError):
             return  # no host of this program says that
+        if len(told.lines) + len(told.host) + len(told.match) <= MAX_TOLD_BYTES:
+            self._report(told)
 
     def _begin(self, course: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(course)
@@ -114,9 +131,10 @@ def _seen(address: Any, about: Any) -> SeenHost | None:
     """Return a host as the scheduler describes it; None: it is none of this program."""
     try:
         tables = int(about["resources"].get("tables", 0))
-        return msgspec.convert({"name": about["name"], "address": address, "tables": max(tables, 0)}, SeenHost)
+        seen = msgspec.convert({"name": about["name"], "address": address, "tables": max(tables, 0)}, SeenHost)
     except (TypeError, ValueError, AttributeError, LookupError, msgspec.ValidationError):
         return None
+    return seen if _NAME.fullmatch(seen.name) else None
 
 
 async def _orders(reader: asyncio.StreamReader, frames: Frames[tuple[Order, ...]]) -> list[tuple[Order, ...]]:

@@ -122,6 +122,17 @@ class Followed:
             path.replace(self._folder / REFUSED / path.name)
         self.remote = self._followed_by(Observers())
 
+    def keep_aside(self, record: bytes, host: str) -> Path:
+        """Keep a record that is not counted, for whoever wants to look at it; return where.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        path = self._folder / REFUSED / f"{self._job.match}.{host}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(record)
+        return path
+
     @property
     def come(self) -> bytes:
         """What of the record has come."""

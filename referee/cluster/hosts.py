@@ -289,7 +289,10 @@ class Hosts:
 
     def _answered(self, host: ClusterHost, attempt: Attempt, answer: Answer) -> None:
         returned: Returned | None = _read(answer, RETURNED)
-        if returned is None:
+        if attempt.is_over:
+            if isinstance(returned, Played) and not attempt.has_come(returned):
+                self._come_again(host, attempt, returned)
+        elif returned is None:
             attempt.unanswered = answer.why or "what it answered makes no sense"
         elif isinstance(returned, Needs):
             self._push(host, attempt, returned)
@@ -299,6 +302,17 @@ class Hosts:
             lost = Lost(why=f"broke it off: {returned.why}")
             self._end(host, attempt, lost if isinstance(returned, BrokenOff) else returned)
             self.failed(host, returned.why)
+
+    def _come_again(self, host: ClusterHost, attempt: Attempt, played: Played) -> None:
+        """Tell of a record that came after its attempt was over, and is not the one that counts."""
+        name = attempt.away.match
+        path = attempt.followed.keep_aside(played.record, host.name)
+        self.say(
+            f"host {host.name} has sent a record of {name} that is not counted: what became of {name} there was known; "
+            f"it is kept in {path}",
+            match=name,
+            host=host.name,
+        )
 
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
         if host.attempts.get(attempt.away.match) is attempt:

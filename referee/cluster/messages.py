@@ -14,6 +14,10 @@ M = TypeVar("M")
 
 MAX_ANSWER_BYTES = 1 << 28
 """Of a record that a host sends back; a match of 100,000 turns is about 100 MB."""
+MAX_TOLD_BYTES = 1 << 26
+"""Of lines that a host tells at once."""
+SPARE_BYTES = 1 << 20
+"""Of a frame that carries an answer, for all else."""
 
 
 # --- the coordinator and its dispatcher

@@ -16,6 +16,7 @@ from referee.cluster.hosts import GONE_LOOKS, MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.messages import (
     Answer,
     Away,
+    BrokenOff,
     Kept,
     Needs,
     NotBegun,
@@ -70,7 +71,7 @@ class Scene:
         self.hosts = Hosts(Clock(), plan, around, MatchServices(), ["p1", "p2", "p3"], lambda: None)
         way: Any = self.hosts._dispatch
         self.way: Asks = way
-        self._folder = folder
+        self.folder = folder
 
     def see(self, **tables: int) -> None:
         """Let hosts be there."""
@@ -88,7 +89,7 @@ class Scene:
         found: list[Any] = []
         Deferred.fromCoroutine(self.hosts.free(None)).addCallback(found.append)
         host = found.pop()
-        followed = Followed(job_of(), self._folder, self.hosts.services.observers, self.hosts.handed_out(host))
+        followed = Followed(job_of(), self.folder, self.hosts.services.observers, self.hosts.handed_out(host))
         attempt = Attempt(Away(run="r", match=f"m{id(followed)}", job=b"", programs=programs), followed)
         attempt.outcome.addCallback(found.append)
         self.hosts.give(host, attempt)
@@ -170,6 +171,37 @@ def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     assert scene.way.calls == [("at-a", "play")] * 2
     scene.way.answer(Played(record=b"all of it"))
     assert first == [Played(record=b"all of it")]
+
+
+@pytest.mark.parametrize(("second", "is_told"), [(b"the record", False), (b"another record", True)])
+def test_a_second_record_that_differs_is_told(
+    scene: Scene,
+    monkeypatch: pytest.MonkeyPatch,
+    second: bytes,
+    is_told: bool,  # noqa: FBT001  # of a table
+) -> None:
+    """It is kept for whoever looks into it, and only the first one counts; an equal one is no news."""
+    scene.let_in(a=1)
+    _, attempt, found = scene.given()
+    answered = scene.way.asked[0][3]
+    said: list[str] = []
+    monkeypatch.setattr(scene.hosts, "say", lambda text, **_: said.append(text))
+    for record in (b"the record", second):
+        answered(Answer(number=0, data=packed(Played(record=record))))
+    assert found == [Played(record=b"the record")]
+    assert [attempt.away.match in text for text in said] == [True] * is_told
+    kept = [path.read_bytes() for path in scene.folder.glob(".refused/*.jsonl")]
+    assert kept == [second] * is_told
+
+
+def test_what_a_stopped_match_answers_is_no_failure(scene: Scene) -> None:
+    """Its host has done what it was asked for."""
+    scene.let_in(a=1)
+    host, attempt, _ = scene.given()
+    scene.hosts.stop(host, attempt.away.match)
+    attempt.end(NotBegun(why="stopped"))
+    scene.way.answer(BrokenOff(why="it was stopped"))
+    assert host.failures == 0
 
 
 def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:

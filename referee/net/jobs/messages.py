@@ -23,6 +23,8 @@ from ..group_commit import Durability
 T = TypeVar("T")
 _LENGTH = struct.Struct(">I")
 _READ_BYTES = 1 << 18
+MAX_FRAME_BYTES = (1 << 32) - 1
+"""All that a length can say: of a frame from a process that is believed."""
 _LAST_READS = 64
 """More than a socket holds."""
 
@@ -142,9 +144,11 @@ class Frames(Generic[T]):
 
     Args:
         kind: what a frame holds: a tuple of messages.
+        most_bytes: of a frame.
     """
 
-    def __init__(self, kind: type[T]) -> None:
+    def __init__(self, kind: type[T], most_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._most_bytes = most_bytes
         self._decoder = msgspec.msgpack.Decoder(kind, dec_hook=lambda wanted, text: wanted(text))
         self._rest = bytearray()
 
@@ -159,6 +163,8 @@ class Frames(Generic[T]):
         start = 0
         while len(self._rest) - start >= _LENGTH.size:
             (size,) = _LENGTH.unpack_from(self._rest, start)
+            if size > self._most_bytes:
+                raise msgspec.DecodeError(f"a frame of {size} bytes, of at most {self._most_bytes}")
             begin = start + _LENGTH.size
             if len(self._rest) < begin + size:
                 break

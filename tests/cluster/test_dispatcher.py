@@ -1,0 +1,54 @@
+"""What the dispatcher hands on of what hosts and scheduler say, and how much of it the coordinator reads."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.cluster import dispatcher as dispatcher_module
+from referee.cluster.dispatcher import Dispatcher
+from referee.cluster.messages import REPORTS, Seen, Told
+from referee.net.jobs.messages import Frames, framed
+
+
+class Written:
+    """Stands in for the way to the coordinator."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: bytes) -> None:
+        """Keep it."""
+        self.data += data
+
+
+@pytest.mark.parametrize(("size", "is_handed_on"), [(900, True), (1100, False)])
+def test_hosts_tell_so_much_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    is_handed_on: bool,  # noqa: FBT001  # of a table
+) -> None:
+    """What is longer goes no further."""
+    monkeypatch.setattr(dispatcher_module, "MAX_TOLD_BYTES", 1000)
+    told = Told(host="a", match="m", offset=0, lines=b"x" * size)
+    written: Any = Written()
+    Dispatcher(None, written).told((0, msgspec.to_builtins(told, builtin_types=(bytes,))))
+    assert Frames(REPORTS).add(written.data) == [(told,)] * is_handed_on
+
+
+@pytest.mark.parametrize(
+    ("name", "is_seen"),
+    [("lab1-0a1b2c", True), ("lab_1.example.org-0a1b2c", True), ("../a", False), ("", False), ("a" * 101, False)],
+)
+def test_names_of_hosts_name_files(name: str, is_seen: bool) -> None:  # noqa: FBT001  # of a table
+    """A host with another one is none of this program."""
+    seen = dispatcher_module._seen("tls://h:1", {"name": name, "resources": {"tables": 2}})
+    assert (seen is not None) is is_seen
+
+
+def test_no_frame_is_longer_than_expected() -> None:
+    """Its length alone is enough to refuse it: nothing of it is waited for."""
+    frame = framed((Seen(hosts=()),))
+    assert Frames(REPORTS, len(frame)).add(frame) == [(Seen(hosts=()),)]
+    with pytest.raises(msgspec.DecodeError, match="a frame of 4294967295 bytes, of at most 10"):
+        Frames(REPORTS, 10).add(b"\xff\xff\xff\xff")
