@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
-from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol
 
 from protocol.address import parse_address
 
@@ -93,6 +92,8 @@ class PersonTable(Observer):
     def _join(self, seat: PersonSeat, invitation: Invitation) -> None:
         """Connect a seat to the referee; if that fails, nobody takes the seat, which the referee will find out."""
         where = parse_address(invitation.address)
+        from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol  # noqa: PLC0415  # it takes TLS along
+
         connectProtocol(TCP4ClientEndpoint(self._reactor, where.host, where.port), seat.client(invitation)).addErrback(
             lambda _: None
         )
