@@ -118,10 +118,13 @@ class Publisher:
         self._note = note
         self._changed = changed
         self._timer: Timer | None = None
+        self._is_stopped = False
 
     def begin(self) -> None:
         """Look at the records from now on."""
         self._timer = None
+        if self._is_stopped:
+            return
         now = self._reactor.seconds()
         for name, published in self.published.items():
             length = _length(published.folder / f"{name}.jsonl")
@@ -131,7 +134,8 @@ class Publisher:
         self._timer = self._reactor.callLater(LOOK_S, self.begin)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Look no more; a report that is being made is the last."""
+        self._is_stopped = True
         if self._timer is not None and self._timer.active():
             self._timer.cancel()
 

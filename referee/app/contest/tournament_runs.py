@@ -117,7 +117,9 @@ class TournamentRun:
             self._timer = self._reactor.callLater(min(left_s, _LONGEST_S), self.begin)
 
     def stop(self) -> "Deferred[None]":
-        """Interrupt it, as Ctrl-C does; its matches go on from their records in the next run.
+        """Have it stop, as SIGTERM does; its matches go on from their records in the next run.
+
+        SIGINT would not do: what a script starts in the background ignores that, and so does what is started by it.
 
         Returns:
             What fires once its process has ended.
@@ -128,7 +130,7 @@ class TournamentRun:
             ended.callback(None)
         else:
             self._ended = ended
-            kill_group(self._process, signal.SIGINT)
+            kill_group(self._process, signal.SIGTERM)
         return ended
 
     def start(self) -> None:
