@@ -26,6 +26,8 @@ from .services import SandboxMissing
 _LOCK = ".lock"
 _LOOK_S = 0.2
 """How often it is looked whether the last match is over."""
+_FETCH_LOOKS = 300
+"""So often, then, whether it was fetched: the scheduler may be about to come back."""
 
 
 class WorkerOptions(Struct, frozen=True, kw_only=True):
@@ -97,6 +99,10 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
         options.say("takes no more matches; ends once those that it has are over, or at once if it is asked again")
         worker.drain()
         while not host.is_idle:
+            await deferLater(reactor, _LOOK_S)
+        for _ in range(_FETCH_LOOKS):
+            if host.is_fetched:
+                break
             await deferLater(reactor, _LOOK_S)
         await deferLater(reactor, 1.0)  # what came of the last one is on its way
     finally:

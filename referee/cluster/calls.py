@@ -52,9 +52,16 @@ async def describe(data: bytes) -> bytes:
 
 
 def play(data: bytes) -> bytes:
-    """Play a match to its end: the one call that takes a table, and a thread as long."""
+    """Play a match to its end: it takes a table, and a thread as long."""
     return answering[0].play(data)
 
 
+def fetch(data: bytes) -> bytes:
+    """Wait for the end of a match that a host plays, or has played, while it takes no more of them."""
+    return answering[0].play(data)
+
+
+PLAYS: dict[str, tuple[Callable[[bytes], bytes], int]] = {play.__name__: (play, 1), fetch.__name__: (fetch, 0)}
+"""Those that last as long as a match, and how many tables they take."""
 CALLS: dict[str, Callable[[bytes], bytes]] = {call.__name__: call for call in (enter, keep, stop)}
 """Those that are answered at once."""

@@ -1,12 +1,15 @@
 """A host as a tournament has it, and the matches that it was given."""
 
 import hashlib
+from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
+from ..launch.build import BUILD_S
+from ..net.jobs.job import MatchJob
 from .followed import Followed
-from .messages import Away, NotBegun, Played
+from .messages import SEEN_S, Away, NotBegun, Played
 
 
 class Lost(Struct, frozen=True, kw_only=True):
@@ -36,6 +39,9 @@ class Attempt:
         """How often its host has asked for programs."""
         self.unanswered = ""
         """Why there was no answer."""
+        self._stage: tuple[Any, ...] = ()
+        """How far it had come when it was looked last."""
+        self._still_looks = 0
         self._digest = b""
         """Of the record that has come."""
 
@@ -48,11 +54,35 @@ class Attempt:
         """Tell whether a record is the one that has come already."""
         return self._digest == _digest(played)
 
+    def stands_still(self, *, is_its_turn: bool) -> bool:
+        """Look at it while its host is there; tell whether it has come no further for longer than it ever takes.
+
+        Args:
+            is_its_turn: False: its host may well have no table for it yet.
+        """
+        stage, before = self.followed.stage, self._stage
+        self._stage = stage
+        self._still_looks = self._still_looks + 1 if is_its_turn and stage == before else 0
+        return self._still_looks * SEEN_S > patience_s(self.followed.job)
+
     def end(self, outcome: Outcome) -> None:
         """Say what came of it, once."""
         if not self.outcome.called:
             self._digest = _digest(outcome) if isinstance(outcome, Played) else b""
             self.outcome.callback(outcome)
+
+
+def patience_s(job: MatchJob) -> float:
+    """Return how long a match may come no further.
+
+    Its programs may be built one after the other; or all seats take all their time for one answer, and come back late.
+
+    Args:
+        job: the match.
+    """
+    terms = job.terms
+    answer_s = max(terms.time.per_move_ms, terms.time.start_ms) / 1000
+    return len(job.seats) * (BUILD_S + answer_s + terms.come_back_s)
 
 
 def _digest(played: Played) -> bytes:

@@ -22,6 +22,7 @@ from .messages import (
     MAX_ANSWER_BYTES,
     MAX_TOLD_BYTES,
     ORDERS,
+    SEEN_S,
     Answer,
     Ask,
     Connect,
@@ -33,8 +34,6 @@ from .messages import (
 )
 from .security import security_of
 
-LOOK_S = 0.5
-"""How often the scheduler is asked for its hosts."""
 REPLY_S = 20.0
 """How long the scheduler, or a host in a call, may take to answer."""
 _READ_BYTES = 1 << 18
@@ -74,7 +73,7 @@ class Dispatcher:
                 found = await self._client.scheduler.identity(n_workers=-1)
             hosts = (_seen(address, about) for address, about in found["workers"].items())
             self._report(Seen(hosts=tuple(host for host in hosts if host is not None)))
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(SEEN_S)
 
     def told(self, event: Any) -> None:
         """Hand on what a host tells of a match, if it is that."""
@@ -94,7 +93,7 @@ class Dispatcher:
         """Ask a host, and report its answer, or why there is none."""
         data, why = None, "its answer is no plain data"
         try:
-            found = await (self._played(ask) if ask.call == calls.play.__name__ else self._called(ask))
+            found = await (self._played(ask) if ask.call in calls.PLAYS else self._called(ask))
             if isinstance(found, bytes) and len(found) <= MAX_ANSWER_BYTES:
                 data, why = found, ""
         except Exception as error:  # noqa: BLE001  # whatever it is, there is no answer
@@ -102,14 +101,15 @@ class Dispatcher:
         self._report(Answer(number=ask.number, data=data, why=why))
 
     async def _played(self, ask: Ask) -> Any:
-        """Have a match played: it waits at its host for a table, and no other host takes it."""
+        """Have a match played: it waits at its host for the tables that it takes, and no other host takes it."""
+        play, tables = calls.PLAYS[ask.call]
         future = self._client.submit(
-            calls.play,
+            play,
             ask.data,
             key=f"match-{self._life}-{ask.number}",
             workers=[ask.host],
             allow_other_workers=False,
-            resources={"tables": 1},
+            resources={"tables": tables} if tables else None,
             pure=False,
             retries=0,
         )

@@ -34,7 +34,7 @@ class Followed:
     def __init__(self, job: MatchJob, folder: Path, observers: Observers, handed_out: HandedOut) -> None:
         self._folder = folder
         (folder / AWAY).mkdir(exist_ok=True)
-        self._job = job
+        self.job = job
         self._handed_out = handed_out
         self.remote = self._followed_by(observers)
         self.remote.path.unlink(missing_ok=True)  # of a referee that was killed
@@ -47,6 +47,12 @@ class Followed:
     def is_begun(self) -> bool:
         """Whether anything of it has come."""
         return self._size > 0
+
+    @property
+    def stage(self) -> tuple[bool, str, int]:
+        """How far it has come; events that lead nowhere change nothing about it."""
+        match = self.remote.match
+        return self.is_begun, match.phase, match.turn
 
     @property
     def is_over(self) -> bool:
@@ -128,7 +134,7 @@ class Followed:
         Raises:
             OSError: it can't be written.
         """
-        path = self._folder / REFUSED / f"{self._job.match}.{host}.jsonl"
+        path = self._folder / REFUSED / f"{self.job.match}.{host}.jsonl"
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(record)
         return path
@@ -139,7 +145,7 @@ class Followed:
         return self.remote.path.read_bytes() if self.is_begun else b""
 
     def _followed_by(self, observers: Observers) -> RemoteMatch:
-        return RemoteMatch(self._job, self._folder, observers, self._handed_out, self._folder / AWAY)
+        return RemoteMatch(self.job, self._folder, observers, self._handed_out, self._folder / AWAY)
 
     def _take(self, lines: bytes) -> None:
         """Let the match take the steps among lines; what can't be makes it unclear."""
@@ -148,7 +154,7 @@ class Followed:
                 plain = read_line(line)
                 step = typed(plain) if plain.fields.get("kind") == "step" else None
                 if isinstance(step, RecordedStep):
-                    stepped = Stepped(match=self._job.match, line=plain.fields["n"], hash=plain.hash, event=step.event)
+                    stepped = Stepped(match=self.job.match, line=plain.fields["n"], hash=plain.hash, event=step.event)
                     self.remote.take(stepped)
         except Exception:  # noqa: BLE001  # of a stranger's making: an event that can't be raises what it likes
             self._is_clear = False

@@ -252,11 +252,16 @@ class Hosts:
         host.address, host.tables = found.address, found.tables
         self.say(f"host {host.name} plays, {host.tables} matches at a time", host=host.name, address=host.address)
         for attempt in list(host.attempts.values()):
-            self._play(host, attempt)
+            if host.tables or attempt.followed.is_begun:
+                self._play(host, attempt)
         self._tell_room()
 
     def _check_answers(self, host: ClusterHost, found: SeenHost) -> None:
-        """Give up what a host that is there did not answer; what waits at one that takes no more goes elsewhere."""
+        """Give up what a host that is there did not answer, and what does not go on there.
+
+        What waits at one that takes no more matches goes elsewhere.
+        """
+        has_table = sum(attempt.followed.is_begun for attempt in host.attempts.values()) < host.tables
         for attempt in list(host.attempts.values()):
             if attempt.unanswered and host.address == found.address:
                 self._end(host, attempt, Lost(why=f"gave no answer: {attempt.unanswered}"))
@@ -264,6 +269,17 @@ class Hosts:
             elif not found.tables and not attempt.followed.is_begun:
                 self.stop(host, attempt.away.match)
                 attempt.end(NotBegun(why="takes no more matches"))
+            elif host.address == found.address and attempt.stands_still(
+                is_its_turn=attempt.followed.is_begun or has_table
+            ):
+                self._give_up(host, attempt)
+
+    def _give_up(self, host: ClusterHost, attempt: Attempt) -> None:
+        """Have a match played elsewhere that does not go on, though its host is there."""
+        why = "did not go on with it"
+        self.stop(host, attempt.away.match)
+        attempt.end(Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
+        self.failed(host, f"it did not go on with {attempt.away.match}")
 
     def _lose(self, host: ClusterHost, why: str) -> None:
         """Give up what a host was given: what it has begun is void."""
@@ -285,7 +301,8 @@ class Hosts:
     def _play(self, host: ClusterHost, attempt: Attempt) -> None:
         if host.address:
             attempt.unanswered = ""
-            self._dispatch.ask(host.address, "play", attempt.away, partial(self._answered, host, attempt))
+            call = "play" if host.tables else "fetch"
+            self._dispatch.ask(host.address, call, attempt.away, partial(self._answered, host, attempt))
 
     def _answered(self, host: ClusterHost, attempt: Attempt, answer: Answer) -> None:
         returned: Returned | None = _read(answer, RETURNED)

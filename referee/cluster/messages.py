@@ -14,6 +14,8 @@ M = TypeVar("M")
 
 MAX_ANSWER_BYTES = 1 << 28
 """Of a record that a host sends back; a match of 100,000 turns is about 100 MB."""
+SEEN_S = 0.5
+"""How often the dispatcher tells of the hosts; it is more seldom when the scheduler has much to do."""
 MAX_TOLD_BYTES = 1 << 26
 """Of lines that a host tells at once."""
 SPARE_BYTES = 1 << 20

@@ -10,10 +10,11 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.cluster import hosts as hosts_module
-from referee.cluster.cluster_host import Attempt, ClusterHost, Lost
+from referee.cluster.cluster_host import Attempt, ClusterHost, Lost, patience_s
 from referee.cluster.followed import Followed
 from referee.cluster.hosts import GONE_LOOKS, MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.messages import (
+    SEEN_S,
     Answer,
     Away,
     BrokenOff,
@@ -192,6 +193,43 @@ def test_a_second_record_that_differs_is_told(
     assert [attempt.away.match in text for text in said] == [True] * is_told
     kept = [path.read_bytes() for path in scene.folder.glob(".refused/*.jsonl")]
     assert kept == [second] * is_told
+
+
+LINES = b'{"n":0,"prev":"","kind":"header"}\n'
+
+
+@pytest.mark.parametrize(("is_begun", "outcome"), [(True, Lost), (False, NotBegun)])
+def test_a_match_that_does_not_go_on_is_given_up(scene: Scene, is_begun: bool, outcome: type[Any]) -> None:  # noqa: FBT001  # of a table
+    """Its host is asked to stop it, whatever lines it tells; what waits for a table meanwhile is left alone."""
+    scene.let_in(a=1)
+    host, attempt, found = scene.given()
+    match, told = attempt.away.match, 0
+    if is_begun:
+        _, _, waiting = scene.given()
+    for _ in range(int(patience_s(job_of()) / SEEN_S) + 1):
+        assert found == []
+        if is_begun:
+            scene.way.take(Told(host="a", match=match, offset=told, lines=LINES))
+            told += len(LINES)
+        scene.see(a=1)
+    scene.see(a=1)
+    assert [type(each) for each in found] == [outcome]
+    assert (scene.way.calls[-1], host.failures) == (("at-a", "stop"), 1)
+    if is_begun:
+        assert waiting == []
+
+
+def test_what_a_drained_host_has_begun_is_fetched(scene: Scene) -> None:
+    """It has no table any more when it comes back to another scheduler, and plays to the end all the same."""
+    scene.let_in(a=2)
+    _, begun, found = scene.given()
+    scene.way.take(Told(host="a", match=begun.away.match, offset=0, lines=LINES))
+    scene.way.asked.clear()
+    scene.way.take(Seen(hosts=(SeenHost(name="a", address="elsewhere", tables=0),)))
+    scene.way.answer(Welcome())
+    assert scene.way.calls == [("elsewhere", "fetch")]
+    scene.way.answer(Played(record=b"all of it"))
+    assert found == [Played(record=b"all of it")]
 
 
 def test_what_a_stopped_match_answers_is_no_failure(scene: Scene) -> None:

@@ -25,6 +25,8 @@ class Course:
         self.playing: Deferred[None] | None = None
         self.returned: Returned | None = None
         """What came of it."""
+        self.is_fetched = False
+        """Whether somebody was given that."""
         self._told = 0
         """Bytes of the record."""
         self._waiting: list[Future[Returned | None]] = []
@@ -33,6 +35,7 @@ class Course:
         """Return what holds what comes of it; None: whoever waits has lost the connection meanwhile."""
         waiting: Future[Returned | None] = Future()
         if self.returned is not None:
+            self.is_fetched = True
             waiting.set_result(self.returned)
         else:
             self._waiting.append(waiting)
@@ -41,6 +44,7 @@ class Course:
     def end(self, returned: Returned) -> None:
         """Say what came of it."""
         self.returned = returned
+        self.is_fetched = bool(self._waiting)
         self._release(returned)
 
     def release(self) -> None:

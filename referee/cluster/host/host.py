@@ -202,6 +202,11 @@ class Host:
         """Whether nothing is played here."""
         return all(run.is_idle for run in self._runs.values())
 
+    @property
+    def is_fetched(self) -> bool:
+        """Whether nothing is played here, and somebody was given what came of each match."""
+        return self.is_idle and all(run.is_fetched for run in self._runs.values())
+
     def release(self) -> None:
         """Let nobody wait for a match any more: the connection is lost, and will be another one."""
         for run in self._runs.values():

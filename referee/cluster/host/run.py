@@ -162,6 +162,11 @@ class HostRun:
         """Whether no match is played."""
         return not self.playing
 
+    @property
+    def is_fetched(self) -> bool:
+        """Whether somebody was given what came of each match."""
+        return all(course.is_fetched for course in self._courses.values())
+
     async def close(self) -> None:
         """Stop all, and wait until nothing is left of it."""
         for course in list(self._courses.values()):
