@@ -24,8 +24,10 @@ from tests.cluster.processes import Processes
 from tests.cluster.troubles import dispatcher_in
 
 HOSTS = (1, 2, 4, 8)
-PER_HOST = 12
-"""Matches: those of the middle, and one for the beginning and one for the end."""
+PER_HOST = 16
+"""Matches: those of the middle, and some for the beginning and the end."""
+BEGINNING = 4
+"""Matches of each host that are not counted: in these, it gets the programs and builds them."""
 THINK_MS = 50
 TOML = """\
 name = "cup"
@@ -59,7 +61,7 @@ def main(arguments: list[str]) -> int:
     """Play a tournament with each number of hosts, and print a line for each."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks cluster", description=__doc__)
     parser.add_argument("--hosts", type=int, nargs="+", default=HOSTS)
-    parser.add_argument("--matches", type=int, default=PER_HOST, help="for each host, at least 4")
+    parser.add_argument("--matches", type=int, default=PER_HOST, help=f"for each host, more than {BEGINNING + 2}")
     chosen = parser.parse_args(arguments)
     print("hosts | matches/min of ideal | ms of processor time a match: coordinator + dispatcher + scheduler")
     for hosts in chosen.hosts:
@@ -110,7 +112,7 @@ def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spe
     total = -1
     while keeper.poll() is None:
         closed = record_of(folder).read_bytes().count(b'"match-closed"') if record_of(folder).exists() else 0
-        if closed >= hosts and closed != total:
+        if closed >= BEGINNING * hosts and closed != total:
             total = closed
             with suppress(LookupError, OSError):  # after the last match, the dispatcher ends before the tournament
                 seen.append(spent(folder, closed, keeper.pid, processes.scheduler.pid))
