@@ -35,14 +35,13 @@ game = "quincy"
 seed = 1
 tables = 100
 sandbox = "off"
-entrants_from = "programs"
-
+{entrants}
 [format]
 name = "roundrobin"
-cycles = {cycles}
+rounds = {rounds}
 """
-ENTRANTS = 4
-PER_CYCLE = 6
+ENTRANTS = 32
+"""All of one program; so many that each host has a match."""
 CHOOSE = "static void choose(const char *game, const struct value *view, struct buffer *move) {\n"
 SLEEP = f"    usleep({1000 * THINK_MS});\n"
 POLL_S = 0.05
@@ -89,16 +88,14 @@ def told(folder: Path, hosts: int, matches: int) -> str:
 
 
 def write(folder: Path, matches: int) -> None:
-    """Write the programs and the file of a tournament."""
-    (folder / "programs").mkdir()
-    for number in range(ENTRANTS):
-        player = folder / "programs" / f"p{number}"
-        make_player("c", player)
-        source = player / "player.c"
-        text = source.read_text()
-        assert CHOOSE in text, "the sample chooses in another way"
-        source.write_text("#include <unistd.h>\n" + text.replace(CHOOSE, CHOOSE + SLEEP))
-    (folder / "cup.toml").write_text(TOML.format(cycles=-(-matches // PER_CYCLE)))
+    """Write the program and the file of a tournament."""
+    make_player("c", folder / "thinker")
+    source = folder / "thinker" / "player.c"
+    text = source.read_text()
+    assert CHOOSE in text, "the sample chooses in another way"
+    source.write_text("#include <unistd.h>\n" + text.replace(CHOOSE, CHOOSE + SLEEP))
+    entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "thinker"\n' for number in range(ENTRANTS))
+    (folder / "cup.toml").write_text(TOML.format(entrants=entrants, rounds=-(-matches // (ENTRANTS // 2))))
 
 
 def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spent]:
