@@ -109,6 +109,7 @@ def everything(summary: Summary) -> dict[str, Any]:
     tournament, history, names = summary.tournament, summary.history, summary.names
     return {
         "spec": msgspec.to_builtins(summary.spec),
+        "head": history.head,
         "state": "over" if tournament.is_over else "running",
         "begun_at": history.begun_at,
         "left_at": history.left_at,

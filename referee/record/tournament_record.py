@@ -72,6 +72,11 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
         return bool(self.chain.lines) and self.chain.lines[-1].fields["kind"] == "seal" and not self.chain.rest
 
     @property
+    def head(self) -> str:
+        """Hash of its last line, or of the last one before the seal: no head of a seal is published."""
+        return self.chain.lines[-2].hash if self.is_sealed else self.chain.head
+
+    @property
     def is_finished(self) -> bool:
         """Whether nothing more was to be played when it was left."""
         return self.is_sealed and bool(self.steps) and isinstance(self.steps[-1].event, e.Finished)

@@ -43,6 +43,8 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     leaders: Sequence[Leader]
     reported: int | None
     """Matches that its report has; None: there is none yet."""
+    head: str | None
+    """Of the tournament's record that the report was made from: hash of its last line, its seal aside."""
 
 
 class ContestCard(Struct, frozen=True, kw_only=True):

@@ -34,6 +34,8 @@ class History:
     """A tournament after some events, and how it came there."""
 
     tournament: Tournament
+    head: str = ""
+    """Of the record that it was read from; empty: it was read from none."""
     begun_at: list[str] = field(default_factory=list)
     """The times of day at which a referee began or went on, the first one first."""
     left_at: list[str] = field(default_factory=list)

@@ -101,6 +101,8 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         last = shown_until(site, lambda cup: cup["state"] == "is over" and cup["reported"] == MATCHES)
         assert (last["played"], last["open_matches"]) == (MATCHES, [])
         assert b"Each result follows from a signed record" in fetched(site, "")
+        for path in ("", "tournaments/rounds/report.html", "tournaments/rounds/heads"):
+            assert last["head"].encode() in fetched(site, path)
         assert b"rounds-00001" in fetched(site, "tournaments/rounds/report.html")
         for number in range(1, MATCHES + 1):
             name = f"rounds-{number:05}"

@@ -56,6 +56,7 @@ CARD = ContestCard(
             open_matches=[OpenMatch(match="cup-4", names=[PAYLOAD, "bob"], round=2, opened="2026-12-01T18:00:00Z")],
             leaders=[Leader(place=1, name=PAYLOAD, points="2½")],
             reported=2,
+            head="5eed" * 16,
         )
     ],
 )

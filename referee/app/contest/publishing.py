@@ -38,6 +38,7 @@ class _Line(Struct, frozen=True, kw_only=True):
 class _Report(Struct, frozen=True):
     state: str
     """`over` or `running`."""
+    head: str
     played: int
     standings: tuple[_Line, ...]
 
@@ -50,6 +51,8 @@ class Published(Struct):
     """Length of its record that the report was made from, in bytes."""
     reported: int | None = None
     """Matches that its report has; None: there is none yet."""
+    head: str | None = None
+    """Of the tournament's record that it was made from."""
     due: float = 0.0
     """Instant before which it is not made anew, in seconds."""
     leaders: Sequence[Leader] = ()
@@ -61,10 +64,10 @@ class Published(Struct):
         try:
             told = msgspec.json.decode((self.folder / "tournament.json").read_bytes(), type=_Report)
         except (OSError, msgspec.MsgspecError):
-            self.reported, self.leaders, self.is_over = None, (), False
+            self.reported, self.head, self.leaders, self.is_over = None, None, (), False
             return
         first = told.standings[:SHOWN]
-        self.reported, self.is_over = told.played, told.state == "over"
+        self.reported, self.head, self.is_over = told.played, told.head, told.state == "over"
         self.leaders = [Leader(place=line.place, name=line.name, points=number(line.points)) for line in first]
 
     def card(
@@ -90,6 +93,7 @@ class Published(Struct):
             open_matches=open_matches,
             leaders=self.leaders,
             reported=self.reported,
+            head=self.head,
         )
 
 

@@ -42,6 +42,8 @@ function show(card) {
     place.parts.state.textContent = tournament.state;
     place.parts.played.textContent = tournament.played;
     place.parts.leaders.replaceChildren(...tournament.leaders.map(leaderItem));
+    place.parts.head.hidden = !tournament.head;
+    place.parts.head.querySelector("code").textContent = tournament.head ?? "";
     const rows = tournament.open_matches.map(openRow);
     const nothing = document.createElement("tr");
     nothing.append(element("td", "nothing"));
