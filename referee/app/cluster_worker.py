@@ -86,8 +86,9 @@ def _own(folder: Path) -> Iterator[None]:
 
 
 async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) -> None:
-    from ..cluster.host.dask_worker import DaskWorker  # noqa: PLC0415  # Dask is an extra, which was looked for
+    from ..cluster.host.dask_worker import DaskWorker, log_to  # noqa: PLC0415  # Dask is an extra, which was looked for
 
+    log_to(settings.folder / "dask.log")
     name = new_name()
     worker = DaskWorker(options.address, options.keys, name, options.tables, settings.folder / "dask", options.say)
     host = Host(reactor, name, settings, worker.tell, options.say)

@@ -4,8 +4,10 @@ There is no nanny: it would limit the memory of this process alone, not of the p
 """
 
 import asyncio
+import logging
 import random
 from collections.abc import Callable
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -18,8 +20,23 @@ from .host import Host
 AGAIN_S = (0.5, 3.0)
 """How long a host waits before it connects again: not all of them at the same instant."""
 CONNECT_S = 20.0
+_LOG_BYTES = 10_000_000
 _SPARE_THREADS = 2
 """Beside one for each match: that was given up, and is about to end."""
+
+
+def log_to(path: Path) -> None:
+    """Have what Dask logs written into a file: the terminal is for what the organiser of a host has to know.
+
+    Args:
+        path: of the file; an earlier one of many bytes is kept beside it.
+    """
+    file = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, delay=True)
+    file.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    for name in ("", *logging.root.manager.loggerDict):
+        logger = logging.getLogger(name)
+        if logger.handlers or not name:
+            logger.handlers[:] = [file]
 
 
 class _Releasing(WorkerPlugin):

@@ -19,6 +19,7 @@ from ...launch import Confinement
 from ...launch.capabilities import examine
 from ...launch.limits import MIB
 from ...net.jobs.job import rules_digest
+from ...text import printable
 from ..examination import HostReport
 from ..messages import (
     Away,
@@ -96,13 +97,20 @@ class Host:
         """Let a run of a tournament in, or say why not."""
         try:
             hello = unpacked(data, Hello)
-            ours = versions(hello.game)
-            if ours != hello.versions:
-                return packed(Welcome(refused=_difference(hello.versions, ours)))
-            self._in_loop(self._enter, hello, confinement_of(hello, self._settings, self._say))
+            refused = self._let_in(hello)
         except Exception as error:  # noqa: BLE001  # whoever asked is told
-            return packed(Welcome(refused=_words(error)))
-        return packed(Welcome())
+            refused = _words(error)
+        if refused is not None:
+            self._say(printable(f"does not play for a tournament that has asked for it: {refused}"))
+        return packed(Welcome(refused=refused))
+
+    def _let_in(self, hello: Hello) -> str | None:
+        """Let a run of a tournament in; return why not, if so."""
+        ours = versions(hello.game)
+        if ours != hello.versions:
+            return _difference(hello.versions, ours)
+        self._in_loop(self._enter, hello, confinement_of(hello, self._settings, self._say))
+        return None
 
     def keep(self, data: bytes) -> bytes:
         """Keep a program's folder."""
@@ -180,7 +188,7 @@ class Host:
         if known is None:
             known = HostRun(self._reactor, hello, self._settings, confinement, self._told)
             self._runs[hello.run] = known
-            self._say(f"plays for {hello.tournament}")
+            self._say(printable(f"plays for {hello.tournament.rpartition(' ')[0]}"))
         known.listen(hello.wanted)
 
     def _stop(self, stop: Stop) -> None:

@@ -1,0 +1,48 @@
+"""What the terminal of a host says."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from referee.cluster.host.dask_worker import log_to
+from referee.cluster.host.host import Host, versions
+from referee.cluster.host.run import HostSettings
+from referee.cluster.messages import Hello, Welcome, packed, unpacked
+
+
+def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
+    """The tournament is told the same."""
+    said: list[str] = []
+    unused: Any = None
+    settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off")
+    hello = Hello(
+        run="r",
+        tournament="cup key",
+        process="p",
+        game="q",
+        versions=replace(versions("q"), python="2.7"),
+        sandbox="off",
+        memory_mib=64,
+        durability="match",
+        keep_for=None,
+        wanted=(),
+    )
+    welcome = unpacked(Host(unused, "a", settings, unused, said.append).enter(packed(hello)), Welcome)
+    assert welcome.refused is not None
+    assert "python is" in welcome.refused
+    assert said == [f"does not play for a tournament that has asked for it: {welcome.refused}"]
+
+
+def test_what_dask_logs_goes_into_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal has nothing of it."""
+    loggers = [logging.root, logging.getLogger("distributed")]
+    for logger in loggers:
+        monkeypatch.setattr(logger, "handlers", [logging.NullHandler()])
+    monkeypatch.setattr(logging.root.manager, "loggerDict", {"distributed": loggers[1]})
+    log_to(tmp_path / "dask.log")
+    loggers[1].error("lost it")
+    loggers[0].handlers[0].close()
+    assert (tmp_path / "dask.log").read_text().rstrip().endswith("distributed ERROR lost it")
