@@ -120,7 +120,7 @@ _SYMBOLS = Symbols("quincy")
 
 
 def draw_svg(state: State, eyes: Collection[int] | None, *, can_touch: bool) -> str:
-    """Return the board with its row and column numbers, and the hands that are seen beside it, as one SVG document."""
+    """Return the board with its row and column numbers, and the hands beside it, face down if they are not seen, as SVG."""
     cards, cards_height = _cards(state, eyes, can_touch=can_touch)
     width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
     last = _last_move(state.log)
@@ -176,7 +176,7 @@ def _cards(state: State, eyes: Collection[int] | None, *, can_touch: bool) -> tu
     y = _MARGIN
     for seat, hand in enumerate(state.hands):
         height = 58 + _DOMINO[1] * max(1, -(-len(hand) // _HAND_WIDTH))
-        content = held(seat, eyes, _hand(hand, can_touch=can_touch))
+        content = held(seat, eyes, _hand(hand, can_touch=can_touch)) or _face_down(len(hand))
         found += _card(state, seat, y, height, content)
         y += height + 7
     return found, y
@@ -202,10 +202,20 @@ def _card(state: State, seat: int, y: int, height: int, hand: Iterable[str]) -> 
 def _hand(hand: Iterable[int], *, can_touch: bool) -> Iterator[str]:
     """Yield the dominoes of a hand."""
     for index, number in enumerate(hand):
-        corner = 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1]
+        corner = _corner_in_hand(index)
         yield from _domino(number, *corner)
         if can_touch:
             yield place("{}|{}".format(*DOMINOES[number]), (*corner, 26, 52))
+
+
+def _face_down(count: int) -> list[str]:
+    """Return the dominoes of a hand that is not seen: how many there are is no secret."""
+    return [_SYMBOLS.use("back", *_corner_in_hand(index)) for index in range(count)]
+
+
+def _corner_in_hand(index: int) -> tuple[int, int]:
+    """Return x and y of the upper left corner of a domino of a hand."""
+    return 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1]
 
 
 def _domino(number: int, x: int, y: int) -> list[str]:
@@ -262,6 +272,8 @@ _SHARED = {
     "fresh": '<rect x="2" y="2" width="48" height="48" fill="none" stroke="currentColor" stroke-width="4"/>',
     "domino": f'<rect width="26" height="52" rx="5" fill="#fffdf7" stroke="{DARK}"/>'
     f'<path d="M4 26H22" stroke="{DARK}" stroke-opacity=".5"/>',
+    "back": f'<rect width="26" height="52" rx="5" fill="#8a8377" stroke="{DARK}"/>'
+    f'<path d="M4 4L22 48M22 4L4 48" stroke="{LIGHT}" stroke-opacity=".6"/>',
     **{f"end-{end}": f'<text x="13" y="20" {_BOLD} fill="{DARK}">{end}</text>' for end in range(1, 10)},
 }
 _DEFINITIONS = tuple(map(_SYMBOLS.define, _SHARED, _SHARED.values()))

@@ -132,6 +132,16 @@ def test_hands_lines_and_names_are_shown() -> None:
     assert [texts(card)[0] for card in cards(ET.fromstring(named))] == ["ada & co", "bob"]
 
 
+@pytest.mark.parametrize(("eyes", "face_down"), [(None, [0, 0]), ((0,), [0, 2]), ((), [3, 2])])
+def test_hands_that_are_not_seen_lie_face_down(eyes: tuple[int, ...] | None, face_down: list[int]) -> None:
+    """As many as the seat holds, and none of a hand that is seen."""
+    svg = GAME.draw_svg(begun("12 13 14", "23 24"), eyes)
+    check_drawing(svg)
+    root = ET.fromstring(svg)
+    assert face_down == [sum(href(use) == "back" for use in card.iter(f"{SVG}use")) for card in cards(root)]
+    assert [len(hand(card)) for card in cards(root)] == [0 if down else held for down, held in zip(face_down, (3, 2))]
+
+
 def test_whose_turn_it_is() -> None:
     """Exactly the seat to move is marked; an expelled one is out."""
     state = begun("12 13", "23 24", "34 35", "45 46")
