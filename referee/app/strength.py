@@ -3,14 +3,18 @@
 import json
 import subprocess
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import RefereeError
 from ..files.scratch import scratch
 from ..plugins import Registry
+from ..record.tournament_record import is_tournament
 from .players import find_player
+from .regret import Regret, greatest_regret
 
 OPPONENTS = ("house:random", "house:greedy")
 PAIRS = 10
@@ -33,6 +37,8 @@ class Strength(Struct, frozen=True, kw_only=True):
     """In how many of those lost it was."""
     turn_ms: float
     """What a turn of its took, on average."""
+    regret: Regret | None = None
+    """The move it regrets most in these games, which is looked for in those against the last opponent alone."""
 
 
 def games_of(player: str, games: Sequence[str], registry: Registry) -> list[str]:
@@ -63,25 +69,32 @@ def measure(command: Sequence[str], player: str, games: Sequence[str]) -> Iterat
         RefereeError: the matches could not be played.
     """
     for game in games:
-        for opponent in OPPONENTS:
-            if opponent != player:
-                yield _against(command, player, game, opponent)
+        opponents = [opponent for opponent in OPPONENTS if opponent != player]
+        for opponent in opponents:
+            yield _against(command, player, game, opponent, is_last=opponent == opponents[-1])
 
 
-def _against(command: Sequence[str], player: str, game: str, opponent: str) -> Strength:
+def _against(command: Sequence[str], player: str, game: str, opponent: str, *, is_last: bool) -> Strength:
     with scratch("strength") as folder:
         test = ("--pairs", str(PAIRS), "--alpha", str(_UNDECIDED), "--beta", str(_UNDECIDED))
         argv = (*command, "--game", game, *test, "--logs", str(folder), "--json", "--", opponent, player)
         done = subprocess.run(  # noqa: S603  # this program itself
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
+        return _told(done, game, opponent, folder if is_last else None)
+
+
+def _told(done: subprocess.CompletedProcess[str], game: str, opponent: str, judged: Path | None) -> Strength:
+    """Return what a comparison that has ended tells, and what is found in the folder of its records."""
     if done.returncode not in _PLAYED:
         raise RefereeError(f"{game} against {opponent} could not be played: {done.stderr.strip()}")
     *events, end = map(json.loads, done.stdout.splitlines())
     matches = [event for event in events if event["event"] == "match-closed"]
     if not matches:
         raise RefereeError(f"{game} against {opponent} was not played: {end['not_starting'] or 'it was stopped'}")
-    return _counted(game, opponent, end["b"], matches)
+    name = end["b"]
+    records = [path for path in judged.rglob("*.jsonl") if not is_tournament(path)] if judged else []
+    return replace(_counted(game, opponent, name, matches), regret=greatest_regret(records, name))
 
 
 def _counted(game: str, opponent: str, name: str, matches: Sequence[dict[str, Any]]) -> Strength:

@@ -7,7 +7,7 @@ thinks is its own affair: `choose` is not told how much time is left, so its bud
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -49,6 +49,16 @@ class Budget(Struct, frozen=True, kw_only=True):
     """None: as many as there is time for."""
 
 
+class Judgement(Struct, frozen=True, kw_only=True):
+    """What a move is worth beside the one that search would make; both in the same imagined worlds."""
+
+    wins: float
+    """Share of a win, 0 to 1."""
+    better: Any
+    """The other move."""
+    better_wins: float
+
+
 class Search:
     """The search player of one match.
 
@@ -77,17 +87,44 @@ class Search:
 
     def choose(self, view: Any) -> Any:
         """Return a move, plain, for a plain view."""
+        return plain(self._best(view_of(self._game, view)))
+
+    def judge(self, view: Any, move: Any) -> Judgement | None:
+        """Return what a legal move is worth beside the best one; None if it is the best one.
+
+        Both are looked at anew, so that the best one's luck in being found does not count.
+
+        Args:
+            view: of the seat to move, plain.
+            move: plain.
+        """
+        seen, given = view_of(self._game, view), self._game.parse_move(move)
+        better = self._best(seen)
+        if better == given:
+            return None
         begun_s = self._clock()
-        game, seen = self._game, view_of(self._game, view)
+        search = self._search(seen, self._imagined(seen), (better, given))
+        for _ in range(2):  # each is looked at once, however little time there is
+            search.iterate(0.0)
+        self._run(search, begun_s)
+        return Judgement(wins=search.worth(given), better=plain(better), better_wins=search.worth(better))
+
+    def _best(self, seen: Any) -> Any:
+        begun_s = self._clock()
         state = self._imagined(seen)
-        self._share = self._share * _MORE_STEPS if game.is_same_turn(state) else 1.0
+        self._share = self._share * _MORE_STEPS if self._game.is_same_turn(state) else 1.0
+        search = self._search(seen, state)
+        if not search.is_decided:
+            self._run(search, begun_s)
+        return search.best()
+
+    def _search(self, seen: Any, state: Any, among: Sequence[Any] = ()) -> MoveSearch:
+        """Return the search of a move, in a view that fits a state; `among` says which moves there are, if not all."""
+        game = self._game
         teams = game.teams(self._options, game.seat_count(state))
         knowledge = KNOWLEDGE.get(game.name, NoKnowledge)(game, self._options, teams, self._chance)
         make: type[MoveSearch] = Race if knowledge.is_race else Tree
-        search = make(knowledge, lambda: self._imagined(seen))
-        if not search.is_decided:
-            self._run(search, begun_s)
-        return plain(search.best())
+        return make(knowledge, lambda: self._imagined(seen), among)
 
     def _run(self, search: MoveSearch, begun_s: float) -> None:
         done, spent = 0, 0.0

@@ -1,7 +1,7 @@
 """What every search of one move has: what is known of the game, and worlds to imagine."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from referee.games.base import Outcome
@@ -15,14 +15,15 @@ class MoveSearch(ABC):
     Args:
         knowledge: of the game.
         imagine: returns a state that the seat to move may be in, another one each time.
+        among: moves to choose from; empty: those of the plans that are known.
     """
 
-    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any]) -> None:
+    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any], among: Sequence[Any] = ()) -> None:
         self._game = knowledge.game
         self._knowledge = knowledge
         self._imagine = imagine
         world = imagine()
-        plans = knowledge.plans(world)
+        plans = [Plan((move,), 1.0) for move in among] or knowledge.plans(world)
         self.is_decided = len(plans) == 1
         """Whether there is but one plan."""
         self._begin(world, plans)
@@ -42,6 +43,10 @@ class MoveSearch(ABC):
     @abstractmethod
     def best(self) -> Any:
         """Return the first move of the plan that did best."""
+
+    @abstractmethod
+    def worth(self, move: Any) -> float:
+        """Return what a move has been worth so far, of those that a plan begins with: the share of a win, 0 to 1."""
 
     def _after(self, state: Any, plan: Plan[Any]) -> Any:
         """Return the state after all moves of a plan, their draws delivered."""

@@ -61,6 +61,10 @@ class Race(MoveSearch):
         """Return the first move of the plan that is in front."""
         return self._ranked()[0].plan.moves[0]
 
+    def worth(self, move: Any) -> float:
+        """Return the mean over the worlds that it has met."""
+        return next(runner.total / runner.worlds for runner in self._runners if runner.plan.moves[0] == move)
+
     def _ranked(self) -> list[_Runner]:
         trusting = self._knowledge.trusting
         return sorted(self._runners, key=lambda runner: -runner.worth(trusting))

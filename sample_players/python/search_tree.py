@@ -79,6 +79,10 @@ class Tree(MoveSearch):
         best = max((node for node in tried if 2 * node.visits >= most), key=_worth)
         return best.plan.moves[0]
 
+    def worth(self, move: Any) -> float:
+        """Return the mean over its visits."""
+        return next(node.total / node.visits for node in self._root.children.values() if node.plan.moves[0] == move)
+
     def _plans(self, node: Node, state: Any) -> list[Plan[Any]]:
         if node.listed is not None:
             return node.listed

@@ -282,3 +282,17 @@ def test_it_plays_over_the_protocol(tmp_path: Path) -> None:
     """As a program of its own, against another, it plays a match without a foul."""
     found = read(referee("play", "q", "house:search", "house:greedy", "--seed", "4", "--json", cwd=tmp_path))
     assert found["result"]["fouls"] == []
+
+
+@pytest.mark.parametrize("game", [QUINCY, Unknown()], ids=["race", "tree"])
+def test_a_move_is_judged_beside_the_best_one(game: AnyGame) -> None:
+    """Who passes a win by loses by it what search finds; who takes it loses nothing."""
+    threats = [*row(9, 1, 4), *row(7, 1, 3), *row(6, 1, 3)]
+    state = begun("44 12", "29 38 17", pile="66 77", a=[*row(4, 1, 3), *column(4, 5, 7)], b=threats)
+    view, win = plain(game.view(state, 0)), plain(quincy_move("44 +44"))
+    search = Search(game, game.parse_options({}), bytes(32), Budget(seconds=float("inf"), iterations=100))
+    judgement = search.judge(view, plain(quincy_move("12 +12")))
+    assert judgement is not None
+    assert (plain(judgement.better), judgement.better_wins) == (win, 1.0)
+    assert judgement.wins < 1.0
+    assert search.judge(view, win) is None

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,6 +16,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from ...app.regret import Regret
 from ...app.services import RefereeOptions, find_confinement
 from ...app.strength import Strength, games_of, measure
 from ...check.checking import report, run_check
@@ -24,6 +26,7 @@ from ...check.session import Times
 from ...check.step import CheckStep
 from ...check.steps import all_steps
 from ...errors import RefereeError
+from ...pages.notation import short
 from ...pages.words import duration
 from ...plugins import installed
 from ...text import counted, printable_lines
@@ -66,7 +69,8 @@ _limit = partial(seconds_option, least=0.05, most=600)
     "--strength",
     "with_strength",
     is_flag=True,
-    help="Once it passes, play 20 games against house:random and house:greedy each, and tell how strong it is.",
+    help="Once it passes, play 20 games against house:random and house:greedy each: how strong is it, and what does "
+    "it regret?",
 )
 @click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
 @confinement_options
@@ -123,7 +127,8 @@ def _strengths(player: str, games: Sequence[str], running: RefereeOptions, *, is
     try:
         for found in measure(command, player, games_of(player, games, installed())):
             if not is_quiet:
-                out.print(_strength_line(found), markup=False, highlight=False, soft_wrap=True)
+                for text in (_strength_line(found), *_regret_lines(found.regret)):
+                    out.print(text, markup=False, highlight=False, soft_wrap=True)
             yield found
     except RefereeError as error:
         console.say(f"how strong it is can't be told: {error}")
@@ -135,6 +140,16 @@ def _strength_line(found: Strength) -> str:
     games = found.won + found.drawn + found.lost
     results = f"{found.won} of {counted(games, 'game')} won{drawn}{expelled}"
     return f"{found.game} against {found.opponent}: {results}, {duration(found.turn_ms)} a turn"
+
+
+def _regret_lines(regret: Regret | None) -> Iterator[str]:
+    """Yield the position that a player regrets most, and what it should have done there."""
+    if regret is None:
+        return
+    yield f"\nWhat it regrets most, by house:search: turn {regret.turn}, on seat {regret.seat}, before"
+    yield textwrap.indent(regret.position, "    ")
+    yield f"it played {printable_lines(short(regret.move))}, which wins about {regret.wins:.0f} games of 100 from here;"
+    yield f"{short(regret.better)} wins about {regret.better_wins:.0f}.\n"
 
 
 def _failed(findings: Sequence[Finding]) -> list[Finding]:
