@@ -43,7 +43,7 @@ COLUMNS: Mapping[str, str] = {
 TEXTS = frozenset(
     (
         *("entrant", "opponent", "opponents", "match", "players", "why", "", "95 % interval"),
-        *("at", "decision", "about", "reason", "by", "from", "until"),
+        *("at", "decision", "about", "reason", "by", "from", "until", "name", "verdict"),
     )
 )
 """Titles of columns that are no numbers, and stand to the left."""

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..match import events as e
 from ..match.fouls import Cause
-from ..record.fairness import Timing, timings
+from ..record.fairness import Fairness, Timing, fairness, timings
 from ..record.match_entries import entry_of
 from ..record.reader import Record
 from ..tournament.match_context import MatchEntry
@@ -47,6 +47,8 @@ class MatchSummary(Struct, frozen=True, kw_only=True):
     """Wall-clock time, ISO 8601 in UTC."""
     times: tuple[SeatTime, ...]
     """By seat."""
+    fairness: Fairness
+    """How the time of its seats was kept."""
     moves: tuple[str, ...]
     """In short notation, expulsions among them."""
 
@@ -58,13 +60,18 @@ def summary_of(record: Record) -> MatchSummary:
         RecordError: it was not finished, or it is none of a tournament.
     """
     times = [SeatTime() for _ in record.header.setup.names]
-    for timing in timings(record):
+    found = timings(record)
+    for timing in found:
         if _is_of_a_move(timing):
             used_ms = max(timing.used_ms, 0.0)
             share = timing.used_ms / timing.limit_ms if timing.limit_ms else 1.0
             times[timing.seat] = times[timing.seat].plus(SeatTime(1, used_ms, used_ms, share))
     return MatchSummary(
-        entry=entry_of(record), opened=record.header.opened, times=tuple(times), moves=tuple(_moves(record))
+        entry=entry_of(record),
+        opened=record.header.opened,
+        times=tuple(times),
+        fairness=fairness(found),
+        moves=tuple(_moves(record)),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from ..record.fairness import Timing
 from ..text import printable
 from ..tournament.match_context import MatchEntry
 from . import report_charts as charts
@@ -25,6 +26,8 @@ MAX_TITLED = 64
 MAX_ROUNDS = 24
 """Columns of a table of rounds; with more, a screen is full of them."""
 
+MAX_CASES = 100
+"""Answers that were too late of which all is told; `referee fairness` tells of any number."""
 MAX_PLAIN = 1000
 """Matches that are listed without the page's script: a season of more would double the page."""
 
@@ -75,6 +78,24 @@ class _Round(NamedTuple):
     most: Fraction | int
 
 
+class _Fairness(NamedTuple):
+    """How time was kept in all matches."""
+
+    lag_ms: float
+    """The referee's longest."""
+    standstills: int
+    """Requests during which it stood still."""
+    standstill_ms: float
+    """The longest."""
+    close: int
+    late: int
+    """Expulsions for time."""
+    voided: int
+    """Verdicts on lateness that were not given."""
+    cases: Sequence[Timing]
+    """The first of these, and of those."""
+
+
 def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collection[str] = ()) -> str:
     """Return a tournament as one HTML document.
 
@@ -111,6 +132,7 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("seats", "Results by seat", is_there=is_played)
     yield _Section("fouls", "Fouls", _fouls, bool(summary.fouls_by_cause))
     yield _Section("time", "Time", is_there=any(time.answers for time in summary.times))
+    yield _Section("fairness", "Fairness in time", _fairness, bool(summary.match_summaries))
     yield _Section("suspended", "Play no more", is_there=bool(summary.suspended))
     yield _Section("rulings", "Rulings", is_there=bool(tournament.rulings))
     yield _Section("joined", "Joined late", is_there=bool(summary.joined))
@@ -119,6 +141,22 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("course", "Start and end", is_there=len(summary.runs) > 1)
     yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
     yield _Section("matches", "Matches", _matches, bool(history.entries))
+
+
+def _fairness(summary: Summary) -> _Fairness:
+    """Return how time was kept in all matches whose records are there, those that do not count, too."""
+    found = [match.fairness for match in summary.match_summaries.values()]
+    voided = [timing for match in found for timing in match.voided]
+    late = [timing for match in found for timing in match.late]
+    return _Fairness(
+        lag_ms=max(match.lag.most_ms for match in found),
+        standstills=sum(match.standstills for match in found),
+        standstill_ms=max(match.longest_standstill_ms for match in found),
+        close=sum(match.close for match in found),
+        late=len(late),
+        voided=len(voided),
+        cases=[*voided, *late][:MAX_CASES],
+    )
 
 
 def _subtitle(summary: Summary, titles: Titles) -> str:

@@ -9,8 +9,12 @@ import pytest
 
 from referee.pages import report as pages_report
 from referee.pages.causes import placeless, short_cause
+from referee.pages.match_summary import MatchSummary
+from referee.pages.report import PageLinks, Titles, report_page
 from referee.pages.report_files import Replays
+from referee.pages.summary import Summary
 from referee.pages.words import number
+from referee.record.fairness import Timing, fairness
 from referee.text import counted
 from referee.tournament.events import MatchOpened
 from referee.tournament.placing import placed
@@ -82,6 +86,48 @@ def test_more_than_two_at_a_table(tmp_path: Path) -> None:
     assert "Plackett-Luce" in section(text, "ratings")
     for part in ("standings", "crosstable", "progress", "time", "void", "matches"):
         assert section(text, part) != ""
+
+
+def timing(used_ms: float, stalled_ms: float = 0.0, cause: str | None = None) -> Timing:
+    """Return an answer that had a second; its player is called what no page may take for markup."""
+    late = used_ms > 1000.0
+    return Timing(
+        match="cup-00001",
+        line=7,
+        seat=0,
+        name=SCRIPT,
+        turn=3,
+        is_answer=True,
+        used_ms=used_ms,
+        limit_ms=1000.0,
+        lag_ms=12.0,
+        stalled_ms=stalled_ms,
+        cause=cause,
+        is_voided=late and cause is None,
+    )
+
+
+def test_how_time_was_kept(cup: Stage) -> None:
+    """All matches together, and each answer that was too late, judged or not."""
+    told = [timing(5.0), timing(950.0), timing(1500.0, cause="timeout"), timing(2500.0, stalled_ms=700.0)]
+    entry = cup.entries[0]
+    matches = {
+        str(at): MatchSummary(entry=entry, opened=AT, times=(), fairness=fairness([one]), moves=())
+        for at, one in enumerate(told)
+    }
+    text = report_page(Summary(cup.history, matches), Titles("Q", "Swiss"), PageLinks(), only=["fairness"])
+    shown = section(text, "fairness")
+    for part in (
+        "longest lag of the referee 12 ms",
+        "requests while it stood still 1, for 700 ms at most",
+        "answers in the last tenth of their limit 1",
+        "expulsions for time 1",
+        "too late, but not judged 1",
+        "2.50 s 1.00 s 12 ms 700 ms none",
+        "1.50 s 1.00 s 12 ms 0.0 ms timeout",
+    ):
+        assert part in shown
+    assert SCRIPT not in text
 
 
 def test_nothing_in_the_page_comes_from_elsewhere(cup: Stage) -> None:
