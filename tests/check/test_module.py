@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,7 +34,8 @@ def test_the_report_names_no_folder_of_the_machine(
     keys = {"name": "mine", "run": f"{sys.executable} player.py none", **changes}
     (folder / "player.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()))
     done = checked(tmp_path, "player")
-    report: dict[str, Any] = json.loads(done.stdout)
+    *steps, report = (json.loads(line) for line in done.stdout.splitlines())
+    assert [line["step"] for line in steps] == report["steps"]
     (failed,) = (found for found in report["steps"] if found["verdict"] == "failed")
     assert (done.returncode, report["passes"], report["player"], failed["key"]) == (1, False, "player", step)
     assert happened in failed["trouble"]["happened"]

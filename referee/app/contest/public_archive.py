@@ -3,12 +3,12 @@
 Its paths are the site's addresses, and the same rule decides what is for everybody: neither has what the other keeps.
 """
 
-import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import BadRequest
+from ...files.below import files_below
 from ...pages.contest_page import contest_page
 from ...site.cards import ContestCard
 from ...site.published import HEADS, find_published
@@ -53,8 +53,7 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
 def _for_everybody(published: Published) -> Iterator[tuple[str, Path]]:
     """Yield the files of a tournament that everybody may have, each with its address there."""
     folder = published.folder
-    below = (Path(where) / name for where, _, names in os.walk(folder) for name in names)
-    for path in (HEADS, *sorted(found.relative_to(folder).as_posix() for found in below)):
+    for path in (HEADS, *(found.relative_to(folder).as_posix() for found in files_below(folder, "*"))):
         found = find_published(folder, path, is_over=published.is_over)
         if found is not None:
             yield path, found

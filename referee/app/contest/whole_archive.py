@@ -6,6 +6,8 @@ import tarfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from ...files.below import everything_below
+
 _PART_BYTES = 262_144
 
 
@@ -16,12 +18,9 @@ def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]
         folder: whose files and links are packed, under its own name.
         left_out: files that are not.
     """
-    for where, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted([*names, *(inner for inner in folders if Path(where, inner).is_symlink())]):
-            path = Path(where, name)
-            if path not in left_out:
-                yield from _packed(path, Path(folder.name, path.relative_to(folder)))
+    for path in everything_below(folder):
+        if path not in left_out:
+            yield from _packed(path, Path(folder.name, path.relative_to(folder)))
     yield bytes(2 * tarfile.BLOCKSIZE)
 
 
