@@ -7,6 +7,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ from .hidden_fields import OPEN, hide
 from .reader import Chain
 from .schema import FIRST_PREV, encode_plain, line_hash
 from .seal import RECORD_PURPOSE, Sealer
+
+_LOOK_S = 0.02
+_LOOKS = 250
+"""So often it is looked whether a process that dies has left a record: for five seconds."""
 
 
 class NotWritten(RefereeError, OSError):
@@ -155,3 +160,24 @@ class ChainWriter:
         """Leave the file as it is; what could not be written before can't be now."""
         with contextlib.suppress(OSError):
             self._file.close()
+
+
+def wait_until_left(path: Path) -> None:
+    """Wait until nobody writes a file of lines any more, but not for ever: whoever opens it then is told who does.
+
+    A worker outlives a tournament's process that is killed, for as long as it takes to notice.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    with path.open("rb") as file:
+        for _ in range(_LOOKS):
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOOK_S)
+            else:
+                return

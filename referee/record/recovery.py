@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.audit import FindGame
+from .chain_writer import wait_until_left
 from .match_entries import entry_of
 from .reader import MAX_LINE_BYTES, RecordError, check_key, read_record
 from .resume import Resumption, reopen
@@ -43,6 +44,8 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
         path = folder / f"{match}.jsonl"
         if not path.exists():
             continue
+        if path.is_file():
+            wait_until_left(path)
         if not has_line(path):
             path.rename(path.with_suffix(TORN))
             continue

@@ -1,5 +1,6 @@
 """What became of the matches that were open when a tournament's referee stopped, at any instant."""
 
+import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from random import Random
 import pytest
 
 from referee.plugins import find_game
+from referee.record import chain_writer
 from referee.record.reader import RecordError
 from referee.record.recovery import TORN, Recovery, check_no_others, recover
 from referee.record.seal import Sealer
@@ -65,6 +67,34 @@ def test_wherever_the_referee_died_the_match_goes_on(tmp_path: Path, played: tup
             assert path.exists() == bool(count)
             if not count:
                 assert path.with_suffix(TORN).read_bytes() == rest
+
+
+def test_a_record_that_a_dying_worker_still_writes_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: tuple[MatchContext, MatchEntry]
+) -> None:
+    """What the worker has written until then counts; one that does not let go of it is told of, after a while."""
+    path, pauses = path_in(tmp_path, played[0]), list[float]()
+    *lines, _result, _seal = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    worker = path.open("ab", buffering=0)
+    fcntl.flock(worker, fcntl.LOCK_EX)
+
+    def _pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(chain_writer.time, "sleep", _pause)
+    with pytest.raises(BlockingIOError, match="another referee writes this record"):
+        recovered(tmp_path, played[0])
+    assert sum(pauses) == pytest.approx(5)
+
+    def _die(_seconds: float) -> None:
+        worker.write(lines[-1])
+        worker.close()
+
+    monkeypatch.setattr(chain_writer.time, "sleep", _die)
+    resumed = recovered(tmp_path, played[0]).open[played[0].fixture.match]
+    resumed.writer.close()
+    assert resumed.writer.count >= len(lines)
 
 
 def _other_match(path: Path, _context: MatchContext) -> None:
