@@ -222,6 +222,21 @@ def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
     assert kept.removed == [1]
 
 
+def test_workers_share_the_machines_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each process looks at what all of them have left of it, and lets nobody wait while that is too little."""
+    memory = tmp_path / "memory"
+    monkeypatch.setattr(kept_module, "_MEMORY", memory)
+    memory.write_text("MemTotal: 100 kB\nMemAvailable: 50 kB\n")
+    workers = [Kept(), Kept()]
+    for worker in workers:
+        worker.programs.take_again(worker.start()[0])
+    memory.write_text("MemTotal: 100 kB\nMemAvailable: 24 kB\n")
+    for worker in workers:
+        worker.programs.take_again(worker.start()[0])
+        worker.work()
+    assert [worker.removed for worker in workers] == [[1], [1]]
+
+
 @pytest.mark.parametrize("is_short", [False, True])
 def test_not_too_many_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_short: bool) -> None:
     """The one that has waited longest makes way for want of files or of memory; at the end, all are ended."""
