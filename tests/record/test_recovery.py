@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from referee.plugins import find_game
-from referee.record import chain_writer
 from referee.record.reader import RecordError
 from referee.record.recovery import TORN, Recovery, check_no_others, recover
 from referee.record.seal import Sealer
@@ -82,7 +81,7 @@ def test_a_record_that_a_dying_worker_still_writes_is_waited_for(
     def _pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr(chain_writer.time, "sleep", _pause)
+    monkeypatch.setattr("time.sleep", _pause)
     with pytest.raises(BlockingIOError, match="another referee writes this record"):
         recovered(tmp_path, played[0])
     assert sum(pauses) == pytest.approx(5)
@@ -91,7 +90,7 @@ def test_a_record_that_a_dying_worker_still_writes_is_waited_for(
         worker.write(lines[-1])
         worker.close()
 
-    monkeypatch.setattr(chain_writer.time, "sleep", _die)
+    monkeypatch.setattr("time.sleep", _die)
     resumed = recovered(tmp_path, played[0]).open[played[0].fixture.match]
     resumed.writer.close()
     assert resumed.writer.count >= len(lines)
