@@ -203,8 +203,11 @@ class CheckQueue:
             await deferToThread(self._sweep, process)
 
     def _sweep(self, process: "subprocess.Popen[bytes]") -> None:
-        """End a check, if it has not, and all that it started."""
-        process.send_signal(signal.SIGINT)
+        """End a check, if it has not, and all that it started.
+
+        SIGINT would not do: what a script starts in the background ignores that, and so does what is started by it.
+        """
+        process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_S)
         with contextlib.suppress(ProcessLookupError):

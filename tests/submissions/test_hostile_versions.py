@@ -12,6 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred, execute
 from twisted.internet.task import Clock
 
 from referee.files.tree import BadTree
+from referee.launch.starting import ProcessCommand, start
 from referee.submissions import check_queue as module
 from referee.submissions.check_queue import RETRY_S, CheckQueue
 from referee.submissions.store import Store, StoreError, VersionState
@@ -79,6 +80,22 @@ def raising(error: Exception) -> Callable[..., Any]:
         raise error
 
     return _raise
+
+
+IN_BACKGROUND = """trap "" INT; trap "exit 7" TERM; tail -f /dev/null & echo begun; wait"""
+"""Checks for ever, and ignores SIGINT, as what a script starts in the background does; tidies up when it is asked."""
+
+
+def test_a_check_in_the_background_is_asked_to_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends by itself, and is not killed."""
+    monkeypatch.setattr(module, "GRACE_S", 60.0)
+    command = ProcessCommand(("/bin/sh", "-c", IN_BACKGROUND))
+    process = start(command, cwd=None, env={}, output=subprocess.PIPE, errors=subprocess.DEVNULL)
+    assert process.stdout is not None
+    with process.stdout as told:
+        assert told.readline() == b"begun\n"
+        service.checks._sweep(process)
+    assert process.returncode == 7
 
 
 ERRORS = {
