@@ -261,7 +261,7 @@ def check_seats(path: Path, number: int, step: RecordedStep, seats: int) -> None
         RecordError: it speaks of another one.
     """
     told = [step.event.seat] if isinstance(step.event, SeatEvent) else []
-    told += [seat for command in step.commands if (seat := command.get("seat")) is not None]
+    told += [form.seat for form in step.forms if form.seat is not None]
     for seat in told:
         if not 0 <= seat < seats:
             raise RecordError(path, number, f"a seat from 0 to {seats - 1}", f"seat {seat}")

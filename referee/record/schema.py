@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
+from ..match.commands import Command, Result
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
 from ..match.standstills import Standstill
@@ -73,10 +73,6 @@ class RecordedStep(Line, frozen=True, kw_only=True, tag="step", dict=True):
     standstills: tuple[Standstill, ...] = ()
     """Of the referee, up to the event, those that no line before tells of, or tells of up to then."""
 
-    def __post_init__(self) -> None:
-        if not {*map(type, self.commands)} <= {dict}:
-            raise ValueError("a command that is no object")
-
     @cached_property
     def forms(self) -> "list[CommandForm]":
         """The commands as far as they are read before they are known to be the fold's.
@@ -85,9 +81,13 @@ class RecordedStep(Line, frozen=True, kw_only=True, tag="step", dict=True):
             BadLine: one of them is no command.
         """
         try:
-            return msgspec.convert(self.commands, list[CommandForm], strict=True)
+            forms: list[CommandForm] = msgspec.convert(self.commands, list[CommandForm], strict=True)
         except (msgspec.ValidationError, OverflowError) as error:
             raise BadLine(f"commands: {error}") from None
+        for form in forms:
+            if form.command in _TELLING or (form.seat is None and form.limit_ms is not None):
+                form.check()
+        return forms
 
 
 class FoulForm(Struct, frozen=True):
@@ -114,13 +114,18 @@ class CommandForm(Struct, frozen=True):
     foul: dict[str, Any] | None = None
     result: ResultForm | None = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Check that it has what a command of its kind, or one with a limit, always has.
+
+        Raises:
+            BadLine: it has not.
+        """
         if self.seat is None and (self.limit_ms is not None or self.command in ("expel-seat", "extend-limit")):
-            raise ValueError(f"{self.command[:40]} without a seat")
+            raise BadLine(f"commands: {self.command[:40]} without a seat")
         if (self.command == "expel-seat" and self.foul is None) or (
             self.command == "close-match" and self.result is None
         ):
-            raise ValueError(f"{self.command} without what it tells")
+            raise BadLine(f"commands: {self.command} without what it tells")
 
 
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
@@ -152,10 +157,12 @@ _STAND_INS: dict[str, Any] = {"seed": "0" * 64, "programs": [], "folder": ""}
 """For what is hidden in a header."""
 _BY_KIND: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in (Header, RecordedStep, ResultLine, SealLine)}
 """msgspec keeps what it knows of a struct, but looks through a bare union every time."""
-_SHOWING = (AskMove, StartSeat, ResumeSeat)
-"""The commands with a view."""
+_TELLING = ("expel-seat", "extend-limit", "close-match")
+"""The commands that lack something in some lines that are none; every line has commands, and few of them are these."""
 
 _encoder = msgspec.json.Encoder()
+_sized = msgspec.msgpack.Encoder()
+"""Refuses integers of over 64 bits."""
 
 
 class BadLine(Exception):
@@ -217,7 +224,7 @@ def read_line(data: bytes) -> PlainLine:
         if not isinstance(line, dict):
             raise BadLine("no JSON object")
         _check_format(line)
-        msgspec.msgpack.encode(line)  # all of it came from players or goes to them: no integer of over 64 bits does
+        _sized.encode(line)  # all of it came from players or goes to them: no integer of over 64 bits does
         opened = line.pop(OPEN, {})
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
@@ -258,7 +265,7 @@ def typed(line: PlainLine) -> AnyLine:
     if line.shown:
         raise BadLine("a view: only a redacted record shows one")
     check_form(fields, found)
-    if line.opened != tuple(place.path for place in hidden_fields(fields)):
+    if [*line.opened] != [place.path for place in hidden_fields(fields)]:
         raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
     return found
 
@@ -326,6 +333,5 @@ def plain_json(commands: tuple[Command, ...]) -> bytes:
 
 def _with_digest(command: Command) -> Command:
     """Return a command with its view's digest in place of the view."""
-    if isinstance(command, _SHOWING) and command.view is not None:
-        return replace(command, view=hashlib.sha256(command.view).hexdigest())
-    return command
+    view: Raw | None = getattr(command, "view", None)
+    return command if view is None else replace(command, view=hashlib.sha256(view).hexdigest())

@@ -13,7 +13,7 @@ from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
 from ..reader import Record, RecordError, check_heads, check_key, read_record
-from ..schema import BadLine, RecordedStep, plain_json
+from ..schema import BadLine, RecordedStep, encode_plain, plain_json
 from .checks import check_ranking, check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
 from .times import check_book
@@ -131,7 +131,7 @@ def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]
         except ImpossibleEvent as error:
             raise RecordError(record.path, number, "an event that can happen", str(error)) from None
         folded = plain_json(commands)
-        if folded != msgspec.json.encode(step.commands):
+        if folded != encode_plain(step.commands):
             if match.fault is not None and not _is_void(step):
                 raise match.fault
             raise _difference(record.path, number, msgspec.json.decode(folded), step.commands)

@@ -18,6 +18,8 @@ FindWire = Callable[[str], Wire]
 
 _ASKS = {"offer-match": "ready", "ask-nonce": "nonce", "ask-move": "move"}
 """Command -> what it asks for; every other one that sets a limit asks for an ack."""
+_BEGINNINGS = (e.MatchOpened, e.MatchResumed)
+_OF_PROGRAMS = (e.ProgramExited, e.SeatReturned)
 _SHOWN_CHARS = 80
 
 
@@ -41,14 +43,14 @@ class _Evidence:
         Raises:
             RecordError: the evidence does not show what was judged.
         """
-        if isinstance(event, e.MatchOpened | e.MatchResumed):
+        if isinstance(event, _BEGINNINGS):
             self._unseated = {*self._seats}
-        elif isinstance(event, e.ProgramExited | e.SeatReturned) and not self._is_fit(event):
+        elif isinstance(event, _OF_PROGRAMS) and not self._is_fit(event):
             raise self._error(
                 number, "what the header's programs allow", f"{type(event).__name__} of seat {event.seat}"
             )
         elif isinstance(event, e.SeatEvent):
-            is_expelled = any(command.command == "expel-seat" and command.seat == event.seat for command in commands)
+            is_expelled = ("expel-seat", event.seat) in [(command.command, command.seat) for command in commands]
             self._judge(number, event, is_expelled=is_expelled)
             self._unseated.discard(event.seat)
             if is_expelled or isinstance(event, e.Answer):

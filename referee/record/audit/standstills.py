@@ -7,6 +7,7 @@ process had at the same instants.
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 
 from msgspec import Struct
 
@@ -99,11 +100,11 @@ class Excuses:
             by_ms, reached_ms = by_ms + max(until_ms - since_ms, 0.0), max(reached_ms, until_ms)
         return min(by_ms, end_ms)
 
-    def _within(self, begin_ms: float, end_ms: float) -> Iterator[Standstill]:
-        for index in range(bisect_left(self._ends, begin_ms - UNNOTICED_MS), len(self._all)):
-            if self._all[index][0] > end_ms + UNNOTICED_MS:
-                return
-            yield self._all[index]
+    def _within(self, begin_ms: float, end_ms: float) -> Iterable[Standstill]:
+        first = bisect_left(self._ends, begin_ms - UNNOTICED_MS)
+        if first == len(self._all):  # as for nearly every answer
+            return ()
+        return takewhile(lambda standstill: standstill[0] <= end_ms + UNNOTICED_MS, islice(self._all, first, None))
 
 
 def presences(record: Record) -> list[Presence]:
@@ -117,16 +118,17 @@ def presences(record: Record) -> list[Presence]:
     last_ms, told = 0.0, _Told(0.0)
     began: e.Began | None = None
     for number, step in enumerate(record.steps, 2):
-        if isinstance(step.event, e.Began):
+        event = step.event
+        if isinstance(event, e.Answer):
+            told.heard.add(event.seat)
+        elif isinstance(event, e.Began):
             found += _presence(record, began, last_ms, told)
-            began, told = step.event, _Told(step.event.at_ms)
-        elif isinstance(step.event, e.Answer):
-            told.heard.add(step.event.seat)
+            began, told = event, _Told(event.at_ms)
         for standstill in step.standstills:
-            if not (told.takes(standstill) and last_ms <= standstill[1] <= step.event.at_ms):
-                what = f"standstills from {told.reached_ms} ms on that are over from {last_ms} to {step.event.at_ms} ms"
+            if not (told.takes(standstill) and last_ms <= standstill[1] <= event.at_ms):
+                what = f"standstills from {told.reached_ms} ms on that are over from {last_ms} to {event.at_ms} ms"
                 raise RecordError(record.path, number, what, f"one from {standstill[0]} to {standstill[1]} ms")
-        last_ms = step.event.at_ms
+        last_ms = event.at_ms
     return [*found, *_presence(record, began, last_ms, told)]
 
 

@@ -73,7 +73,7 @@ class _Book:
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
         for command in commands:
-            if command.seat is not None:
+            if command.limit_ms is not None:
                 self._ask(number, command, event, before.get(command.seat))
 
     def _forms(self, number: int, step: RecordedStep) -> list[CommandForm]:
@@ -83,7 +83,7 @@ class _Book:
         except BadLine as error:
             raise RecordError(self._path, number, "commands with all their fields", str(error)) from None
         seats = len(self._setup.names)
-        if any(command.seat is not None and command.seat >= seats for command in commands):
+        if max([command.seat or 0 for command in commands], default=0) >= seats:
             raise RecordError(self._path, number, "commands with all their fields", f"a seat beyond {seats - 1}")
         return commands
 
