@@ -73,6 +73,10 @@ class RecordedStep(Line, frozen=True, kw_only=True, tag="step", dict=True):
     standstills: tuple[Standstill, ...] = ()
     """Of the referee, up to the event, those that no line before tells of, or tells of up to then."""
 
+    def __post_init__(self) -> None:
+        if not {*map(type, self.commands)} <= {dict}:
+            raise ValueError("a command that is no object")
+
     @cached_property
     def forms(self) -> "list[CommandForm]":
         """The commands as far as they are read before they are known to be the fold's.

@@ -73,7 +73,7 @@ class _Book:
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
         for command in commands:
-            if command.limit_ms is not None:
+            if command.seat is not None:
                 self._ask(number, command, event, before.get(command.seat))
 
     def _forms(self, number: int, step: RecordedStep) -> list[CommandForm]:
