@@ -26,13 +26,14 @@ from .calling import referee
 
 ROUNDS = """
 game = "q"
-entrants = ["house:greedy", "house:dag", "house:ldasg", "house:random"]
+entrants = ["house:greedy", "house:search", "house:ldasg", "house:random"]
 sandbox = "off"
 tables = 2
 [format]
 name = "roundrobin"
 cycles = 2
 """
+"""Every second match takes a second or more, as the search player thinks for long: there is time to look on."""
 MATCHES = 12
 
 
