@@ -179,7 +179,8 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
     assert [(deed["what"], deed["about"]) for deed in deeds if deed["by"] == "ann"][:4] == told
     with tarfile.open(tmp_path / "all.tar") as archive:
         assert not [name for name in archive.getnames() if "authors" in name or "organisers" in name]
-        archive.extractall(tmp_path / "copy", filter="data")
+    (tmp_path / "copy").mkdir()
+    subprocess.run(["tar", "-xf", tmp_path / "all.tar", "-C", tmp_path / "copy"], check=True)
     copy = tmp_path / "copy" / contest.name
     referee("audit", str(copy / "logs" / "rounds"))
     assert "it left" in (copy / "logs" / "rounds" / "rounds.jsonl").read_text()
