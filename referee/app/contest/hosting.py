@@ -157,4 +157,6 @@ class HostedContest:
 
     def _card(self, run: TournamentRun) -> TournamentCard:
         published = self._publisher.published[run.scheduled.name]
-        return published.card(run.scheduled, run.state, run.played, list(run.open_matches.values()))
+        is_reported = run.state is not RunState.OVER or published.is_over
+        state = str(run.state) if is_reported else f"{run.state}, and its last report is not there yet"
+        return published.card(run.scheduled, state, run.played, list(run.open_matches.values()))
