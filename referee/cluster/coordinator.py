@@ -99,8 +99,8 @@ class Cluster:
             self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
             why = f"its host {host.name} sent a record that does not hold"
         await self._in_thread(followed.voided, why, self._services.sealer)
-        if followed.remote.voiding is not None:
-            self._services.observers.tell(Observer.match_stepped, followed.remote.voiding)
+        for step in followed.remote.untold:
+            self._services.observers.tell(Observer.match_stepped, step)
         return followed.remote.report
 
     async def _sealed(self, host: ClusterHost, followed: Followed) -> MatchReport:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from enum import StrEnum
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThreadPool
@@ -43,6 +43,11 @@ class Durability(StrEnum):
     """All of it once it is over; of what is running, as much as the system has written by itself."""
     TURN = "turn"
     """Every line, before anything that follows from it is said: so nobody is told what could be lost."""
+
+    @property
+    def on_record(self) -> Literal["turn"] | None:
+        """What the first line of a match's record says of it."""
+        return "turn" if self is Durability.TURN else None
 
 
 class GroupCommit:

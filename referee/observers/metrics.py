@@ -20,7 +20,9 @@ class Metrics(Observer):
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._connections = Counter("referee_connections", "Connections by event", ["event"], registry=registry)
-        self._running = Gauge("referee_matches_running", "Matches that are being played", registry=registry)
+        self._playing: set[str] = set()
+        running = Gauge("referee_matches_running", "Matches that are being played", registry=registry)
+        running.set_function(lambda: len(self._playing))
         self._matches = Counter("referee_matches", "Matches that are over", ["game", "end"], registry=registry)
         self._fouls = Counter("referee_fouls", "Expulsions", ["game", "cause"], registry=registry)
         self._voided = Counter("referee_verdicts_voided", "Deadlines not judged for a stall", registry=registry)
@@ -41,13 +43,13 @@ class Metrics(Observer):
         elif event == "loop-stalled":
             self._stalls.observe(facts["stalled_s"])
         elif event == "match-paused":
-            self._running.dec()
+            self._playing.discard(facts["match"])
 
     def match_stepped(self, step: MatchStep) -> None:
         """Count what a step means."""
         game, event = step.setup.game, step.event
         if isinstance(event, e.MatchOpened | e.MatchResumed):
-            self._running.inc()
+            self._playing.add(step.setup.match)
         elif isinstance(event, e.Answer):
             self._answers.labels(game).observe(max(e.used_ms(event), 0.0) / 1000)
             self._lag.observe(event.lag_ms / 1000)
@@ -57,5 +59,5 @@ class Metrics(Observer):
             elif isinstance(command, c.ExtendLimit):
                 self._voided.inc()
             elif isinstance(command, c.CloseMatch):
-                self._running.dec()
+                self._playing.discard(step.setup.match)
                 self._matches.labels(game, "void" if command.result.void else "played").inc()

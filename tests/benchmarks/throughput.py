@@ -1,7 +1,8 @@
 """How many matches a minute a tournament of real programs plays, in the sandbox, and who takes the processor's time.
 
-Each figure comes from `referee tournament` as an organiser runs it. What the referee's process took stands beside what
-everything took that it started: what its starter has left alone in the world comes to this process, which counts it.
+Each figure comes from `referee tournament` as an organiser runs it. What the referee's process and its workers took
+stands beside what everything took that they started: what its starter has left alone in the world comes to this
+process, which counts it.
 Of that, the sandbox is what programs that end at once take more inside of one than outside, start for start; the rest
 is the programs' own.
 """
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from msgspec import Struct
@@ -37,6 +39,7 @@ SEATS = 2
 TRIALS = 20
 _OWN, _CHILDREN = slice(11, 13), slice(13, 15)
 """Of the fields behind a process's name in /proc/PID/stat: user and system time, and those of what it waited for."""
+_LOOK_S = 0.05
 _SET_CHILD_SUBREAPER = 36
 """Of prctl: what has lost its parent becomes a child of this process."""
 
@@ -52,7 +55,7 @@ class Spent(Struct, frozen=True, kw_only=True):
     """House players share one."""
     wall_s: float
     referee_s: float
-    """Of processor time, as the next one."""
+    """Of processor time, its workers' included, as the next one."""
     others_s: float
 
 
@@ -63,6 +66,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--tables", type=int, nargs="+", default=TABLES)
     parser.add_argument("--players", nargs="+", default=PLAYERS, metavar="PLAYER")
     parser.add_argument("--programs", nargs="+", default=PROGRAMS, choices=PROGRAMS)
+    parser.add_argument("--workers", type=int, default=0, help="processes that play the matches; 0: the referee's own")
     options = parser.parse_args(arguments)
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     sandbox_ms = run_reactor(start_in_sandbox_ms)
@@ -74,7 +78,7 @@ def main(arguments: list[str]) -> int:
             for player in options.players:
                 for tables in options.tables:
                     where = Path(folder, f"{programs}-{player.replace(':', '-')}-{tables}")
-                    spent = played(where, player, programs, tables, options.matches)
+                    spent = played(where, player, programs, tables, options.workers, options.matches)
                     print(f"{programs:8} {player:12} {tables:6} | {told(spent, sandbox_ms)}", flush=True)
     return 0
 
@@ -90,8 +94,8 @@ def told(spent: Spent, sandbox_ms: float) -> str:
     )
 
 
-def played(folder: Path, player: str, programs: str, tables: int, matches: int) -> Spent:
-    """Play one tournament in a process of its own."""
+def played(folder: Path, player: str, programs: str, tables: int, workers: int, matches: int) -> Spent:
+    """Play one tournament in a process of its own, or in so many beside it."""
     folder.mkdir()
     if ":" not in player:
         make_player(player, folder / player)
@@ -104,11 +108,14 @@ def played(folder: Path, player: str, programs: str, tables: int, matches: int) 
         f'[format]\nname = "roundrobin"\ncycles = {cycles}\n{entrants}'
     )
     command = [sys.executable, "-m", "referee", "tournament", file.name, "--diagnostics", diagnostics.name]
+    command += ["--workers", str(workers)]
     begun = time.monotonic()
     with (folder / "printed").open("w") as printed:
         process = subprocess.Popen(command, cwd=folder, stdout=printed, stderr=subprocess.STDOUT)
+    watch = WorkerWatch(diagnostics, min(workers, tables))
     own_s, others_s, status = _waited_for(process.pid)
     wall_s = time.monotonic() - begun
+    workers_s = watch.end()
     if status:
         raise SystemExit((folder / "printed").read_text())
     closed = [event for event in _events(folder / "logs" / "speed" / "speed.jsonl") if event["event"] == "match-closed"]
@@ -119,9 +126,48 @@ def played(folder: Path, player: str, programs: str, tables: int, matches: int) 
         starts=starts,
         sandboxes=1 if player.startswith("house:") else starts,
         wall_s=wall_s,
-        referee_s=own_s,
-        others_s=others_s,
+        referee_s=own_s + workers_s,
+        others_s=others_s - workers_s,
     )
+
+
+class WorkerWatch(Thread):
+    """Looks again and again how much processor time workers have taken: once they have ended, nobody tells it apart.
+
+    Args:
+        diagnostics: of the referee, which name the workers.
+        count: how many there will be.
+    """
+
+    def __init__(self, diagnostics: Path, count: int) -> None:
+        super().__init__()
+        self._diagnostics = diagnostics
+        self._count = count
+        self._took_s: dict[int, float] = {}
+        """Process -> by the last look."""
+        self._is_over = Event()
+        self.start()
+
+    def run(self) -> None:
+        """Look until all is over."""
+        while self._count and not self._is_over.wait(_LOOK_S):
+            if len(self._took_s) < self._count and self._diagnostics.exists():
+                started = (line for line in self._diagnostics.read_text().splitlines() if '"worker-started"' in line)
+                self._took_s |= dict.fromkeys((json.loads(line)["pid"] for line in started), 0.0)
+            for pid in self._took_s:
+                with contextlib.suppress(OSError):
+                    self._took_s[pid] = _took_s(pid, _OWN)
+
+    def end(self) -> float:
+        """Return how much they took, all together."""
+        self._is_over.set()
+        self.join()
+        return sum(self._took_s.values())
+
+
+def _took_s(process: int, part: slice) -> float:
+    fields = Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[part])) / os.sysconf("SC_CLK_TCK")
 
 
 def _waited_for(referee: int) -> tuple[float, float, int]:
@@ -133,8 +179,7 @@ def _waited_for(referee: int) -> tuple[float, float, int]:
         except ChildProcessError:
             return own_s, others_s, status
         assert ended is not None, "it waits until there is one"
-        fields = Path("/proc", str(ended.si_pid), "stat").read_text().rpartition(")")[2].split()
-        took_s, children_s = (sum(map(int, fields[part])) / os.sysconf("SC_CLK_TCK") for part in (_OWN, _CHILDREN))
+        took_s, children_s = _took_s(ended.si_pid, _OWN), _took_s(ended.si_pid, _CHILDREN)
         is_referee = ended.si_pid == referee
         own_s, others_s = (own_s + took_s, others_s) if is_referee else (own_s, others_s + took_s)
         others_s += children_s

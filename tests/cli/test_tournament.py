@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from protocol.client import ClientError, run
 from referee.app.new_player import make_player
 from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.net.links.tokens import add_tokens
@@ -24,6 +23,7 @@ from referee.record.tournament_record import path_of, read_tournament
 from referee.tournament import events as e
 
 from ..benchmarks import kills
+from ..net.tournaments.playing import play_remotely
 from .calling import referee
 from .test_serving import free_port
 
@@ -301,25 +301,12 @@ player = "remote"
 """
 
 
-def _passing(view: Any) -> Any:
-    """Exchange while that may be done."""
-    return {"action": "exchange" if len(view["hand"]) <= view["tiles_left"] else "pass"}
-
-
-def _play_remotely(port: int, token: str) -> None:
-    """Play every match that is offered on one connection."""
-    try:
-        run(_passing, address=f"tcp:127.0.0.1:{port}", token=token, say=None)
-    except ClientError:
-        return  # the tournament is over
-
-
 def test_remote_entrants_play_match_after_match(tmp_path: Path) -> None:
     """They come with their tokens, and stay connected from one match to the next."""
     port = free_port()
     given = add_tokens(tmp_path / "players.toml", ["ada", "bob"], may_renew=False)
     (tmp_path / "t.toml").write_text(REMOTE.format(port=port, show_up=60))
-    threads = [threading.Thread(target=_play_remotely, args=(port, token), daemon=True) for token in given.values()]
+    threads = [threading.Thread(target=play_remotely, args=(port, token), daemon=True) for token in given.values()]
     for thread in threads:
         thread.start()
     referee("tournament", "t.toml", "--json", cwd=tmp_path)

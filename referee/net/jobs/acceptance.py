@@ -120,7 +120,6 @@ def _accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
 def _check_header(job: MatchJob, record: Record, handed_out: HandedOut) -> None:
     """Check all that was settled beforehand; when and in which folder it was played is the worker's to say."""
     header = record.header
-    is_synced = handed_out.durability is Durability.TURN
     wanted = replace(
         header,
         format=FORMAT,
@@ -132,7 +131,7 @@ def _check_header(job: MatchJob, record: Record, handed_out: HandedOut) -> None:
         programs=[seat.given for seat in job.seats],
         context=job.context,
         dialect=None,
-        durability="turn" if is_synced else None,
+        durability=handed_out.durability.on_record,
     )
     for name, expected, found in _differences(_plain(wanted), _plain(header), ""):
         raise RecordError(record.path, 1, f"{name} {expected!r:.140}, as the job has it", f"{found!r:.140}")

@@ -40,8 +40,8 @@ class RemoteMatch:
         self.path = self._place if coming is None else coming / self._place.name
         self.match = Match(find_game(job.terms.game), job.setup, job.seed)
         self._observers = observers
-        self.voiding: MatchStep | None = None
-        """The step that has made it void, for the observers."""
+        self.untold: list[MatchStep] = []
+        """What observers are still to be told once it was made void: what its worker did not come to, and the end."""
         self.over_ms = 0.0
         """When it was over on the clock of its worker, once its record was accepted."""
         self._handed_out = handed_out
@@ -119,12 +119,20 @@ class RemoteMatch:
             self.path.rename(self.path.with_suffix(TORN))
         if self.path.exists():
             left = reopen(self.path, find_game, sealer)
+            self._catch_up()
             self.match, writer, last_ms = left.match, left.writer, left.last_ms
         else:
             writer, last_ms = self._begun(sealer), 0.0
         if self.match.result is None:
             self._void(writer, RefereeFailed(at_ms=last_ms, detail=why))
         self._head = writer.result_head
+
+    def _catch_up(self) -> None:
+        """Let the match take the events that are on record, and that nobody was told of."""
+        record = read_record(self.path)
+        for line, step in enumerate(record.steps[self._lines - 1 :], self._lines):
+            commands, line_hash = self.match.handle(step.event), record.chain.lines[line].hash
+            self.untold.append(MatchStep.of(step.event, commands, self.match, (line, line_hash)))
 
     def _put_in_place(self) -> None:
         if self.path != self._place and self.path.exists():
@@ -143,12 +151,13 @@ class RemoteMatch:
             programs=[seat.given for seat in job.seats],
             folder=str(Path.cwd()),
             context=job.context,
+            durability=self._handed_out.durability.on_record,
         )
         return writer
 
     def _void(self, writer: RecordWriter, event: RefereeFailed) -> None:
         commands = self.match.handle(event)
         writer.write_step(event, commands)
-        self.voiding = MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head))
+        self.untold.append(MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head)))
         closing = next(command for command in commands if isinstance(command, CloseMatch))
         writer.write_result(closing.result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)

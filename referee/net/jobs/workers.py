@@ -109,8 +109,8 @@ class Workers:
         if isinstance(outcome, Paused) or is_stopped:
             raise MatchPaused(str(match.path))
         await through(self._in_thread(match.voided, outcome.why, self._sealer))
-        if match.voiding is not None:
-            self._observers.tell(Observer.match_stepped, match.voiding)
+        for step in match.untold:
+            self._observers.tell(Observer.match_stepped, step)
         return match.report
 
     def _least_busy(self) -> WorkerProcess:

@@ -366,7 +366,7 @@ class MatchHost:
                 folder=str(Path.cwd()) if self._programs else None,
                 context=self._settings.context,
                 dialect=self._settings.dialect,
-                durability=Durability.TURN if self._services.durability is Durability.TURN else None,
+                durability=self._services.durability.on_record,
             )
         except OSError:
             writer.path.unlink()  # an empty file is no record

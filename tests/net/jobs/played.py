@@ -21,6 +21,8 @@ from .making import LAUNCH, job_of
 
 Lie = Callable[[e.MoveReceived], e.SeatEvent]
 TAKES_MS = 5.0
+ALL = 10_000
+"""More steps than a match has."""
 JOB = job_of(LAUNCH, LAUNCH, game="quincy", number=7, drawn=None)
 
 
@@ -33,7 +35,7 @@ class Played:
         header: what its first line says otherwise.
     """
 
-    def __init__(self, folder: Path, steps: int = 10_000, *, header: dict[str, Any] | None = None) -> None:
+    def __init__(self, folder: Path, steps: int = ALL, *, header: dict[str, Any] | None = None) -> None:
         self.told: list[Stepped] = []
         self.match = _new_match(JOB)
         self.writer = _begun(folder, JOB, header or {})

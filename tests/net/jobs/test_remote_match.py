@@ -5,21 +5,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from referee.match.commands import Result
+from referee.net.group_commit import Durability
 from referee.net.jobs.acceptance import HandedOut
 from referee.net.jobs.messages import Stepped
 from referee.net.jobs.remote_match import RemoteMatch
 from referee.observers import MatchStep, Observer, Observers
+from referee.observers.metrics import Metrics
 from referee.plugins import find_game
 from referee.record.audit.audit import audit
 from referee.record.reader import RecordError, read_record
 from referee.record.recovery import TORN
 
 from .making import SEALER
-from .played import JOB, Played
+from .played import ALL, JOB, Played
 
-HANDED_OUT = HandedOut(process="")
+WHY = "worker 1 is gone: signal SIGKILL"
 
 
 class Watching(Observer):
@@ -33,10 +36,13 @@ class Watching(Observer):
         self.steps.append(step)
 
 
-def followed(folder: Path, told: list[Stepped]) -> tuple[RemoteMatch, Watching]:
-    """Return a match that was followed, and who was told of it."""
+def followed(
+    folder: Path, told: list[Stepped], *others: Observer, durability: Durability = Durability.MATCH
+) -> tuple[RemoteMatch, Watching]:
+    """Return a match that was followed, and who was told of it besides others."""
     watching = Watching()
-    match = RemoteMatch(JOB, folder, Observers(watching), HANDED_OUT)
+    handed_out = HandedOut(process="", durability=durability)
+    match = RemoteMatch(JOB, folder, Observers(watching, *others), handed_out)
     for stepped in told:
         match.take(stepped)
     return match, watching
@@ -103,26 +109,48 @@ def test_a_match_whose_worker_dies_is_void(tmp_path: Path, steps: int) -> None:
     with played.path.open("ab") as file:
         file.write(b'{"n":')  # it died while it wrote
     match, _ = followed(tmp_path, played.told[:1])
-    match.voided("worker 1 is gone: signal SIGKILL", SEALER)
+    match.voided(WHY, SEALER)
     record = read_record(match.path)
     assert record.is_sealed
     assert len(record.steps) == steps + 1
     result = audited(match.path)
-    assert (result, result.void, result.fouls) == (match.report.result, "worker 1 is gone: signal SIGKILL", ())
-    assert match.voiding is not None
-    assert match.voiding.hash == record.chain.lines[-3].hash
+    assert (result, result.void, result.fouls) == (match.report.result, WHY, ())
+
+
+@pytest.mark.parametrize(
+    ("steps", "told", "lines", "end"), [(0, 0, 1, "void"), (5, 0, 6, "void"), (5, 2, 6, "void"), (ALL, -3, 0, "played")]
+)
+def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, told: int, lines: int, end: str) -> None:
+    """Observers get every line of the record once; whoever counts has one match that is over, and none that runs."""
+    reports: list[Stepped] = []
+    if steps:
+        played = Played(tmp_path, steps)
+        played.writer.close()
+        reports = played.told
+    registry = CollectorRegistry()
+    metrics = Metrics(registry)
+    match, watching = followed(tmp_path, reports[:told], metrics)
+    match.voided(WHY, SEALER)
+    for step in match.untold:
+        watching.match_stepped(step)
+        metrics.match_stepped(step)
+    hashes = [line.hash for line in read_record(match.path).chain.lines[1:-2]]
+    assert [(step.line, step.hash) for step in watching.steps] == list(enumerate(hashes, 1))
+    assert len(hashes) == (lines or len(reports))
+    assert registry.get_sample_value("referee_matches_running") == 0
+    assert registry.get_sample_value("referee_matches_total", {"game": "quincy", "end": end}) == 1
 
 
 @pytest.mark.parametrize("left", [None, b"", b'{"n":0,'])
 def test_a_match_that_was_not_begun_is_void_as_well(tmp_path: Path, left: bytes | None) -> None:
     """Its record says so, and what there was of a first line is put aside."""
-    match, _ = followed(tmp_path, [])
+    match, _ = followed(tmp_path, [], durability=Durability.TURN)
     if left is not None:
         match.path.write_bytes(left)
-    match.voided("worker 1 is gone: signal SIGKILL", SEALER)
+    match.voided(WHY, SEALER)
     record = read_record(match.path)
     assert record.is_sealed
-    assert record.header.context == JOB.context
+    assert (record.header.context, record.header.durability) == (JOB.context, "turn")
     assert audited(match.path) == match.report.result
     assert match.path.with_suffix(TORN).exists() == (left is not None)
 
@@ -135,7 +163,7 @@ def test_a_match_that_was_over_counts(tmp_path: Path, has_result: bool) -> None:
         played.end()
     played.writer.close()
     match, _ = followed(tmp_path, played.told)
-    match.voided("worker 1 is gone: signal SIGKILL", SEALER)
-    assert match.voiding is None
+    match.voided(WHY, SEALER)
+    assert match.untold == []
     assert match.report.result == played.match.result
     assert read_record(match.path).is_sealed

@@ -1,30 +1,49 @@
-"""Workers that are killed in the middle of a match, or outlive their referee: nobody is blamed, nothing is lost."""
+"""Workers that are killed in the middle of a match, outlive their referee, or play beside remote entrants."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
+from referee.match import events as e
+from referee.net.links.tokens import add_tokens
+from referee.record.audit.standstills import presences
+from referee.record.reader import read_record
+
+from ...cli.test_serving import free_port
 from ..tournaments.in_memory import lines_of
-from ..tournaments.playing import audit, run, write_toml
+from ..tournaments.playing import audit, play_remotely, run, write_toml
 
 MOVES = 8
 """Lines of a match's record: it is well in the middle then."""
+REMOTE = """\
+[remote]
+listen = "tcp:{port}:interface=127.0.0.1"
+tokens = "players.toml"
+
+[[entrants]]
+name = "ada"
+player = "remote"
+
+"""
 
 
 @contextmanager
-def running(folder: Path, *options: str) -> Iterator["tuple[subprocess.Popen[bytes], list[int]]"]:
+def running(folder: Path, durability: str) -> Iterator["tuple[subprocess.Popen[bytes], list[int]]"]:
     """Run a tournament of one match at a time until that is in its middle; give its process and its workers'."""
     path = write_toml(folder, 'name = "roundrobin"', tables=2, size=3)
-    command = [sys.executable, "-m", "referee", "tournament", str(path), "--workers", "2"]
-    started = subprocess.Popen([*command, "--diagnostics", "log", *options], cwd=folder, stdout=subprocess.DEVNULL)
+    path.write_text(f'durability = "{durability}"\n{path.read_text()}')
+    command = [sys.executable, "-m", "referee", "tournament", str(path), "--workers", "2", "--diagnostics", "log"]
+    started = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     try:
         give_up = time.monotonic() + 60
         while all(len(lines_of(record)) < MOVES for record in (folder / "logs" / "cup").glob("cup-*.jsonl")):
@@ -59,7 +78,7 @@ def is_alive(pid: int) -> bool:
 
 def test_a_worker_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> None:
     """The match is void for the referee's fault, and played again by another worker; the audit holds."""
-    with running(tmp_path) as (referee, pids):
+    with running(tmp_path, "turn") as (referee, pids):
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         assert referee.wait(60) == 0
@@ -72,10 +91,10 @@ def test_a_worker_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> N
     assert audit(tmp_path / "logs" / "cup") == ""
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_workers_end_with_their_referee(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(("number", "durability"), [(signal.SIGKILL, "match"), (signal.SIGINT, "turn")])
+def test_workers_end_with_their_referee(tmp_path: Path, number: signal.Signals, durability: str) -> None:
     """However it ends, no worker is left, and the same command goes on in the middle of the match; none is void."""
-    with running(tmp_path) as (referee, pids):
+    with running(tmp_path, durability) as (referee, pids):
         referee.send_signal(number)
         assert referee.wait(60) == (1 if number == signal.SIGINT else -number)
         give_up = time.monotonic() + 10
@@ -85,3 +104,39 @@ def test_workers_end_with_their_referee(tmp_path: Path, number: signal.Signals) 
     run(tmp_path / "cup.toml")
     assert [entry["void"] for entry in entries(tmp_path)] == [None] * 3
     assert audit(tmp_path / "logs" / "cup") == ""
+
+
+def test_remote_entrants_play_beside_workers(tmp_path: Path) -> None:
+    """Their matches are the first process's, the others' a worker's; metrics count all, and each turn is synced."""
+    ports = free_port(), free_port()
+    token = add_tokens(tmp_path / "players.toml", ["ada"], may_renew=False)["ada"]
+    path = write_toml(tmp_path, 'name = "roundrobin"', tables=2, size=2)
+    top, others = path.read_text().split("[[entrants]]", 1)
+    path.write_text(f'durability = "turn"\n{top}{REMOTE.format(port=ports[0])}[[entrants]]{others}')
+    counted: list[str] = []
+    coming = threading.Thread(target=come_once_counted, args=(*ports, token, counted), daemon=True)
+    coming.start()
+    run(path, "--workers", "1", "--metrics", f"tcp:{ports[1]}:interface=127.0.0.1")
+    coming.join(60)
+    assert audit(tmp_path / "logs" / "cup") == ""
+    begun = lines_of(tmp_path / "logs" / "cup" / "cup.jsonl")[1]["event"]["processes"]
+    records = [read_record(record) for record in (tmp_path / "logs" / "cup").glob("cup-*.jsonl")]
+    assert len(records) == 3
+    assert {record.header.durability for record in records} == {"turn"}
+    (apart,) = (record for record in records if "ada" not in record.header.setup.names)
+    assert [presences(record)[0].process for record in records if record is not apart] == [begun[0]] * 2
+    assert presences(apart)[0].process == begun[1]
+    answers = sum(isinstance(step.event, e.Answer) for step in apart.steps)
+    assert f'referee_answer_seconds_count{{game="q"}} {answers}.0' in counted[0]
+    assert "referee_matches_running 0.0" in counted[0]
+    assert 'referee_connections_total{event="welcomed"} 2.0' in counted[0]
+
+
+def come_once_counted(listen: int, monitor: int, token: str, counted: list[str]) -> None:
+    """Play as a remote entrant, once the metrics have the match between the others; keep what they tell then."""
+    while not counted:
+        with suppress(OSError):
+            text = urlopen(f"http://127.0.0.1:{monitor}/metrics", timeout=10).read().decode()
+            counted += [text] * ('referee_matches_total{end="played",game="q"} 1.0' in text)
+        time.sleep(0.02)
+    play_remotely(listen, token)

@@ -1,8 +1,11 @@
 """Small tournaments of house players under a real referee, and what their records say of them."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from protocol.client import ClientError
+from protocol.client import run as play
 from referee.record.reader import read_record
 
 from ... import warm
@@ -27,6 +30,17 @@ def run(path: Path, *options: str) -> str:
     done = warm.run(["tournament", str(path), "--json", *options], cwd=path.parent)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
+
+
+def play_remotely(port: int, token: str) -> None:
+    """Play every match that is offered on one connection."""
+    with suppress(ClientError):  # the tournament is over
+        play(_passing, address=f"tcp:127.0.0.1:{port}", token=token, say=None)
+
+
+def _passing(view: Any) -> Any:
+    """Exchange while that may be done."""
+    return {"action": "exchange" if len(view["hand"]) <= view["tiles_left"] else "pass"}
 
 
 def audit(folder: Path) -> str:
