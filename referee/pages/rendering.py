@@ -29,6 +29,7 @@ def page(
     *,
     looks: str | None = None,
     styles: Sequence[str] = (),
+    library: str = "",
     may_ask: bool = False,
     may_send: bool = False,
     **values: Any,
@@ -40,12 +41,13 @@ def page(
         data: what its script shows, as JSON in the page.
         looks: name of its script and its own style, without the ending; None: they are called as the template is.
         styles: names of styles before its own, without the ending.
+        library: script that runs before its own.
         may_ask: whether its script may ask the server that it came from.
         may_send: whether forms may be sent to that server.
         values: what its template shows.
     """
     own = looks or name
-    style, script = "".join(_source(f"{each}.css") for each in ("page", *styles, own)), _source(f"{own}.js")
+    style, script = "".join(_source(f"{each}.css") for each in ("page", *styles, own)), library + _source(f"{own}.js")
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask else ''}"

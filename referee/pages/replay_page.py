@@ -16,15 +16,25 @@ from ..text import counted, printable
 from .drawing import pooled, with_names
 from .rendering import page
 from .replay_frames import FoldedRecord
+from .verifying import verifying_script
 from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control
 
 
-def replay_page(folded: FoldedRecord) -> str:
-    """Return a match as one HTML document."""
+def replay_page(folded: FoldedRecord, record_address: str | None = None) -> str:
+    """Return a match as one HTML document.
+
+    Args:
+        folded: its record.
+        record_address: where the record stands, seen from the page, so that the page can verify it; None: its reader
+            chooses the file.
+    """
     match, result = folded.match, folded.match.result
+    path, head = folded.record.path, folded.record.chain.head
     return page(
         "replay",
-        _data(folded),
+        {**_data(folded), "record": {"name": path.name, "address": record_address, "head": head}},
+        library=verifying_script(),
+        may_ask=record_address is not None,
         names=match.setup.names,
         game=match.game.title,
         match=match.setup.match,
@@ -32,7 +42,7 @@ def replay_page(folded: FoldedRecord) -> str:
         ending=_ending(folded),
         ranking=ranking(match.setup.names, result) if result else (),
         expulsions=tuple(_expulsions(folded)),
-        record=folded.record.path.name,
+        record=path.name,
         facts=_facts(folded),
     )
 
@@ -130,6 +140,8 @@ def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
     yield "Void", match.result.void or "" if match.result else ""
     yield "Record", f"{record.path.name}, {counted(count, 'line')}, written by referee {record.header.referee}"
     yield "Chain", "holds: every line carries the hash of the line before it"
+    yield "Head", record.chain.head
+    yield "Key", record.header.key
     yield "Verdicts", "hold: every command and the result follow from the events, folded again for this page"
     yield "Commitment", setup.commitment
     yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"

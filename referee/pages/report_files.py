@@ -162,7 +162,10 @@ def make_replay(record: Path, target: Path, find_game: FindGame) -> None:
         RecordError: the record does not hold.
     """
     with contextlib.suppress(StillSecret):
-        _write(target / f"{record.stem}.html", [replay_page(fold_record(read_record(record), find_game))])
+        _write(
+            target / f"{record.stem}.html",
+            [replay_page(fold_record(read_record(record), find_game), f"../{record.name}")],
+        )
 
 
 def _replay(

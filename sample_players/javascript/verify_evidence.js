@@ -1,7 +1,6 @@
 // Judges the bytes that a record keeps once more, as docs/reference/record-checks.md, "Evidence", says: which breach of the
 // wire they are, or which answer; on the wire of protocol/SPEC.md.
 "use strict";
-const { isDeepStrictEqual } = require("node:util");
 const { Finding } = require("./verify_lines.js");
 
 const MAX_BODY_BYTES = 65536;
@@ -170,7 +169,11 @@ function isBreach(code, bytes, asked, match) {
 
 // --- a record
 
-const isSame = (one, other) => isDeepStrictEqual(...[one, other].map((value) => JSON.parse(JSON.stringify(value))));
+const isMap = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const byKey = ([one], [other]) => (one < other ? -1 : 1);
+const inOrder = (value) =>
+  JSON.stringify(value, (_, part) => (isMap(part) ? Object.fromEntries(Object.entries(part).sort(byKey)) : part));
+const isSame = (one, other) => inOrder(one) === inOrder(other); // whatever the order of their keys
 
 class Evidence {
   constructor({ setup: { match, names } }) { // of a header

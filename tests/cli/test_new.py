@@ -21,7 +21,7 @@ ROOT = Path(sample_players.__file__).parent
 LEFT_OUT = {
     "javascript": {
         *("check_shuffle.js", "shuffle.js"),
-        *("verify.js", "verify_evidence.js", "verify_lines.js", "verify_q.js", "verify_time.js"),
+        *("verify.js", "verify_evidence.js", "verify_lines.js", "verify_q.js", "verify_record.js", "verify_time.js"),
     }
 }
 """What stands in a sample's folder and is no part of it."""

@@ -44,9 +44,13 @@ class Page:
 
     def open(self, path: Path) -> None:
         """Open a file, and forget what was said of earlier ones."""
+        self.visit(path.as_uri())
+
+    def visit(self, address: str) -> None:
+        """Open an address, and forget what was said of earlier ones."""
         self._browser.get("about:blank")
         self.complaints()
-        self._browser.get(path.as_uri())
+        self._browser.get(address)
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a function's body in the page, and return what it returns."""
@@ -64,6 +68,10 @@ class Page:
     def click(self, identifier: str) -> None:
         """Click on a button as a person does, with the pointer."""
         self._browser.find_element("id", identifier).click()
+
+    def choose(self, identifier: str, path: Path) -> None:
+        """Choose a file."""
+        self._browser.find_element("id", identifier).send_keys(str(path))
 
     def press(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""

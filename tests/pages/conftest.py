@@ -1,13 +1,24 @@
-"""What the tests of pages share: tournaments with their reports."""
+"""What the tests of pages share: a browser, and tournaments with their reports."""
+
+from collections.abc import Iterator
 
 import pytest
 
 from referee.tournament.events import EntrantJoined, ProgramChanged, TournamentResumed
 from referee.tournament.spec import Participant
 
+from .browser import Page, start_browser
 from .matches import ESCAPE, HOSTILE_NAMES, SCRIPT
 from .reports import CAST, SWISS, report
 from .tournaments import LATER, Cast, Stage, spec
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """Give all tests of pages one browser."""
+    driver = start_browser(tmp_path_factory.mktemp("profile"))
+    yield Page(driver)
+    driver.quit()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """The page in a browser: buttons and keys, boards and points as in the record, and hostile players without effect."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from referee.record.reader import read_record
 
 from ..match.folding import lost
 from ..record.records import Story, cut
-from .browser import Page, start_browser
+from .browser import Page
 from .matches import HOSTILE_MOVE, HOSTILE_NAMES, IMAGE, NAMES, SCRIPT, hostile, ordinary
 
 STORIES: dict[str, Callable[[], Story]] = {"ordinary": lambda: ordinary(6), "hostile": hostile}
@@ -28,14 +28,6 @@ SIZES = {
     "laptop": (1366, 768),
     "projector": (1920, 1080),
 }
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """Give the module's tests a browser."""
-    driver = start_browser(tmp_path_factory.mktemp("profile"))
-    yield Page(driver)
-    driver.quit()
 
 
 @pytest.fixture(scope="module", params=STORIES)

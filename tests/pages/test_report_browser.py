@@ -1,28 +1,19 @@
 """A tournament's report in a browser: it fits, sorts, searches, and hostile players do nothing."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from referee.pages.report_files import Replays
 
-from .browser import Page, start_browser
+from .browser import Page
 from .matches import IMAGE, QUOTES, SCRIPT
 from .reports import report, rows
 from .tournaments import Stage, spec
 
 MANY = 53
 """Matches on more than one page of a list."""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """Give the module's tests a browser."""
-    driver = start_browser(tmp_path_factory.mktemp("profile"))
-    yield Page(driver)
-    driver.quit()
 
 
 def opened(browser: Page, stage: Stage, width: int = 1366, *, is_dark: bool = False) -> Page:

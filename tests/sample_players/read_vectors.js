@@ -7,6 +7,7 @@ const { hex, numberForm, packed, readLine } = require(join(folder, "verify_lines
 const { isBreach } = require(join(folder, "verify_evidence.js"));
 const { isSignature } = require(join(folder, "verify.js"));
 
+const sealed = (prev) => `referee record 1\n${prev}`;
 const numberOf = (bits) => Buffer.from(bits, "hex").readDoubleBE();
 const refuses = (line) => {
   try {
@@ -28,7 +29,7 @@ const HOLDS = { // section -> whether a vector of it holds
   },
   views: ({ view, digest }) => hex(packed(view)) === digest,
   lines: ({ line, core, hash }) => readLine(line).core === core && readLine(line).hash === hash,
-  seals: ({ key, prev, signature }) => isSignature(signature, key, prev) && !isSignature(signature, key, hex(prev)),
+  seals: ({ key, prev, signature }) => isSignature(signature, key, sealed(prev)) && !isSignature(signature, key, sealed(hex(prev))),
   refused: ({ line }) => refuses(line),
   messages({ hex: frame, code, also = [] }) { // a frame that is none has no body
     const bytes = Buffer.from(frame, "hex");

@@ -1,0 +1,223 @@
+// Verifies one record, of a match or a tournament, from the documents alone: logs/README.md, docs/reference/record-lines.md,
+// docs/reference/record-checks.md and protocol/SPEC.md. It reads no file and judges no signature: whoever calls it does.
+"use strict";
+const { commitment, nonceCommitment, derive, shuffleKey, shuffled } = require("./shuffle.js");
+const { Finding, attempt, hiddenPlaces, readChain } = require("./verify_lines.js");
+const { Evidence } = require("./verify_evidence.js");
+const { Tiles } = require("./verify_q.js");
+const { TimeBook } = require("./verify_time.js");
+
+// --- any record
+
+const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
+
+async function checkSeals(seals, key, isSignature) { // whose chain holds, by the key in hex
+  for (const { n, prev, signature, ...rest } of seals) {
+    if (Object.keys(rest).join() !== "kind") throw new Finding(n + 1, "the seal has other keys");
+    if (!/^[0-9a-f]{128}$/.test(signature)) throw new Finding(n + 1, "the signature is not 128 hex digits");
+    const isIt = !isSignature || await isSignature(signature, key, `referee record 1\n${prev}`);
+    if (!isIt) throw new Finding(n + 1, `the seal is not the signature of key ${key}`);
+  }
+}
+
+function checkHeader({ fields: { kind, format, key } }, keys) {
+  if (!["header", "tournament"].includes(kind)) throw new Finding(1, "the first line is no header");
+  if (format !== 1) throw new Finding(1, `format ${format}: this program reads format 1`);
+  if (!isHash(key)) throw new Finding(1, "the key is not 64 hex digits");
+  if (keys.length && !keys.includes(key)) throw new Finding(1, `it was sealed by another key, ${key}`);
+}
+
+function checkEnd({ lines, isTorn }, takesUnsealed) { // -> whether it has its last seal
+  const isSealed = lines.at(-1).fields.kind === "seal";
+  if (isSealed && isTorn) throw new Finding(lines.length + 1, "something stands behind the seal");
+  if (!isSealed && !takesUnsealed) throw new Finding(lines.length, "it has no seal: unfinished, or cut off");
+  return isSealed;
+}
+
+// --- a match
+
+function checkKinds(lines, isSealed) {
+  const kinds = lines.map(({ fields }) => fields.kind);
+  const rest = kinds.slice(1).join(" ").replace(/^(step ?)*/, "");
+  const isRight = isSealed ? rest === "result seal" : rest === "" || rest === "result";
+  if (!isRight) throw new Finding(lines.length, "the lines are not a header, steps, a result and a seal");
+}
+
+function seatShown(lines) { // null for a whole record; which seat a redacted one is for
+  const places = lines.map(({ fields }) => hiddenPlaces(fields));
+  const shows = (line, number, isMine) => {
+    const due = places[number].filter(([, seat]) => isMine(seat)).map(([path]) => path);
+    return due.join() === Object.keys(line.entries).join();
+  };
+  const views = lines.flatMap(({ entries }) => Object.entries(entries)).filter(([path]) => path.endsWith(".view"));
+  const lengths = new Set(views.map(([, entry]) => entry.length));
+  if (lines.every((line, number) => shows(line, number, () => true))) {
+    if (lengths.has(3)) throw new Finding(0, "it shows views, which only a redacted record does");
+    return null;
+  }
+  let seats = lines[0].fields.setup.names.map((_, seat) => seat);
+  lines.forEach((line, number) => {
+    seats = seats.filter((mine) => shows(line, number, (seat) => seat === mine));
+    if (!seats.length) throw new Finding(number + 1, "it shows neither all that is hidden in it, nor what one seat may see");
+  });
+  if (lengths.has(2)) throw new Finding(0, "it is redacted, but a view is not shown");
+  return seats[0];
+}
+
+function checkResult(lines, steps) { // the one that the match was closed with
+  const told = lines.find(({ fields }) => fields.kind === "result")?.fields;
+  if (!told) return;
+  const closing = steps.at(-1)?.commands.at(-1);
+  const plain = (result) => JSON.stringify(result, (_, value) => (value?.veiled ? null : value));
+  if (closing?.command !== "close-match" || plain(closing.result) !== plain(told.result)) {
+    throw new Finding(told.n + 1, "the result is not the one that the match was closed with");
+  }
+  const fouls = steps.flatMap(({ commands }) => commands).filter(({ foul }) => foul).map(({ foul }) => foul);
+  if (plain(fouls) !== plain(told.result.fouls)) {
+    throw new Finding(told.n + 1, "its fouls are not those for which seats were expelled");
+  }
+}
+
+function checkTime(lines, steps) {
+  const book = new TimeBook(lines[0].fields, steps);
+  steps.forEach(({ event, commands }, i) => attempt(i + 2, () => book.take(i + 2, event, commands)));
+  const result = lines.find(({ fields }) => fields.kind === "result")?.fields;
+  if (result) book.close(result.n + 1, result.result);
+}
+
+function checkEvidence({ dialect, ...header }, steps) {
+  if (dialect) return; // on its wire, bytes are judged otherwise
+  const evidence = new Evidence(header);
+  steps.forEach(({ event, commands }, i) => attempt(i + 2, () => evidence.take(i + 2, event, commands)));
+}
+
+function checkPrograms({ programs }, steps) { // of a whole record: who was started exits, who was not comes back
+  const isStarted = (seat) => (programs?.[seat] ?? "remote") !== "remote";
+  const fits = ({ event, seat }) => !["program-exited", "seat-returned"].includes(event) || isStarted(seat) === (event === "program-exited");
+  const wrong = steps.find(({ event }) => !fits(event));
+  if (wrong) throw new Finding(wrong.n + 1, `${wrong.event.event} of seat ${wrong.event.seat}, which does not fit the programs of the header`);
+}
+
+function checkDialect({ dialect, context, setup }, steps) { // the course's, as protocol/CS4500.md has it
+  if (dialect !== "cs4500") return;
+  const isFit = setup.game === "q" && setup.acknowledge && !context;
+  if (!isFit) throw new Finding(1, "in this dialect Q is played, with confirmations, and in no tournament");
+  const zeros = "0".repeat(32);
+  steps.forEach(({ event: { event, seat, commitment: told, nonce } }, i) => {
+    const isBack = ["match-resumed", "seat-returned"].includes(event);
+    const isOther = event === "ready-received" && told !== nonceCommitment(setup.match, seat, zeros);
+    if (isBack || isOther || (event === "nonce-received" && nonce !== zeros)) throw new Finding(i + 2, `${event}, which this dialect has not`);
+  });
+}
+
+function noncesOf(setup, steps) { // those that were opened since the match was last offered
+  let nonces = setup.names.map(() => null);
+  let committed = {};
+  steps.forEach(({ event, commands }, i) => {
+    const { seat } = event;
+    const foul = commands.find((each) => each.foul)?.foul;
+    if (event.event === "match-resumed" && commands.some(({ command }) => command === "offer-match")) {
+      nonces = nonces.map(() => null);
+      committed = {};
+    }
+    if (event.event === "ready-received") committed[seat] = event.commitment;
+    if (event.event !== "nonce-received") return;
+    const isOpened = nonceCommitment(setup.match, seat, event.nonce) === committed[seat];
+    if (isOpened !== !foul && (!foul || foul.code === "nonce")) {
+      const verdict = foul ? "expelled though its nonce is the one" : "believed though its nonce is not the one";
+      throw new Finding(i + 2, `seat ${seat} was ${verdict} that it committed to`);
+    }
+    nonces[seat] = foul ? null : event.nonce;
+  });
+  return nonces;
+}
+
+function checkChance(lines, setup, steps) { // -> the key of the shuffle
+  const result = lines.find(({ fields }) => fields.kind === "result")?.fields;
+  const seed = result?.seed ?? lines[0].fields.seed;
+  if ((seed ?? null) === null) return null;
+  if (commitment(seed) !== setup.commitment) throw new Finding(1, "the commitment was broken: the seed is another one");
+  if (![null, seed].includes(lines[0].fields.seed)) throw new Finding(1, "the seed is not that of the result");
+  const nonces = noncesOf(setup, steps);
+  if (result && String(result.nonces) !== String(nonces)) {
+    throw new Finding(result.n + 1, "its nonces are not those that the players gave");
+  }
+  const drawn = shuffled(Buffer.from(derive(seed, "seating"), "hex"), [...setup.names].sort());
+  if (setup.lot && String(drawn) !== String(setup.names)) throw new Finding(1, `the lot gives the seats ${drawn}`);
+  return shuffleKey(seed, nonces);
+}
+
+function checkTiles(setup, steps, key) { // -> how many views were made again
+  if (setup.game !== "q" || !(key || setup.position)) return 0;
+  const tiles = setup.position ? Tiles.placed(setup.position) : Tiles.dealt(key, setup.names.length);
+  steps.forEach(({ event, commands }, i) => attempt(i + 2, () => tiles.take(i + 2, event, commands)));
+  return tiles.views;
+}
+
+function verifyMatch(record, isSealed) { // -> what it is, in words
+  const { lines, findings } = record;
+  const { setup } = lines[0].fields;
+  const steps = lines.map(({ fields }) => fields).filter(({ kind }) => kind === "step");
+  const check = (work) => {
+    try {
+      return attempt(0, work);
+    } catch (finding) {
+      findings.push(finding);
+      return null;
+    }
+  };
+  attempt(1, () => checkKinds(lines, isSealed));
+  record.match = setup.match;
+  const seat = attempt(0, () => seatShown(lines));
+  record.isRedacted = seat !== null;
+  check(() => checkResult(lines, steps));
+  check(() => checkTime(lines, steps));
+  check(() => checkEvidence(lines[0].fields, steps));
+  record.checked.push("time");
+  if (seat !== null) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden`;
+  check(() => checkPrograms(lines[0].fields, steps));
+  check(() => checkDialect(lines[0].fields, steps));
+  const key = check(() => checkChance(lines, setup, steps));
+  const views = check(() => checkTiles(setup, steps, key));
+  record.checked.push(...(key ? ["shuffle"] : []), ...(views ? [`tiles in ${views} views`] : []));
+  return `match ${setup.match}, ${lines.length} lines; ${record.checked.join(", ")} hold`;
+}
+
+// --- a tournament
+
+function verifyTournament(record) {
+  const { lines } = record;
+  lines.forEach(({ fields: { kind }, entries }, i) => {
+    const isRight = i ? ["tournament-step", "seal"].includes(kind) : kind === "tournament";
+    if (!isRight || Object.keys(entries).length) throw new Finding(i + 1, `no line of a tournament's record: ${kind}`);
+  });
+  record.match = lines[0].fields.spec.name;
+  return `tournament ${record.match}, ${lines.length} lines; ${record.checked.join(", ")} hold`;
+}
+
+// --- either
+
+// Takes the bytes of a file. `isSignature` tells whether a signature, in hex, is that of a key, in hex, over a text, now
+// or later; without it no seal is judged. Gives lines, match, findings, what was checked, and a word about it all.
+async function verifyRecord(data, { keys = [], takesUnsealed = false, isSignature = null } = {}) {
+  const record = { findings: [], lines: [], checked: ["chain"], story: "" };
+  try {
+    Object.assign(record, readChain(data));
+    const { lines } = record;
+    if (!lines.length) throw new Finding(1, "there is no line of a record");
+    attempt(1, () => checkHeader(lines[0], keys));
+    const isSealed = checkEnd(record, takesUnsealed);
+    const { kind, key } = lines[0].fields;
+    const seals = lines.map(({ fields }) => fields).filter((line) => line.kind === "seal");
+    await checkSeals(seals, key, isSignature);
+    if (isSignature && seals.length) record.checked.push(seals.length > 1 ? `${seals.length} seals` : "seal");
+    record.story = attempt(1, () => (kind === "tournament" ? verifyTournament(record) : verifyMatch(record, isSealed)));
+    record.story += isSealed ? "" : "; NOT SEALED";
+  } catch (error) {
+    if (!(error instanceof Finding)) throw error;
+    record.findings.push(error);
+  }
+  return record;
+}
+
+module.exports = { Finding, isHash, verifyRecord };

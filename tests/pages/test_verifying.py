@@ -1,0 +1,119 @@
+"""A record is verified in the browser: as Node.js does it, and as its reader sees it."""
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from referee.pages.replay_frames import fold_record
+from referee.pages.replay_page import replay_page
+from referee.pages.verifying import verifier_script
+from referee.plugins import load
+from referee.record.reader import read_record
+
+from ..record.forging import WAYS
+from ..record.records import SEALER, record_of
+from ..sample_players.verifying import NODE, VERIFIER
+from .browser import Page
+from .matches import ordinary
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+COMPARE = Path(__file__).with_name("compare_verifiers.js")
+
+
+@pytest.mark.forges
+def test_pages_and_node_judge_records_alike(tmp_path: Path) -> None:
+    """Golden ones, and damaged ones: what stands in for Node.js changes nothing."""
+    records = {path.stem: path.read_bytes() for path in GOLDEN.glob("*.jsonl")}
+    intact = len(records)
+    for way in WAYS:
+        for number in range(12):
+            records[f"{way.__name__}-{number}"] = way(Random(number), record_of("bad frame"))
+    folder, bundle = tmp_path / "records", tmp_path / "bundle.js"
+    folder.mkdir()
+    for name, data in records.items():
+        (folder / f"{name}.jsonl").write_bytes(data)
+    bundle.write_text(verifier_script())
+    command = [NODE, "--no-warnings", str(COMPARE), str(bundle), str(VERIFIER.parent), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    assert intact <= int(done.stdout) < len(records), "no other line: nothing is judged otherwise"
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a record; its page lies in the folder below, as in a report."""
+    path = ordinary(6).write(tmp_path_factory.mktemp("verified") / "match.jsonl")
+    page = path.parent / "replays" / "match.html"
+    page.parent.mkdir()
+    page.write_text(replay_page(fold_record(read_record(path), load().game), "../match.jsonl"), encoding="utf-8")
+    return path
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(record: Path) -> Iterator[str]:
+    """Serve the folder of the record, and give the address of its page."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=record.parent)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/replays/match.html"
+        server.shutdown()
+
+
+def told(page: Page) -> dict[str, str]:
+    """Wait for the verdict, and return its lines by their labels."""
+    page.wait_until("document.querySelector('#verified dd, #verified p:only-child:not(:empty)')?.tagName === 'DD'")
+    return dict(zip(page.texts("#verified dt"), page.texts("#verified dd"), strict=True))
+
+
+def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -> None:
+    """At a click; it names what it checked, the head and the key, and no policy is in its way."""
+    whole, head = record.read_bytes(), read_record(record).chain.head
+    browser.emulate(1366, 768)
+    browser.visit(address)
+    browser.click("verify")
+    found = told(browser)
+    assert list(found) == ["holds", "head", "key"]
+    assert "chain, seal, time, shuffle, tiles in" in found["holds"]
+    assert found["head"] == f"{head}: the one that this page names"
+    assert found["key"].startswith(SEALER.public)
+    at = whole.index(b'"event":"move-received"') + 10
+    record.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    browser.click("verify")
+    browser.wait_until("document.querySelector('#verified dt')?.textContent === 'does not hold'")
+    record.write_bytes(whole)
+    line = whole[:at].count(b"\n") + 2
+    assert told(browser)["does not hold"].startswith(f"line {line}: it does not hold the hash of the line before it")
+    assert browser.complaints() == []
+
+
+def test_a_page_verifies_a_file(browser: Page, record: Path) -> None:
+    """One that was opened without a server can't fetch its record: its reader chooses it, or another one."""
+    other = record.with_name("other.jsonl")
+    other.write_bytes(record_of("clean"))
+    browser.open(record.parent / "replays" / "match.html")
+    assert browser.run("return document.getElementById('verify').hidden")
+    browser.choose("verify-file", record)
+    assert list(told(browser)) == ["holds", "head", "key"]
+    browser.choose("verify-file", other)
+    browser.wait_until("document.querySelector('#verified p')?.textContent.startsWith('other.jsonl, by')")
+    assert "this page was made from another record" in told(browser)["head"]
+
+
+def test_a_browser_without_ed25519_says_so(browser: Page, record: Path) -> None:
+    """All the rest is checked."""
+    browser.open(record.parent / "replays" / "match.html")
+    browser.run("SubtleCrypto.prototype.importKey = () => Promise.reject(new Error('no such algorithm'))")
+    browser.choose("verify-file", record)
+    found = told(browser)
+    assert found["seal"].startswith("NOT JUDGED: this browser has no Ed25519")
+    assert "chain, time, shuffle, tiles in" in found["holds"]
