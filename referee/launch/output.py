@@ -132,17 +132,16 @@ class OutputPipe:
 
     def turn_to(self, path: Path) -> None:
         """Let another file take what comes from now on; what has come is kept in the one before."""
-        self.save()
+        self._save_rest()
         self.tail, self._path = Tail(), path
 
     def close(self) -> None:
         """Read what is left and write the file."""
         self._reactor.removeReader(self)
-        self.save()
+        self._save_rest()
         os.close(self._fd)
 
-    def save(self) -> None:
-        """Read what is there, and write the file."""
+    def _save_rest(self) -> None:
         for _ in range(_LAST_READS):
             before = self.tail.total
             if self.doRead() is not None or self.tail.total == before:

@@ -164,6 +164,10 @@ class Store:
         """
         return self._read(author, number) if number in self._numbers(author) else None
 
+    def player_folder(self, author: str, number: int) -> Path:
+        """Return the player's folder of a version."""
+        return self._folder(author, number) / PLAYER
+
     def present(self, author: str) -> int | None:
         """Return the number of the version that plays; None if none has passed."""
         passed = self._passed(author)
@@ -270,7 +274,7 @@ class Store:
         """
         version = self._read(author, number)
         self._write(author, replace(version, attempts=version.attempts + 1))
-        copy_folder(self._folder(author, number) / PLAYER, place)
+        copy_folder(self.player_folder(author, number), place)
 
     def put_off(self, author: str, number: int) -> None:
         """Note that a check was stopped for no fault of the version's; it waits for the next one."""
@@ -343,7 +347,7 @@ class Store:
         if link.exists() and not link.is_symlink():
             text = f"{link} is none of this folder's links, and would play in place of what {author} hands in"
             raise StoreError(f"{text}; move it away")
-        target = self._folder(author, number) / PLAYER
+        target = self.player_folder(author, number)
         if link.is_symlink() and link.readlink() == target:
             return
         partial = self._versions / author / f"{_PARTIAL}link"

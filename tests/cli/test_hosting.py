@@ -46,8 +46,8 @@ def contest(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def hosting(contest: Path, number: signal.Signals) -> Iterator[str]:
-    """Host a contest, and yield where its site is; end it by a signal."""
+def hosting(contest: Path, number: signal.Signals, says: str = "") -> Iterator[str]:
+    """Host a contest, and yield where its site is; end it by a signal. It says something, then that it stops."""
     address = ("--listen", "tcp:0:interface=127.0.0.1")
     command = [sys.executable, "-m", "referee", "host", str(contest), *address]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as host:
@@ -59,7 +59,7 @@ def hosting(contest: Path, number: signal.Signals) -> Iterator[str]:
         finally:
             host.send_signal(number)
             told = host.stderr.read()
-    assert (host.returncode, told) == ((-9, "") if number == signal.SIGKILL else (0, STOPPED))
+    assert (host.returncode, told) == ((-9, "") if number == signal.SIGKILL else (0, says + STOPPED))
 
 
 STOPPED = "stopping; `referee host` goes on with the tournaments where they are\n"
@@ -143,6 +143,11 @@ class Person:
         """Return what is at an address."""
         with self._opener.open(f"{self._site}/{path}", timeout=60) as answer:
             return bytes(answer.read())
+
+    def follow(self, path: str) -> Iterator[bytes]:
+        """Yield the events of an address."""
+        with self._opener.open(f"{self._site}/{path}", timeout=60) as events:
+            yield from (line for line in events if line.startswith(b"data: "))
 
     def send(self, page: str, action: str, **fields: str) -> str:
         """Send a form of a page off, and return the page that is shown then."""

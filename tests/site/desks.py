@@ -2,8 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from referee.errors import BadRequest
 from referee.site.organiser_desk import AuthorLine, Deed, Machine, TournamentLine
+from referee.site.practice_desk import PracticeRules
+from referee.submissions.challenges import Challenge, ChallengeRefused
 
 
 class StandInDesk:
@@ -72,3 +76,39 @@ class StandInDesk:
         """Return three parts, one of which is empty."""
         self.asked.append((by, "archive"))
         return iter([b"a", b"", b"b"])
+
+
+class StandInPractice:
+    """Tells everybody of three challenges: one that waits, one that was not played, one that was.
+
+    Args:
+        payload: stands in each text.
+    """
+
+    def __init__(self, payload: str) -> None:
+        self._payload = payload
+        self.asked = list[tuple[str, ...]]()
+
+    def rules(self) -> Sequence[PracticeRules]:
+        """Return one."""
+        return [PracticeRules(tournament=self._payload, game=self._payload, houses=[self._payload])]
+
+    def challenges(self, author: str) -> Sequence[Challenge]:
+        """Return the three."""
+        payload, now = self._payload, "2026-11-01T10:00:00Z"
+        waits = Challenge(author=author, number=3, tournament=payload, version=1, opponent=payload, asked=now)
+        return [waits, replace(waits, number=2, ended=now, trouble=payload), replace(waits, number=1, ended=now)]
+
+    def why(self, _challenge: Challenge) -> str:
+        """Return it."""
+        return self._payload
+
+    async def challenge(self, author: str, tournament: str, version: str, opponent: str) -> None:
+        """Keep it, or refuse it if it is for no tournament."""
+        if not tournament:
+            raise ChallengeRefused(self._payload, self._payload)
+        self.asked.append((author, tournament, version, opponent))
+
+    def replay(self, author: str, number: str) -> str | None:
+        """Return the one of ada's seventh."""
+        return "<p>replay</p>" if (author, number) == ("ada", "7") else None

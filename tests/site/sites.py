@@ -20,7 +20,7 @@ from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
-from referee.site import doors, organiser_pages
+from referee.site import author_practice, doors, organiser_pages
 from referee.site.author_streams import AuthorStreams
 from referee.site.bodies import Bodies
 from referee.site.cards import ContestCard, Leader, OpenMatch, TournamentCard
@@ -37,7 +37,7 @@ from referee.submissions.check_queue import CheckQueue
 from referee.submissions.matches import Matches
 from referee.submissions.store import Store
 
-from .desks import StandInDesk
+from .desks import StandInDesk, StandInPractice
 
 PAYLOAD = "<script>alert(1)</script>\"'&\u202e"
 ABOUT = f"**Hello** {PAYLOAD} [a](javascript:alert(1)) ![b](http://other.host/b.png) <img src=x onerror=alert(1)>"
@@ -161,7 +161,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, doors, organiser_pages):
+        for module in (api, author_practice, doors, organiser_pages):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
@@ -177,6 +177,7 @@ class TestSite:
         )
         self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, self.clock.seconds)
         self.desk = StandInDesk(PAYLOAD)
+        self.practice = StandInPractice(PAYLOAD)
         self.members = Members(
             sessions=self.sessions,
             bodies=Bodies(self.sessions, self.authors),
@@ -185,6 +186,7 @@ class TestSite:
             tell=told,
             streams=AuthorStreams(self.clock, self.checks.stamp),
             desk=self.desk,
+            practice=self.practice,
             note=self._note,
         )
         self.content = self._content()

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from ...errors import BadRequest
 from ...plugins import Registry
+from ...submissions.challenges import PRACTICE
 from ..tournament_file.plan import TournamentPlan, read_tournament
 from ..tournament_file.sheet import Section, Sheet, ValueKind
 
@@ -17,6 +18,7 @@ _TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max
 _TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
 _PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
 _TABLES = ValueKind(list[dict[str, Any]], "tables: [[tournaments]]")
+_FLAG = ValueKind(bool, "true or false")
 _START = ValueKind(Annotated[datetime, Meta(tz=True)], "a time with its zone, as in 2026-12-01T18:00:00+01:00")
 
 _SPECTATORS = ValueKind(
@@ -31,6 +33,7 @@ Three players of the house meet in **two games**. Put your own beside them: give
 entrant in `cup.toml`, and start `referee host` again.
 \"\"\"
 spectators = "board only"               # what they see of a match that is played; or "delay 60", or "after"
+practice = true                         # authors may play unrated matches against house players
 
 [[tournaments]]
 file = "cup.toml"
@@ -98,6 +101,8 @@ class Contest(Struct, frozen=True, kw_only=True):
     about: str
     """In Markdown."""
     spectators: Spectators
+    practice: bool
+    """Whether authors may have practice matches played."""
     tournaments: tuple[ScheduledTournament, ...]
     """In the order of the file."""
 
@@ -127,6 +132,7 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         title=top.take("title", _TITLE, "Contest"),
         about=top.take("about", _TEXT, ""),
         spectators=Spectators(said=top.take("spectators", _SPECTATORS, "after")),
+        practice=top.take("practice", _FLAG, default=False),
         tournaments=tuple(_tournaments(sheet, top, registry)),
     )
     _check_distinct(sheet, contest.tournaments)
@@ -152,6 +158,8 @@ def _check_distinct(sheet: Sheet, tournaments: tuple[ScheduledTournament, ...]) 
     """Refuse tournaments whose records would lie in one folder, or whose pages would have one address."""
     seen = set[str]()
     for index, scheduled in enumerate(tournaments):
+        if scheduled.name == PRACTICE:
+            sheet.refuse(("tournaments", index), f"no tournament may be called {PRACTICE}: practice matches lie there")
         if scheduled.name in seen:
             sheet.refuse(("tournaments", index), f"there are two tournaments with the name {scheduled.name}")
         seen.add(scheduled.name)

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 import msgspec
-from twisted.internet.defer import CancelledError, gatherResults
+from twisted.internet.defer import CancelledError, Deferred, gatherResults
 
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
@@ -24,6 +24,7 @@ from .contest_file import Contest
 from .intake import SUBMISSIONS, Intake
 from .loop_lag import LoopLag
 from .organising import Organising
+from .practice import Practice, RefereeProgram
 from .publishing import Publisher
 from .tournament_runs import RunState, TournamentRun
 
@@ -61,8 +62,8 @@ def host(
                 reactor, contest, store, check_command(options), note, options.key or default_path(os.environ)
             )
             await intake.checks.recover()
-            hosted = HostedContest(reactor, contest, referee, _passed_on(options), note)
-            site = hosted.site(public_pem(sealer.public).encode(), intake, is_behind_proxy=is_behind_proxy)
+            hosted = HostedContest(reactor, contest, RefereeProgram(referee, _passed_on(options)), intake, note)
+            site = hosted.site(public_pem(sealer.public).encode(), is_behind_proxy=is_behind_proxy)
             port = await listen(reactor, address, site)
             where = address_of(port, address).replace("tcp:", "http://").replace("tls:", "https://")
             options.say(f"{contest.title}: the site is on {where}")
@@ -89,14 +90,12 @@ class HostedContest:
     Args:
         reactor: Twisted's.
         contest: what its file says.
-        referee: command line of this program.
-        passed_on: options of it, for the processes of tournaments.
+        program: plays tournaments and matches.
+        intake: what is taken in, and who may sign in.
         note: takes note of what goes wrong.
     """
 
-    def __init__(
-        self, reactor: Any, contest: Contest, referee: Sequence[str], passed_on: Sequence[str], note: Note
-    ) -> None:
+    def __init__(self, reactor: Any, contest: Contest, program: RefereeProgram, intake: Intake, note: Note) -> None:
         self._contest = contest
         self._reactor = reactor
         self.streams = EventStreams(reactor, lambda: msgspec.json.encode(self.card()))
@@ -104,18 +103,30 @@ class HostedContest:
         boards = ["--boards"] if contest.spectators.see_boards else []
         self.runs = {
             scheduled.name: TournamentRun(
-                reactor, scheduled, referee, [*boards, *passed_on], self.live, self.streams.changed
+                reactor,
+                scheduled,
+                program.referee,
+                [*boards, *program.options],
+                self.live,
+                self.streams.changed,
             )
             for scheduled in contest.tournaments
         }
         folders = {name: run.folder for name, run in self.runs.items()}
-        self._publisher = Publisher(reactor, folders, referee, note, self.streams.changed)
+        self._publisher = Publisher(reactor, folders, program.referee, note, self.streams.changed)
+        self._intake = intake
+        self._practice = Practice(
+            reactor, contest, intake.store, program, self._count_open, intake.checks.changed, note
+        )
+        self._practising: Deferred[None] | None = None
         self._lag = LoopLag(reactor)
 
     def begin(self) -> None:
         """Begin to play and to publish."""
         for run in self.runs.values():
             run.begin()
+        self._practising = Deferred.fromCoroutine(self._practice.run())
+        self._practising.addErrback(lambda failure: failure.trap(CancelledError))
         self._publisher.begin()
         self._lag.begin()
 
@@ -125,14 +136,21 @@ class HostedContest:
         self.live.streams.close()
         self._publisher.stop()
         self._lag.stop()
-        await gatherResults([run.stop() for run in self.runs.values()])
+        ended = [run.stop() for run in self.runs.values()]
+        if self._practising is not None:
+            self._practising.cancel()
+            ended.append(self._practising)
+        await gatherResults(ended)
 
-    def site(self, public_key: bytes, intake: Intake, *, is_behind_proxy: bool) -> Any:
+    def _count_open(self) -> int:
+        """Return how many rated matches are played."""
+        return sum(len(run.open_matches) for run in self.runs.values())
+
+    def site(self, public_key: bytes, *, is_behind_proxy: bool) -> Any:
         """Return what answers visitors: a factory of Twisted's.
 
         Args:
             public_key: as a PEM file.
-            intake: what is taken in, and who may sign in.
             is_behind_proxy: as host has it.
         """
         from ...site.routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
@@ -148,8 +166,10 @@ class HostedContest:
             live=self.live,
             live_page=lambda: live_page(self._contest.title, self.live.state, time.time()),
         )
-        desk = Organising(self._contest.folder, self.runs, intake, self._lag.longest_ms)
-        return site_of(content, intake.members(desk), self._reactor, is_behind_proxy=is_behind_proxy)
+        desk = Organising(self._contest.folder, self.runs, self._intake, self._lag.longest_ms)
+        return site_of(
+            content, self._intake.members(desk, self._practice), self._reactor, is_behind_proxy=is_behind_proxy
+        )
 
     def card(self) -> ContestCard:
         """Return how it stands."""

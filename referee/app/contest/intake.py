@@ -9,6 +9,7 @@ from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
 from ...site.organiser_desk import OrganiserDesk
+from ...site.practice_desk import PracticeDesk
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
@@ -62,11 +63,12 @@ class Intake:
         self._title = contest.title
         self._note = note
 
-    def members(self, desk: OrganiserDesk) -> "Members":
+    def members(self, desk: OrganiserDesk, practice: PracticeDesk) -> "Members":
         """Return what the site has for those who may sign in.
 
         Args:
             desk: the organiser's.
+            practice: the authors' practice matches.
         """
         from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
         from ...site.author_streams import AuthorStreams  # noqa: PLC0415
@@ -82,6 +84,7 @@ class Intake:
             api=self.api,
             tell=told,
             desk=desk,
+            practice=practice,
             streams=AuthorStreams(self._reactor, self.checks.stamp),
             note=self._note,
         )

@@ -1,0 +1,100 @@
+"""The pages of an author's practice matches: what may be asked for, what waits and why, and what came of it."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from twisted.internet.defer import DeferredLock
+from twisted.internet.threads import deferToThread
+
+from ..errors import RemediableError
+from ..net.http_messages import Inquiry, Reply
+from ..pages.desk_pages import DeskPages
+from ..submissions.api import NOWHERE, AuthorApi
+from ..submissions.challenges import PRACTICE
+from .answers import HTML, sent, sent_on
+from .doors import Doors, Visit
+from .practice_desk import PracticeDesk
+from .sessions import Role
+
+HOME = "/author/practice"
+_LISTS = ("submissions", "matches")
+"""What the page is made of, as the service tells it."""
+
+
+class AuthorPractice:
+    """Lets authors ask for practice matches, and see what became of them.
+
+    Args:
+        desk: takes challenges.
+        api: tells of versions and matches.
+        pages: makes the pages.
+    """
+
+    def __init__(self, desk: PracticeDesk, api: AuthorApi, pages: DeskPages) -> None:
+        self._desk = desk
+        self._api = api
+        self._pages = pages
+        self._replaying = DeferredLock()
+        """One replay is made at a time: that takes a core."""
+
+    def register(self, doors: Doors) -> None:
+        """Register the addresses."""
+        doors.shows(Role.AUTHOR, HOME)(self._home)
+        doors.shows(Role.AUTHOR, f"{HOME}/<number>/replay")(self._replay)
+        doors.does(Role.AUTHOR, HOME)(self._ask)
+
+    async def _home(self, visit: Visit) -> bytes:
+        return await self._shown(visit, {})
+
+    async def _ask(self, visit: Visit) -> bytes:
+        author, form = visit.person.name, visit.form
+        asked = (form.text("tournament"), form.text("version"), form.text("opponent"))
+        try:
+            await self._desk.challenge(author, *asked)
+        except RemediableError as error:
+            visit.request.setResponseCode(HTTPStatus.CONFLICT)
+            return await self._shown(visit, {"error": error.what, "remedy": error.remedy})
+        return sent_on(visit.request, HOME)
+
+    async def _replay(self, visit: Visit, number: str) -> bytes:
+        page = await self._replaying.run(deferToThread, self._desk.replay, visit.person.name, number)
+        if page is None:
+            return self._refused(visit, NOWHERE)
+        return sent(visit.request, HTML, page.encode())
+
+    async def _shown(self, visit: Visit, told: Mapping[str, str]) -> bytes:
+        """Show the challenges, and what was refused."""
+        author, desk = visit.person.name, self._desk
+        asked = [await self._asked(author, what) for what in _LISTS]
+        for reply in asked:
+            if reply.code is not HTTPStatus.OK:
+                return self._refused(visit, reply)
+        versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(asked, _LISTS, strict=True))
+        challenges = desk.challenges(author)
+        return self._page(
+            visit,
+            "author/practice",
+            rules=desk.rules(),
+            houses=sorted({name for each in desk.rules() for name in each.houses}),
+            versions=[version["number"] for version in versions if version["state"] == "passed"],
+            challenges=challenges,
+            why={each.number: desk.why(each) for each in challenges if each.ended is None},
+            matches={
+                each.number: [own for own in matches if own["match"].startswith(f"{PRACTICE}/{each.place}/")]
+                for each in challenges
+            },
+            told=told,
+        )
+
+    def _page(self, visit: Visit, name: str, **values: Any) -> bytes:
+        page = self._pages.page(name, visit.person.name, visit.form_token, **values)
+        return sent(visit.request, HTML, page.encode())
+
+    def _refused(self, visit: Visit, reply: Reply) -> bytes:
+        visit.request.setResponseCode(reply.code)
+        return self._page(visit, "author/refused", told=msgspec.json.decode(reply.body))
+
+    async def _asked(self, author: str, what: str) -> Reply:
+        return await self._api.answer(Inquiry(author=author, method="GET", path=(what,), query={}, body=b""))

@@ -1,0 +1,244 @@
+"""When practice matches are played, and what comes of them; their processes are stand-ins."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
+from twisted.internet.task import Clock
+
+from referee.app.contest import practice
+from referee.app.contest.contest_file import read_contest, write_example
+from referee.app.contest.practice import CALM_LOOKS, LIMIT_S, MAX_ATTEMPTS, Practice, RefereeProgram
+from referee.plugins import load
+from referee.submissions.challenges import Challenge, ChallengeRefused
+from referee.submissions.store import CheckOutcome, Store
+
+from ...submissions.receptions import archive
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "clean.jsonl"
+NOW = "2026-11-01T10:00:00Z"
+
+
+class StandInMatch:
+    """Plays as long as a test wants.
+
+    Args:
+        command: its command line.
+    """
+
+    def __init__(self, command: list[str]) -> None:
+        self.command = command
+        self.status: int | None = None
+
+    def poll(self) -> int | None:
+        """Return its exit status; None while it is played."""
+        return self.status
+
+
+class Hall:
+    """Where the practice matches of a contest are played.
+
+    Args:
+        folder: an empty one.
+        patch: undone after the test.
+    """
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        write_example(folder)
+        self.contest = read_contest(folder, load())
+        self.store = Store(folder / "submissions")
+        for number, passed in ((1, True), (2, True), (3, False)):
+            self.store.hand_in("ada", archive(note=str(number)), NOW)
+            self.store.conclude("ada", number, CheckOutcome(passed=passed), NOW)
+        self.clock = Clock()
+        self.rated = 0
+        self.matches = list[StandInMatch]()
+        self.ended = list[StandInMatch]()
+        self.noted = list[str]()
+        patch.setattr(practice, "deferToThread", maybeDeferred)
+        patch.setattr(practice, "start_match", self._start)
+        patch.setattr(practice, "end_match", self.ended.append)
+        patch.setattr(os, "cpu_count", lambda: 2)
+        self.open()
+
+    def _start(self, command: list[str], _log: Path) -> StandInMatch:
+        self.matches.append(StandInMatch(command))
+        return self.matches[-1]
+
+    def _note(self, event: str, /, **_facts: Any) -> None:
+        self.noted.append(event)
+
+    def open(self) -> None:
+        """Open it, as the next host does."""
+        program = RefereeProgram(("referee",), ("--key", "k"))
+        self.practice = Practice(
+            self.clock, self.contest, self.store, program, lambda: self.rated, lambda _: None, self._note
+        )
+        self.run = Deferred.fromCoroutine(self.practice.run())
+        self.run.addErrback(lambda failure: failure.trap(CancelledError))
+
+    def ask(self, tournament: str = "cup", version: str = "2", opponent: str = "house:dag") -> None:
+        """Ask for a match of ada's.
+
+        Raises:
+            ChallengeRefused: it is not taken.
+        """
+        asked = Deferred.fromCoroutine(self.practice.challenge("ada", tournament, version, opponent))
+        failures = list[Any]()
+        asked.addErrback(failures.append)
+        for failure in failures:
+            failure.raiseException()
+
+    def look(self, times: int = 1) -> None:
+        """Let it look so many times."""
+        self.clock.pump([practice.LOOK_S] * times)
+
+    def begun(self) -> StandInMatch:
+        """Wait for the next match to begin, and return it."""
+        before = len(self.matches)
+        self.look(CALM_LOOKS)
+        assert len(self.matches) == before + 1
+        return self.matches[-1]
+
+    def keep(self, *, is_over: bool = True) -> None:
+        """Write the record of ada's first match, or the beginning of it."""
+        data = GOLDEN.read_bytes()
+        lines = data.splitlines(keepends=True)
+        path = self.contest.folder / "logs/practice/ada/0001/q-1.jsonl"
+        path.write_bytes(data if is_over else b"".join(lines[: len(lines) // 2]))
+
+    def first(self) -> Challenge:
+        """Return ada's first challenge."""
+        return self.practice.challenges("ada")[-1]
+
+
+@pytest.fixture
+def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return one of a contest with two tournaments."""
+    found = Hall(tmp_path, monkeypatch)
+    yield found
+    found.run.cancel()
+    found.store.close()
+
+
+def test_a_match_is_played_by_the_rules_of_a_tournament(hall: Hall) -> None:
+    """With its seats, time and limits; and it is over when its record is."""
+    hall.ask("league", opponent="1")
+    match = hall.begun()
+    players = [str(hall.store.player_folder("ada", number)) for number in (2, 1, 1)]
+    assert match.command[:6] == ["referee", "play", "quadominos", *players]
+    for part in ("--lot", "--sandbox", "--memory", "--key", "--logs"):
+        assert part in match.command
+    assert hall.practice.why(hall.first()) == "is played now"
+    hall.keep()
+    match.status = 0
+    hall.look()
+    assert (hall.first().ended is not None, hall.first().trouble, hall.ended) == (True, None, [match])
+    page = hall.practice.replay("ada", "1")
+    assert page is not None
+    assert "record holds" in page
+    assert [hall.practice.replay(*asked) for asked in (("bob", "1"), ("ada", "2"), ("ada", "../1"))] == [None] * 3
+
+
+def test_rated_matches_go_first(hall: Hall) -> None:
+    """One is not begun while they take all cores, and stopped when they do; it goes on from its record."""
+    hall.ask()
+    hall.rated = 2
+    hall.look(2 * CALM_LOOKS)
+    assert (hall.matches, "all 2" in hall.practice.why(hall.first())) == ([], True)
+    hall.rated = 1
+    match = hall.begun()
+    hall.keep(is_over=False)
+    hall.rated = 2
+    hall.look()
+    assert (hall.ended, hall.first().ended, hall.first().attempts) == ([match], None, 0)
+    hall.rated = 1
+    record = str(hall.contest.folder / "logs/practice/ada/0001/q-1.jsonl")
+    assert hall.begun().command[:4] == ["referee", "play", "--resume", record]
+
+
+TROUBLES: dict[str, tuple[Callable[[Hall, StandInMatch], None], str]] = {
+    "it ends without a record": (lambda _hall, match: setattr(match, "status", 1), "could not play it"),
+    "it takes too long": (lambda hall, _match: hall.clock.advance(LIMIT_S), "not over after 30 minutes"),
+}
+
+
+@pytest.mark.parametrize(("happens", "told"), TROUBLES.values(), ids=TROUBLES)
+def test_what_was_not_played_is_told(hall: Hall, happens: Callable[[Hall, StandInMatch], None], told: str) -> None:
+    """To its author, and the next one has its turn."""
+    hall.ask()
+    hall.ask()
+    happens(hall, hall.begun())
+    hall.look()
+    assert told in (hall.first().trouble or "")
+    assert hall.noted == ["practice-over"]
+    assert len(hall.practice.challenges("ada")) == 2
+    hall.look(CALM_LOOKS)
+    assert len(hall.matches) == 2
+
+
+def test_a_host_goes_on_with_what_another_left(hall: Hall) -> None:
+    """Stopped or killed: what was over is not played again, and what takes hosts down is given up."""
+    hall.ask()
+    hall.begun()
+    hall.run.cancel()
+    assert len(hall.ended) == 1, "nothing outlives a host"
+    hall.open()
+    assert hall.first().attempts == 0
+    hall.begun()
+    folder = hall.contest.folder / "logs/practice/ada/0001"
+    killed = (folder / "challenge.json").read_bytes()
+    hall.keep()
+    hall.run.cancel()
+    (folder / "challenge.json").write_bytes(killed)
+    hall.open()
+    assert hall.first().attempts == 1
+    hall.look(CALM_LOOKS)
+    assert (hall.first().ended is not None, hall.first().trouble, len(hall.matches)) == (True, None, 2)
+    hall.ask()
+    second = replace(hall.practice.challenges("ada")[0], attempts=MAX_ATTEMPTS)
+    hall.practice._challenges.save(second)
+    hall.look(CALM_LOOKS)
+    assert "cut off 3 times" in (hall.practice.challenges("ada")[0].trouble or "")
+
+
+def test_a_disk_that_fails_stops_nothing(hall: Hall) -> None:
+    """The match is tried again."""
+    hall.ask()
+    shutil.rmtree(hall.contest.folder / "logs/practice/ada")
+    hall.look(CALM_LOOKS)
+    assert hall.noted == ["practice-failed"]
+
+
+REFUSED = {
+    "another tournament": ({"tournament": "none"}, "no such tournament"),
+    "a house player of another game": ({"opponent": "house:nobody"}, "does not play q"),
+    "a version that failed": ({"version": "3"}, "has passed its check"),
+    "no version": ({"version": "9"}, "has passed its check"),
+    "a version of no number": ({"opponent": "../bob/1"}, "has passed its check"),
+    "nothing": ({"opponent": ""}, "has passed its check"),
+}
+
+
+@pytest.mark.parametrize(("asked", "told"), REFUSED.values(), ids=REFUSED)
+def test_what_can_not_be_played_is_refused(hall: Hall, asked: dict[str, str], told: str) -> None:
+    """And nothing is kept of it."""
+    with pytest.raises(ChallengeRefused, match=told):
+        hall.ask(**asked)
+    assert hall.practice.challenges("ada") == []
+
+
+def test_only_where_the_organiser_allows_it(hall: Hall) -> None:
+    """What was asked for before is told as not played."""
+    hall.ask()
+    hall.run.cancel()
+    hall.contest = replace(hall.contest, practice=False)
+    hall.open()
+    assert hall.practice.rules() == []
+    hall.look(CALM_LOOKS)
+    assert "not allowed" in (hall.first().trouble or "")

@@ -1,0 +1,52 @@
+"""A practice match on a contest's site, as its author finds it: asked for, killed with the host, played, seen alone."""
+
+import signal
+from pathlib import Path
+from urllib.error import HTTPError
+
+import pytest
+
+from referee.app.contest.contest_file import CONTEST
+from referee.submissions.store import Store
+
+from ..submissions.test_matches import handed_in
+from .calling import referee
+from .test_hosting import Person, hosting
+
+CUP = 'game = "q"\nentrants = ["house:greedy", "house:random"]\nsandbox = "off"\n[format]\nname = "roundrobin"\n'
+
+
+def test_an_author_practises(tmp_path: Path) -> None:
+    """Once, whatever happens to the host; and nobody else sees it."""
+    (tmp_path / CONTEST).write_text(
+        'practice = true\n[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n'
+    )
+    (tmp_path / "cup.toml").write_text(CUP)
+    store = Store(tmp_path / "submissions")
+    handed_in(store, "ada", "mine")
+    store.close()
+    ada, bob = Person(tmp_path, "authors.toml", "ada"), Person(tmp_path, "authors.toml", "bob")
+    with hosting(tmp_path, signal.SIGKILL) as site:
+        ada.sign_in(site)
+        page = ada.send("author/practice", "author/practice", tournament="cup", version="1", opponent="house:random")
+        assert "begins within seconds" in page
+        shown_until(ada, "is played now")
+    with hosting(tmp_path, signal.SIGTERM, "practice over: author ada, number 1\n") as site:
+        ada.sign_in(site)
+        bob.sign_in(site)
+        shown_until(ada, "/author/practice/1/replay")
+        assert b"record holds" in ada.open("author/practice/1/replay")
+        assert b"practice/ada/0001/q-" in ada.open("author/matches")
+        for path in ("author/practice/1/replay", "tournaments/practice/ada/0001/challenge.json"):
+            with pytest.raises(HTTPError, match="404"):
+                bob.open(path)
+    (record,) = (tmp_path / "logs/practice/ada/0001").glob("*.jsonl")
+    referee("audit", str(record))
+
+
+def shown_until(author: Person, text: str) -> None:
+    """Look on as the page does, at each event, until it has a text."""
+    for _ in author.follow("author/events"):
+        if text in author.open("author/practice").decode():
+            return
+    raise AssertionError(text)

@@ -1,0 +1,35 @@
+"""What an author sees of practice matches, in a browser without script."""
+
+from referee.submissions.store import CheckOutcome
+
+from ..submissions.receptions import archive
+from .sites import NOW, PAYLOAD, TestSite
+
+
+def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
+    """Once a version has passed; a refusal is told with its remedy, and the list says what became of each."""
+    ada = contest.signed_in("ada")
+    assert b"You have no version yet" in ada.ask("GET", "/author/practice").body
+    contest.store.hand_in("ada", archive(), NOW)
+    contest.store.conclude("ada", 1, CheckOutcome(passed=True), NOW)
+    asked = {"tournament": "cup", "version": "1", "opponent": "house:dag"}
+    assert ada.fill_in("/author/practice", "/author/practice", **asked).headers["location"] == "/author/practice"
+    refused = ada.fill_in("/author/practice", "/author/practice")
+    assert (refused.status, refused.body.count(b'role="alert"')) == (409, 1)
+    assert contest.practice.asked == [("ada", "cup", "1", "house:dag")]
+    assert b"not played: " in refused.body
+
+
+def test_a_contest_without_practice_says_so(contest: TestSite) -> None:
+    """And has no form for it."""
+    contest.practice.rules = list  # type: ignore[method-assign]
+    page = contest.signed_in("ada").ask("GET", "/author/practice").body
+    assert (b"allows no practice matches" in page, b"<select" in page) == (True, False)
+
+
+def test_a_replay_is_its_authors_alone(contest: TestSite) -> None:
+    """Whatever number others ask for."""
+    assert contest.signed_in("ada").ask("GET", "/author/practice/7/replay").body == b"<p>replay</p>"
+    for name, number in (("ada", "2"), ("ada", "x"), ("bob", "7")):
+        assert contest.signed_in(name).ask("GET", f"/author/practice/{number}/replay").status == 404
+    assert PAYLOAD not in contest.signed_in("bob").ask("GET", "/author/practice/7/replay").body.decode()

@@ -1,0 +1,88 @@
+"""The practice matches that wait: whose turn comes when, and what a folder remembers."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from referee.submissions import challenges
+from referee.submissions.challenges import MAX_WAITING, Challenge, ChallengeRefused, Challenges
+from referee.submissions.store import StoreError
+
+from .test_store import NOW
+
+AUTHORS = ("ada", "bob", "cyd")
+
+
+def asked(author: str, at: str = NOW) -> Challenge:
+    """Return a challenge of an author."""
+    return Challenge(author=author, number=0, tournament="cup", version=1, opponent="house:dag", asked=at)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Challenges:
+    """Return those of an empty folder."""
+    return Challenges(tmp_path)
+
+
+def order(kept: Challenges) -> list[str]:
+    """Return the places of those that wait."""
+    return [challenge.place for challenge in kept.waiting()]
+
+
+def test_authors_have_turns(kept: Challenges) -> None:
+    """Who asked for much does not keep others waiting, and who had a turn is behind those who had none."""
+    for author, at in (("ada", "1"), ("ada", "2"), ("bob", "3"), ("ada", "4"), ("cyd", "5")):
+        kept.add(asked(author, at))
+    assert order(kept) == ["ada/0001", "bob/0001", "cyd/0001", "ada/0002", "ada/0003"]
+    kept.save(replace(kept.waiting()[0], begun="6", ended="7"))
+    assert order(kept) == ["bob/0001", "cyd/0001", "ada/0002", "ada/0003"]
+    kept.save(replace(kept.waiting()[1], begun="8"))
+    assert order(kept) == ["cyd/0001", "bob/0001", "ada/0002", "ada/0003"], "what has begun goes on"
+
+
+def test_a_folder_remembers(kept: Challenges, tmp_path: Path) -> None:
+    """All of it; and what can't be read is named."""
+    for author in ("ada", "bob", "ada"):
+        kept.add(asked(author))
+    kept.save(replace(kept.of("ada")[0], begun=NOW, attempts=1))
+    again = Challenges(tmp_path)
+    assert (again.of("ada"), again.of("bob")) == (kept.of("ada"), kept.of("bob"))
+    (tmp_path / "bob" / "0001" / "challenge.json").write_text("{")
+    with pytest.raises(StoreError, match="0001"):
+        Challenges(tmp_path)
+
+
+def test_an_author_has_a_bound(kept: Challenges, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of its own: for what waits, and for what is kept."""
+    for _ in range(MAX_WAITING):
+        kept.add(asked("ada"))
+    with pytest.raises(ChallengeRefused, match=f"{MAX_WAITING} of your practice matches wait"):
+        kept.add(asked("ada"))
+    assert kept.add(asked("bob")).number == 1
+    monkeypatch.setattr(challenges, "MAX_KEPT", 3)
+    kept.save(replace(kept.waiting()[0], ended=NOW))
+    kept.add(asked("ada"))
+    assert [each.number for each in kept.of("ada")] == [2, 3, 4]
+    assert not kept.folder(replace(asked("ada"), number=1)).exists()
+
+
+@settings(max_examples=25, deadline=None)
+@given(turns=st.lists(st.sampled_from(AUTHORS), min_size=1, max_size=8))
+def test_nobody_is_passed_over(tmp_path_factory: pytest.TempPathFactory, turns: list[str]) -> None:
+    """While an author waits, no other has two turns."""
+    kept = Challenges(tmp_path_factory.mktemp("kept"))
+    for at, author in enumerate(turns):
+        if turns[:at].count(author) < MAX_WAITING:
+            kept.add(asked(author, str(at)))
+    played = list[str]()
+    while waiting := kept.waiting():
+        first = waiting[0]
+        others = {each.author for each in waiting} - {first.author}
+        for other in others:
+            since = played[len(played) - played[::-1].index(other) :] if other in played else played
+            assert first.author not in since
+        played.append(first.author)
+        kept.save(replace(first, begun=f"{len(played):02}", ended=NOW))
