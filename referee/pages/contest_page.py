@@ -21,7 +21,21 @@ def contest_page(card: Any, about: str, *, is_still: bool = False) -> str:
         is_still: whether it stands in an archive, without a server that it could ask.
     """
     words = _markdown.render(printable_lines(about))
-    return page("contest", {"is_still": is_still}, may_ask=not is_still, card=card, about=words, is_still=is_still)
+    may = not is_still
+    data = {"is_still": is_still}
+    return page("contest", data, may_ask=may, may_send=may, card=card, about=words, is_still=is_still)
+
+
+def search_page(title: str, query: str, found: Any) -> str:
+    """Return the page of a search.
+
+    Args:
+        title: of the contest.
+        query: what was looked for.
+        found: `entrants`, `matches`, and whether that `is_all`.
+    """
+    data = {"is_still": True}
+    return page("search", data, looks="contest", may_send=True, contest=title, query=query, found=found)
 
 
 def live_page(title: str, live: Any, now: float) -> str:
@@ -61,7 +75,7 @@ _NO_BOARD = {
 
 def refusal_page(code: HTTPStatus) -> str:
     """Return the page for an address that answers nothing else."""
-    return page("refusal", None, looks="contest", title=code.phrase, text=_WORDS.get(code, code.description))
+    return page("refusal", {}, looks="contest", title=code.phrase, text=_WORDS.get(code, code.description))
 
 
 _WORDS = {HTTPStatus.NOT_FOUND: "There is nothing at this address, or it is not for everybody."}

@@ -27,6 +27,11 @@ from .notation import places_of
 from .rating_history import RatedEncounters
 
 
+def page_names(entrants: Sequence[str]) -> list[str]:
+    """Return the names of entrants' pages, without their ending: a name that is no player's leads nowhere else."""
+    return [name if re.match(NAME_PATTERN, name) else f"entrant-{number}" for number, name in enumerate(entrants)]
+
+
 @dataclass(frozen=True)
 class Summary:
     """What is told of a tournament.
@@ -100,8 +105,8 @@ class Summary:
 
     @cached_property
     def pages(self) -> list[str]:
-        """The names of the entrants' pages, without their ending: a name that is no player's leads nowhere else."""
-        return [name if re.match(NAME_PATTERN, name) else f"entrant-{number}" for number, name in enumerate(self.names)]
+        """The names of the entrants' pages."""
+        return page_names(self.names)
 
     @cached_property
     def changed(self) -> Mapping[str, str]:

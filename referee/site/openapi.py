@@ -1,6 +1,6 @@
 """Describes what the site answers to programs, as OpenAPI made from the types of the answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from ..submissions.matches import Own
 from ..submissions.store import HandedInVersion
 from .cards import ContestCard
 from .live import LiveState
+from .search import Found
 
 PATH = "/api/openapi.json"
 _SCHEMAS = "#/components/schemas/"
@@ -46,6 +47,8 @@ class _Operation(NamedTuple):
     media_type: str = JSON
     is_authors: bool = False
     """Whether it takes an author's token."""
+    query: Mapping[str, str] = {}
+    """What may stand behind the `?` -> what it is."""
 
 
 OPERATIONS = (
@@ -53,6 +56,7 @@ OPERATIONS = (
     _Operation("get", "/api/events", "The same, whenever it has changed: `data` of an event", ContestCard, _EVENTS),
     _Operation("get", "/api/live", "How all tables stand, as spectators may see them", LiveState),
     _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, _EVENTS),
+    _Operation("get", "/api/search", "Entrants, and matches that are over", Found, query={"q": "Words of their names"}),
     _Operation("get", "/tournaments/{tournament}/heads", "The head of each line of its records", None, _LINES),
     _Operation("get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", None, _LINES),
     _Operation("get", "/key.pem", "The public key that verifies the records", None, "application/x-pem-file"),
@@ -90,7 +94,10 @@ def _described(op: _Operation, schema: dict[str, Any]) -> dict[str, Any]:
     text = {"type": "string"}
     return {
         "summary": op.summary,
-        "parameters": [{"name": name, "in": "path", "required": True, "schema": text} for name in names],
+        "parameters": [
+            *({"name": name, "in": "path", "required": True, "schema": text} for name in names),
+            *({"name": name, "in": "query", "description": told, "schema": text} for name, told in op.query.items()),
+        ],
         "responses": {
             "default": {"description": op.summary, "content": {op.media_type: {"schema": schema}}},
         },

@@ -20,6 +20,8 @@ from .live_routes import add_live
 from .members import Members, add_members
 from .openapi import PATH, openapi
 from .published import find_published
+from .search import Found
+from .search_routes import add_search
 from .visitors import Visitors
 
 
@@ -42,6 +44,10 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     live: LiveTables
     live_page: Callable[[], str]
     """Returns the page of the tables."""
+    search: Callable[[str], Found]
+    """Returns what has such a name."""
+    search_page: Callable[[str, Found], str]
+    """Returns the page with what was found."""
 
 
 def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
@@ -67,6 +73,7 @@ def addresses_of(content: SiteContent, members: Members) -> Klein:
 def _public(content: SiteContent) -> Klein:
     app = Klein()
     add_live(app, content.live, content.live_page)
+    add_search(app, content.search, content.search_page)
 
     @app.route("/", methods=["GET", "HEAD"])
     def _home(request: Any) -> bytes:

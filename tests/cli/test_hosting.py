@@ -105,6 +105,7 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         for path in ("", "tournaments/rounds/report.html", "tournaments/rounds/heads"):
             assert last["head"].encode() in fetched(site, path)
         assert b"rounds-00001" in fetched(site, "tournaments/rounds/report.html")
+        assert b'href="tournaments/rounds/replays/rounds-00001.html"' in fetched(site, "search?q=rounds-00001")
         for number in range(1, MATCHES + 1):
             name = f"rounds-{number:05}"
             assert name.encode() in fetched(site, f"tournaments/rounds/replays/{name}.html")
@@ -204,6 +205,7 @@ def archive_of(contest: Path, folder: Path) -> set[str]:
     assert "can't write" in words(referee("host", str(contest), "--archive", str(path), "--key", key, status=2))
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
+        assert b"<form" not in archive.read("index.html"), "no server would answer"
         for page in (name for name in names if name.endswith(".html")):
             for link in re.findall(r'href="([^"#]+)', archive.read(page).decode()):
                 assert posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) in names, (page, link)

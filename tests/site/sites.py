@@ -1,6 +1,7 @@
 """A whole site for tests, without sockets: what each address answers to whom."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +18,7 @@ from zope.interface import directlyProvides  # type: ignore[import-untyped]  # i
 
 from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
-from referee.pages.contest_page import contest_page, live_page, refusal_page
+from referee.pages.contest_page import contest_page, live_page, refusal_page, search_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
 from referee.site import author_practice, doors, organiser_pages
@@ -28,6 +29,7 @@ from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
 from referee.site.routes import SiteContent, site_of
+from referee.site.search import Searched, search
 from referee.site.sessions import Role, Sessions
 from referee.site.visitors import Visitors
 from referee.submissions import api
@@ -202,6 +204,11 @@ class TestSite:
         folder.mkdir(parents=True)
         for name in ("report.html", "standings.csv", "tournament.json", "../secret.html"):
             (folder / name).write_text("content")
+        (folder / "replays").mkdir()
+        (folder / "replays" / "cup-1.html").touch()
+        names = [PAYLOAD, "bob"]
+        matches = [("cup-1", names), ("cup-2", names)]
+        searched = Searched(name="cup", folder=folder, entrants=[("bob", "bob")], matches=matches)
         return SiteContent(
             card=lambda: CARD,
             home=lambda: contest_page(CARD, ABOUT),
@@ -212,6 +219,8 @@ class TestSite:
             streams=EventStreams(self.clock, lambda: msgspec.json.encode(CARD)),
             live=live,
             live_page=lambda: live_page(PAYLOAD, live.state, 0.0),
+            search=lambda query: search(query, [searched]),
+            search_page=partial(search_page, PAYLOAD),
         )
 
     def visitor(self) -> Browser:

@@ -18,7 +18,7 @@ from .sites import NOW, PAYLOAD, TestSite
 HANDLER = re.compile(r"on\w+", re.IGNORECASE)
 FETCHES = ("src", "srcset", "data", "poster", "background", "style", "formaction", "xlink:href", "ping", "srcdoc")
 TAGS = {"base", "embed", "iframe", "img", "link", "object", "video", "audio"}
-OWN = re.compile(r"(\.?/(?!/)|#|\?|key\.pem|api/|tournaments/|live)")
+OWN = re.compile(r"(\.?/(?!/)|#|\?|key\.pem|api/|tournaments/|live|search)")
 LINK = "http://other.host/b.png"
 """In the organiser's own words on the first page: nobody goes there but who clicks on it."""
 STEP = {
@@ -105,6 +105,9 @@ HOSTILE_PATHS = [
     "/organiser/tournaments/..%2f..%2fsecret",
     "/organiser/tournaments/%0d%0aLocation:%20http:%2f%2fother.host",
     "/submissions/..%2fbob%2f1",
+    "/search?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E%0d%0aX-A:%20b",
+    "/search?q=<script>alert(1)</script>%ff",
+    "/search?q=cup-1",
     "/sign-in?token=%0d%0aX-A:%20b",
 ]
 

@@ -41,6 +41,8 @@ TABLE = {
     "GET /api/contest": Address(EVERYBODY),
     "GET /api/events": Address(EVERYBODY),
     "GET /api/openapi.json": Address(EVERYBODY),
+    "GET /search": Address(EVERYBODY, "/search?q=bob"),
+    "GET /api/search": Address(EVERYBODY, "/api/search?q=bob"),
     "GET /live": Address(EVERYBODY),
     "GET /api/live": Address(EVERYBODY),
     "GET /api/live/events": Address(EVERYBODY),

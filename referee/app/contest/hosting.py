@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,11 +12,12 @@ from twisted.internet.defer import CancelledError, Deferred, gatherResults
 
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
-from ...pages.contest_page import contest_page, live_page, refusal_page
+from ...pages.contest_page import contest_page, live_page, refusal_page, search_page
 from ...record.key_file import default_path, public_pem
 from ...site.cards import ContestCard, TournamentCard
 from ...site.event_streams import EventStreams
 from ...site.live import LiveTables
+from ...site.search import search
 from ...submissions.store import Store
 from ..receiving import check_command, telling
 from ..running import run_reactor
@@ -165,6 +167,8 @@ class HostedContest:
             streams=self.streams,
             live=self.live,
             live_page=lambda: live_page(self._contest.title, self.live.state, time.time()),
+            search=lambda query: search(query, self._publisher.searched()),
+            search_page=partial(search_page, self._contest.title),
         )
         desk = Organising(self._contest.folder, self.runs, self._intake, self._lag.longest_ms)
         return site_of(

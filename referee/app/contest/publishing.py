@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -14,9 +14,11 @@ from msgspec import Struct
 from ...clock import Timer
 from ...launch.starting import ProcessCommand, if_alive, start
 from ...observers import Note
+from ...pages.summary import page_names
 from ...pages.words import number
 from ...plugins import installed
 from ...site.cards import Leader, OpenMatch, TournamentCard
+from ...site.search import Searched
 from .contest_file import ScheduledTournament
 
 SHOWN = 3
@@ -35,7 +37,26 @@ class _Line(Struct, frozen=True, kw_only=True):
     points: float
 
 
+class _Named(Struct, frozen=True):
+    name: str
+
+
+class _Spec(Struct, frozen=True):
+    entrants: tuple[_Named, ...]
+
+
+class _Fixture(Struct, frozen=True):
+    match: str
+
+
+class _Entry(Struct, frozen=True):
+    fixture: _Fixture
+    names: tuple[str, ...]
+
+
 class _Report(Struct, frozen=True):
+    spec: _Spec
+    entries: tuple[_Entry, ...]
     state: str
     """`over` or `running`."""
     head: str
@@ -58,17 +79,26 @@ class Published(Struct):
     leaders: Sequence[Leader] = ()
     is_over: bool = False
     """Whether its report says so."""
+    searched: Searched | None = None
+    """What is found in it; None: there is no report yet."""
 
     def read(self) -> None:
         """Look at its report; where there is none, or it can't be read, there is nothing to tell."""
         try:
             told = msgspec.json.decode((self.folder / "tournament.json").read_bytes(), type=_Report)
         except (OSError, msgspec.MsgspecError):
-            self.reported, self.head, self.leaders, self.is_over = None, None, (), False
+            self.reported, self.head, self.leaders, self.is_over, self.searched = None, None, (), False, None
             return
         first = told.standings[:SHOWN]
         self.reported, self.head, self.is_over = told.played, told.head, told.state == "over"
         self.leaders = [Leader(place=line.place, name=line.name, points=number(line.points)) for line in first]
+        names = [entrant.name for entrant in told.spec.entrants]
+        self.searched = Searched(
+            name=self.folder.name,
+            folder=self.folder,
+            entrants=list(zip(names, page_names(names), strict=True)),
+            matches=[(entry.fixture.match, entry.names) for entry in told.entries],
+        )
 
     def card(
         self, scheduled: ScheduledTournament, state: str, played: int, open_matches: Sequence[OpenMatch]
@@ -142,6 +172,10 @@ class Publisher:
         self._is_stopped = True
         if self._timer is not None and self._timer.active():
             self._timer.cancel()
+
+    def searched(self) -> Iterator[Searched]:
+        """Yield what is found in each tournament that has a report."""
+        return (found.searched for found in self.published.values() if found.searched is not None)
 
     def _make(self, name: str, length: int, begun: float) -> None:
         folder = self.published[name].folder
