@@ -24,7 +24,7 @@ _HOMES = {
     "Result": "match.commands",
     "Tournament": "api.tournament",
     "Turn": "api.match",
-    "evaluate": "api.evaluation",
+    "evaluate": "api.evaluating",
     "imagine": "api.position",
     "load": "api.loading",
     "play": "api.playing",

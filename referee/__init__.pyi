@@ -2,8 +2,8 @@
 
 import pluggy
 
+from .api.evaluating import evaluate as evaluate
 from .api.evaluation import Evaluation as Evaluation
-from .api.evaluation import evaluate as evaluate
 from .api.loading import load as load
 from .api.match import Match as Match
 from .api.match import Turn as Turn

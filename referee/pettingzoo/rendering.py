@@ -42,20 +42,25 @@ class PictureWindow:
     def __init__(self, title: str) -> None:
         self._title = title
         self._screen: Any = None
+        self._shown = ""
 
     def show(self, svg: str) -> None:
-        """Show a drawing; the window opens with the first one."""
-        surface = _surface(svg)
+        """Show a drawing, unless it is the one that is shown; the window opens with the first one."""
+        if svg != self._shown:
+            self._draw(svg)
+        pygame.event.pump()
+
+    def _draw(self, svg: str) -> None:
+        self._shown, surface = svg, _surface(svg)
         if self._screen is None or self._screen.get_size() != surface.get_size():
             pygame.display.init()
             self._screen = pygame.display.set_mode(surface.get_size())
             pygame.display.set_caption(self._title)
         self._screen.blit(surface, (0, 0))
-        pygame.event.pump()
         pygame.display.flip()
 
     def close(self) -> None:
         """Close the window, if it is open."""
         if self._screen is not None:
             pygame.display.quit()
-            self._screen = None
+            self._screen, self._shown = None, ""

@@ -20,7 +20,7 @@ from .quadominos_search import QuadominosKnowledge
 from .quincala_search import QuincalaKnowledge
 from .quincy_search import QuincyKnowledge
 from .search_knowledge import Knowledge, NoKnowledge
-from .search_move import MoveSearch
+from .search_move import MoveSearch, after
 from .search_race import Race
 from .search_tree import Tree
 
@@ -50,13 +50,17 @@ class Budget(Struct, frozen=True, kw_only=True):
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
-    """What a move is worth beside the one that search would make; both in the same imagined worlds."""
+    """What moves are worth beside better ones."""
 
-    wins: float
-    """Share of a win, 0 to 1."""
-    better: Any
-    """The other move."""
-    better_wins: float
+    worth: float
+    better: tuple[Any, ...]
+    """The better moves, plain."""
+    better_worth: float
+
+
+def judges_turns(game: Game[Any, Any, Any]) -> bool:
+    """Tell whether search can judge whole turns of a game: nothing comes to light between their moves."""
+    return KNOWLEDGE.get(game.name, NoKnowledge).is_open
 
 
 class Search:
@@ -87,29 +91,41 @@ class Search:
 
     def choose(self, view: Any) -> Any:
         """Return a move, plain, for a plain view."""
-        return plain(self._best(view_of(self._game, view)))
+        return plain(self._best(view_of(self._game, view))[0])
 
-    def judge(self, view: Any, move: Any) -> Judgement | None:
-        """Return what a legal move is worth beside the best one; None if it is the best one.
+    def judge(self, view: Any, moves: Sequence[Any]) -> Judgement | None:
+        """Return how many games of 100 legal moves win, and how many the best ones; None if they are the best ones.
 
-        Both are looked at anew, so that the best one's luck in being found does not count.
+        A draw is half of a win. Both are looked at anew in the same imagined worlds, so that the best ones' luck in
+        being found does not count.
 
         Args:
             view: of the seat to move, plain.
-            move: plain.
+            moves: plain: one, or those of the whole rest of the turn if search `judges_turns` of the game.
         """
-        seen, given = view_of(self._game, view), self._game.parse_move(move)
-        better = self._best(seen)
+        seen, given = view_of(self._game, view), tuple(map(self._game.parse_move, moves))
+        better = self._best_turn(seen) if judges_turns(self._game) else self._best(seen)[:1]
         if better == given:
             return None
-        begun_s = self._clock()
+        begun_s, self._share = self._clock(), 1.0
         search = self._search(seen, self._imagined(seen), (better, given))
         for _ in range(2):  # each is looked at once, however little time there is
             search.iterate(0.0)
         self._run(search, begun_s)
-        return Judgement(wins=search.worth(given), better=plain(better), better_wins=search.worth(better))
+        worth, better_worth = 100 * search.worth(given), 100 * search.worth(better)
+        return Judgement(worth=worth, better=tuple(map(plain, better)), better_worth=better_worth)
 
-    def _best(self, seen: Any) -> Any:
+    def _best_turn(self, seen: Any) -> tuple[Any, ...]:
+        """Return the best moves up to the end of the turn, in a game in which nothing is hidden."""
+        game, moves = self._game, self._best(seen)
+        state = after(game, self._imagined(seen), moves)
+        while game.outcome(state) is None and game.is_same_turn(state):
+            more = self._best(game.view(state, game.to_move(state)))
+            moves, state = moves + more, after(game, state, more)
+        return moves
+
+    def _best(self, seen: Any) -> tuple[Any, ...]:
+        """Return the moves of the best plan."""
         begun_s = self._clock()
         state = self._imagined(seen)
         self._share = self._share * _MORE_STEPS if self._game.is_same_turn(state) else 1.0
@@ -118,8 +134,8 @@ class Search:
             self._run(search, begun_s)
         return search.best()
 
-    def _search(self, seen: Any, state: Any, among: Sequence[Any] = ()) -> MoveSearch:
-        """Return the search of a move, in a view that fits a state; `among` says which moves there are, if not all."""
+    def _search(self, seen: Any, state: Any, among: Sequence[tuple[Any, ...]] = ()) -> MoveSearch:
+        """Return the search of a move, in a view that fits a state; `among` says which plans there are, if not all."""
         game = self._game
         teams = game.teams(self._options, game.seat_count(state))
         knowledge = KNOWLEDGE.get(game.name, NoKnowledge)(game, self._options, teams, self._chance)

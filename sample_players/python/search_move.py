@@ -4,9 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from referee.games.base import Outcome
+from referee.games.base import Game, Outcome
 
 from .search_knowledge import Knowledge, Plan, Values, outcome_values
+
+Moves = tuple[Any, ...]
+"""Of a plan."""
 
 
 class MoveSearch(ABC):
@@ -15,15 +18,15 @@ class MoveSearch(ABC):
     Args:
         knowledge: of the game.
         imagine: returns a state that the seat to move may be in, another one each time.
-        among: moves to choose from; empty: those of the plans that are known.
+        among: moves of the plans to choose from; empty: all plans that are known.
     """
 
-    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any], among: Sequence[Any] = ()) -> None:
+    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any], among: Sequence[Moves] = ()) -> None:
         self._game = knowledge.game
         self._knowledge = knowledge
         self._imagine = imagine
         world = imagine()
-        plans = [Plan((move,), 1.0) for move in among] or knowledge.plans(world)
+        plans = [Plan(moves, 1.0) for moves in among] or knowledge.plans(world)
         self.is_decided = len(plans) == 1
         """Whether there is but one plan."""
         self._begin(world, plans)
@@ -41,20 +44,21 @@ class MoveSearch(ABC):
         """
 
     @abstractmethod
-    def best(self) -> Any:
-        """Return the first move of the plan that did best."""
+    def best(self) -> Moves:
+        """Return the moves of the plan that did best."""
 
     @abstractmethod
-    def worth(self, move: Any) -> float:
-        """Return what a move has been worth so far, of those that a plan begins with: the share of a win, 0 to 1."""
-
-    def _after(self, state: Any, plan: Plan[Any]) -> Any:
-        """Return the state after all moves of a plan, their draws delivered."""
-        for move in plan.moves:
-            state = self._game.deliver(self._game.play(state, move))
-        return state
+    def worth(self, moves: Moves) -> float:
+        """Return what the plan of these moves has been worth so far: the share of a win, 0 to 1."""
 
     def _values(self, state: Any, outcome: Outcome | None) -> Values:
         """Return what a state is worth, by seat: what came of it, or else what is known."""
         knowledge = self._knowledge
         return knowledge.values(state) if outcome is None else outcome_values(outcome, knowledge.teams)
+
+
+def after(game: Game[Any, Any, Any], state: Any, moves: Moves) -> Any:
+    """Return the state after moves, their draws delivered."""
+    for move in moves:
+        state = game.deliver(game.play(state, move))
+    return state

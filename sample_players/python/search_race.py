@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .search_knowledge import Plan
-from .search_move import MoveSearch
+from .search_move import Moves, MoveSearch, after
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Race(MoveSearch):
             spent: share of what there is to spend on the race, 0 to 1.
         """
         runner = self._runners[self._next]
-        state = self._after(self._world, runner.plan)
+        state = after(self._game, self._world, runner.plan.moves)
         runner.total += self._values(state, self._game.outcome(state))[self._seat]
         runner.worlds += 1
         self._next += 1
@@ -57,13 +57,13 @@ class Race(MoveSearch):
                 self._lap += 1
                 self._runners = self._ranked()[: (len(self._runners) + 1) // 2]
 
-    def best(self) -> Any:
-        """Return the first move of the plan that is in front."""
-        return self._ranked()[0].plan.moves[0]
+    def best(self) -> Moves:
+        """Return the moves of the plan that is in front."""
+        return self._ranked()[0].plan.moves
 
-    def worth(self, move: Any) -> float:
+    def worth(self, moves: Moves) -> float:
         """Return the mean over the worlds that it has met."""
-        return next(runner.total / runner.worlds for runner in self._runners if runner.plan.moves[0] == move)
+        return next(runner.total / runner.worlds for runner in self._runners if runner.plan.moves == moves)
 
     def _ranked(self) -> list[_Runner]:
         trusting = self._knowledge.trusting

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from .search_knowledge import Plan, Values
-from .search_move import MoveSearch
+from .search_move import Moves, MoveSearch, after
 
 _key = msgspec.msgpack.Encoder().encode
 """A plan's moves as bytes: not every move is hashable."""
@@ -52,7 +52,7 @@ class Tree(MoveSearch):
         way: list[tuple[int, Node]] = []
         while True:
             way.append((self._game.to_move(state), node))
-            state = self._after(state, node.plan)
+            state = after(self._game, state, node.plan.moves)
             outcome = self._game.outcome(state)
             if outcome is not None or not node.visits:
                 break
@@ -65,23 +65,23 @@ class Tree(MoveSearch):
             self._worlds.append(self._imagine())
         return self._worlds[number]
 
-    def best(self) -> Any:
-        """Return the first move of the plan that did best, of those that were tried at least half as often as any."""
+    def best(self) -> Moves:
+        """Return the moves of the plan that did best, of those that were tried at least half as often as any."""
         tried = self._root.children.values()
         most = max((node.visits for node in tried), default=0)
         if not most:
-            return (self._root.listed or [])[0].moves[0]
+            return (self._root.listed or [])[0].moves
         trusting = self._knowledge.trusting
 
         def _worth(node: Node) -> float:
             return node.total / node.visits + trusting * math.log(node.plan.weight)
 
         best = max((node for node in tried if 2 * node.visits >= most), key=_worth)
-        return best.plan.moves[0]
+        return best.plan.moves
 
-    def worth(self, move: Any) -> float:
+    def worth(self, moves: Moves) -> float:
         """Return the mean over its visits."""
-        return next(node.total / node.visits for node in self._root.children.values() if node.plan.moves[0] == move)
+        return next(node.total / node.visits for node in self._root.children.values() if node.plan.moves == moves)
 
     def _plans(self, node: Node, state: Any) -> list[Plan[Any]]:
         if node.listed is not None:

@@ -1,11 +1,13 @@
 """Environments of all games, by PettingZoo's own tests and by what a game says of itself."""
 
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import resvg_py
 from pettingzoo.test import api_test, max_cycles_test, render_test, seed_test, test_save_obs
 from pettingzoo.utils import BaseWrapper
 
@@ -13,6 +15,7 @@ import referee.pettingzoo
 from referee.encoding import ENCODINGS
 from referee.errors import BadRequest
 from referee.games.base import Outcome
+from referee.pettingzoo import rendering
 from referee.pettingzoo.environment import rewards
 from referee.plugins import load
 
@@ -42,12 +45,18 @@ def test_pettingzoo_finds_nothing(game: str, seats: int) -> None:
     )
 
 
-@pytest.mark.parametrize("game", ENCODINGS)
-def test_pettingzoo_can_look_at_it(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Text, pixels and windows are what its test wants, and a picture has something on it."""
+@ALL
+def test_pettingzoo_can_look_at_it(game: str, seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text, pixels and windows are what its test wants, and a picture has something on it.
+
+    With more than the fewest players, pictures are small and without letters: those take most of the time.
+    """
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    if seats > load().games[game].seats[0]:
+        monkeypatch.setattr(rendering, "_WIDTH", 64)
+        monkeypatch.setattr(resvg_py, "svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
     inked = {"rgb_array": lambda picture: len(np.unique(picture)) > 20, "ansi": lambda text: "\x1b[" in text}
-    render_test(lambda render_mode: referee.pettingzoo.env(game, render_mode=render_mode), inked)
+    render_test(lambda render_mode: referee.pettingzoo.env(game, seats, render_mode=render_mode), inked)
 
 
 class WholeTurns(BaseWrapper):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker

@@ -291,8 +291,34 @@ def test_a_move_is_judged_beside_the_best_one(game: AnyGame) -> None:
     state = begun("44 12", "29 38 17", pile="66 77", a=[*row(4, 1, 3), *column(4, 5, 7)], b=threats)
     view, win = plain(game.view(state, 0)), plain(quincy_move("44 +44"))
     search = Search(game, game.parse_options({}), bytes(32), Budget(seconds=float("inf"), iterations=100))
-    judgement = search.judge(view, plain(quincy_move("12 +12")))
+    judgement = search.judge(view, [plain(quincy_move("12 +12"))])
     assert judgement is not None
-    assert (plain(judgement.better), judgement.better_wins) == (win, 1.0)
-    assert judgement.wins < 1.0
-    assert search.judge(view, win) is None
+    assert (plain(judgement.better), judgement.better_worth) == ([win], 100)
+    assert judgement.worth < 100
+    assert search.judge(view, [win]) is None
+
+
+def test_turns_are_judged_whole_where_nothing_is_hidden() -> None:
+    """In Quincala, what is placed and the legs after it are judged together, up to the end of the turn."""
+    source, options = Random(2), QUINCALA.parse_options({})
+    states = (somewhere(QUINCALA, 2, source, 60) for _ in range(40))
+    state = next(item for item in states if item is not None and item.phase == "place" and not item.steps)
+    view, clumsy = plain(QUINCALA.view(state, state.seat)), [plain(move) for move in rest_of_turn(state, source)]
+    search = Search(QUINCALA, options, bytes(32), Budget(seconds=float("inf"), iterations=30))
+    judgement = search.judge(view, clumsy)
+    assert judgement is not None
+    assert {"place", "leg"} <= {move["action"] for move in plain(judgement.better)}
+    assert judgement.worth < judgement.better_worth
+    for number, move in enumerate(judgement.better):
+        assert QUINCALA.is_same_turn(state) == (number > 0)
+        state = QUINCALA.play(state, QUINCALA.parse_move(move))
+    assert not QUINCALA.is_same_turn(state)
+
+
+def rest_of_turn(state: Any, source: Random) -> list[Any]:
+    """Return random moves of Quincala up to the end of the turn."""
+    moves = [source.choice(QUINCALA.legal_moves(state))]
+    state = QUINCALA.play(state, moves[0])
+    if QUINCALA.outcome(state) is None and QUINCALA.is_same_turn(state):
+        moves += rest_of_turn(state, source)
+    return moves

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 from click import get_current_context
@@ -16,7 +17,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ...app.regret import Regret
+from ...app.regret import Measure, Regret
 from ...app.services import RefereeOptions, find_confinement
 from ...app.strength import Strength, games_of, measure
 from ...check.checking import report, run_check
@@ -41,6 +42,11 @@ _SHOWN_HEX_CHARS = 3 * 200
 """In a terminal; --json has more."""
 _SHOWN_TEXT_CHARS = 1000
 
+_MEASURES: dict[Measure, tuple[str, str, str]] = {
+    "points": ("house:greedy", "makes {:g} points", "{:g} points a turn"),
+    "wins": ("house:search", "wins about {:.0f} games of 100 from here", "about {:g} games of 100 by each"),
+}
+"""By what is compared: who judges, what a turn makes of it, what one loses of it."""
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 _limit = partial(seconds_option, least=0.05, most=600)
 
@@ -146,10 +152,16 @@ def _regret_lines(regret: Regret | None) -> Iterator[str]:
     """Yield the position that a player regrets most, and what it should have done there."""
     if regret is None:
         return
-    yield f"\nWhat it regrets most, by house:search: turn {regret.turn}, on seat {regret.seat}, before"
+    judge, makes, loses = _MEASURES[regret.measure]
+    yield f"\nWhat it regrets most, by {judge}: turn {regret.turn}, on seat {regret.seat}, before"
     yield textwrap.indent(regret.position, "    ")
-    yield f"it played {printable_lines(short(regret.move))}, which wins about {regret.wins:.0f} games of 100 from here;"
-    yield f"{short(regret.better)} wins about {regret.better_wins:.0f}.\n"
+    yield f"it played {_moves_text(regret.moves)}, which {makes.format(regret.worth)};"
+    yield f"{_moves_text(regret.better)} {makes.format(regret.better_worth)}."
+    yield f"On average over {counted(regret.judged, 'turn')}, it lost {loses.format(max(regret.mean_loss, 0.0))}.\n"
+
+
+def _moves_text(moves: Sequence[Any]) -> str:
+    return " ".join(printable_lines(short(move)) for move in moves)
 
 
 def _failed(findings: Sequence[Finding]) -> list[Finding]:

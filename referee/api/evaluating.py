@@ -1,0 +1,241 @@
+"""Tells how good a player is: plays many matches against another one, in other processes, each deal from both seats."""
+
+import gc
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from .. import chance
+from ..app.pool import each
+from ..errors import BadRequest
+from ..match.setup import DEFAULT_TIME, MatchSetup
+from ..pairing.base import Pairing
+from ..plugins import find_game
+from ..record.match_entries import outcome
+from ..tournament.legs import combined, rotated
+from ..tournament.match_context import Fixture, MatchEntry
+from ..tournament.sprt import Hypotheses, SprtDecision
+from ..tournament.sprt import sprt as sprt_of
+from ..tournament.sprt_match import PLAIN
+from ..tournament.sprt_match import outcome as outcome_of_pair
+from .evaluation import Evaluation, SequentialTest
+from .played import new_name, play_out, sealer
+from .players import Player, SeatedPlayer, seated
+from .playing import tell, time_control
+
+_THE_OTHER, _OWN = 0, 1
+"""Indices of the players in a pairing: what is counted is how the second one fares."""
+
+
+class _Work(Struct, frozen=True, kw_only=True):
+    """What all pairs of matches have in common."""
+
+    players: tuple[SeatedPlayer, ...]
+    """The other one, and the one that is evaluated."""
+    setup: MatchSetup
+    """Of every match, but for its name, its seats and its seed."""
+    seed: int
+    records: Path | None
+
+
+class _Pair(Struct, frozen=True):
+    """What came of a deal."""
+
+    legs: tuple[MatchEntry, ...]
+    tracebacks: dict[str, str]
+    """Player -> what it raised."""
+
+
+_work: list[_Work] = []
+"""What is at work, for the processes that are forked from this one: functions can't be sent to them."""
+
+
+def evaluate(
+    game: str,
+    players: Sequence[Player],
+    *,
+    pairs: int = 100,
+    sprt: tuple[float, float] | None = None,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    per_move_s: float = DEFAULT_TIME.per_move_ms / 1000,
+    processes: int | None = None,
+    records: str | Path | None = None,
+    progress: bool = True,
+) -> Evaluation:
+    """Play many matches between two players, and tell how good the first one is against the second.
+
+    Each deal is played twice with the seats changed, so that luck in the deal cancels out. The matches are played in
+    processes that are forked from this one: functions need no file of their own, and what they keep, each process
+    keeps for itself. What they print is lost; of the first thing that each raises, the traceback is shown.
+
+    Args:
+        game: name of the game.
+        players: the one that is evaluated, and the other one, each given as for `play`.
+        pairs: so many deals are played at most, with two matches each.
+        sprt: two numbers of Elo, as (0, 20); the matches end as soon as a sequential probability ratio test tells
+            whether the player is better by the second rather than by the first; it errs in 5 % of the cases.
+        seed: fixes the deals; None: they are different ones each time.
+        options: of the game, by name.
+        names: of the players.
+        per_move_s: how long a move may take, in seconds.
+        processes: so many matches are played at the same time; None: one for each core.
+        records: folder that takes the record of every match; None: none are kept.
+        progress: whether a bar is shown on a terminal.
+
+    Returns:
+        What the matches say.
+
+    Raises:
+        RefereeError: there is no such game, or it can't be played with these players or options.
+        KeyboardInterrupt: the user stopped it; the processes are ended.
+    """
+    if len(players) != 2 or pairs < 1:
+        raise BadRequest("evaluate takes two players, the one to evaluate and another one, and at least one pair")
+    hypotheses = None if sprt is None else _hypotheses(*sprt)
+    own, other = seated(find_game(game), players, names)
+    work = _Work(
+        players=(other, own),
+        setup=_setup(game, (other, own), options or {}, per_move_s),
+        seed=secrets.randbits(48) if seed is None else seed,
+        records=None if records is None else _folder(records),
+    )
+    jobs = len(os.sched_getaffinity(0)) if processes is None else processes
+    return _evaluated(work, pairs, jobs, hypotheses, is_shown=progress)
+
+
+def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any], per_move_s: float) -> MatchSetup:
+    """Return what is settled of every match, whoever sits where.
+
+    Raises:
+        RefereeError: the options are not the game's, or it is no time that a move can take.
+    """
+    find_game(game).parse_options(dict(options))  # a mistake is told before any process is begun
+    return MatchSetup(
+        match=new_name(game),
+        game=game,
+        options=dict(options),
+        names=tuple(player.name for player in players),
+        time=time_control(per_move_s),
+        nonces=False,
+        commitment="0" * 64,
+    )
+
+
+def _folder(records: str | Path) -> Path:
+    """Return the folder of records, whose key is there from now on: it is made once, and not in every process."""
+    sealer()
+    return Path(records)
+
+
+def _hypotheses(elo0: float, elo1: float) -> Hypotheses:
+    try:
+        return Hypotheses(elo0=elo0, elo1=elo1)
+    except ValueError as error:
+        raise BadRequest(f"sprt: {error}") from None
+
+
+class _Tally:
+    """What came of the pairs so far, in the order of the deals.
+
+    Args:
+        hypotheses: of the sequential test; None: there is none.
+    """
+
+    def __init__(self, hypotheses: Hypotheses | None) -> None:
+        self._hypotheses = hypotheses
+        self._told: set[str] = set()
+        self.counts = [0] * 5
+        self.entries: list[MatchEntry] = []
+        self.test = self._tested()
+
+    def add(self, pair: _Pair) -> None:
+        """Count a pair, and tell what a player raised for the first time."""
+        self.entries += pair.legs
+        number = len(self.entries) // 2
+        pairing = Pairing(number=number, round=number, seats=(_OWN, _THE_OTHER))
+        self.counts[outcome_of_pair(combined(pairing, pair.legs, PLAIN).legs)] += 1
+        for name in pair.tracebacks.keys() - self._told:
+            tell(name, pair.tracebacks[name])
+            self._told.add(name)
+        self.test = self._tested()
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the test needs no more pairs."""
+        return self.test is not None and self.test.verdict != "undecided"
+
+    def _tested(self) -> SequentialTest | None:
+        return None if self._hypotheses is None else _test(self.counts, self._hypotheses)
+
+
+def _evaluated(work: _Work, pairs: int, jobs: int, hypotheses: Hypotheses | None, *, is_shown: bool) -> Evaluation:
+    """Play until all is played, or the test decides."""
+    tally = _Tally(hypotheses)
+    _work.append(work)
+    try:
+        with _bar(pairs, is_shown=is_shown) as step, closing(each(_play_pair, range(1, pairs + 1), jobs)) as results:
+            for pair in results:
+                tally.add(pair)
+                step()
+                if tally.is_decided:
+                    break
+    finally:
+        _work.pop()
+    other, own = (player.name for player in work.players)
+    return Evaluation((own, other), tally.counts, tally.entries, tally.test, work.records)
+
+
+def _test(counts: Sequence[int], hypotheses: Hypotheses) -> SequentialTest:
+    found = sprt_of(counts, hypotheses)
+    verdicts = {SprtDecision.ACCEPT: "better", SprtDecision.REJECT: "not better", SprtDecision.CONTINUE: "undecided"}
+    return SequentialTest(
+        elo0=hypotheses.elo0,
+        elo1=hypotheses.elo1,
+        verdict=verdicts[found.verdict],
+        llr=found.llr,
+        lower=found.lower,
+        upper=found.upper,
+    )
+
+
+def _play_pair(deal: int) -> _Pair:
+    """Play a deal from both seats."""
+    gc.enable()  # unlike records, what functions leave may be cycles
+    work = _work[-1]
+    legs, tracebacks = [], dict[str, str]()
+    for leg in range(2):
+        entrants = rotated((_OWN, _THE_OTHER), leg)
+        players = [work.players[entrant] for entrant in entrants]
+        names = tuple(player.name for player in players)
+        seed = chance.seed_from_number(chance.deal_number(work.seed, deal))
+        name, commitment = f"{work.setup.match}-{deal}.{leg}", chance.commitment(seed)
+        setup = replace(work.setup, match=name, names=names, commitment=commitment)
+        played = play_out(find_game(work.setup.game), players, setup, seed, is_fixed=True)
+        if work.records is not None:
+            played.write(work.records / f"{name}.jsonl")
+        fixture = Fixture(match=name, number=deal, round=deal, table="", leg=leg, attempt=0, entrants=entrants)
+        legs.append(outcome(fixture, names, played.result, ""))
+        tracebacks.update((names[seat], text) for seat, text in played.tracebacks.items())
+    return _Pair(tuple(legs), tracebacks)
+
+
+@contextmanager
+def _bar(pairs: int, *, is_shown: bool) -> Iterator[Any]:
+    """Show how far it is, on a terminal or in a notebook that can; yield what is called after each pair."""
+    console = Console(stderr=True)
+    is_possible = console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None)
+    columns = (TextColumn("deals"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not (is_shown and is_possible)) as bar:
+        task = bar.add_task("deals", total=pairs)
+        yield lambda: bar.advance(task)
