@@ -91,7 +91,7 @@ def greatest_regret(records: Sequence[Path], name: str, most: int | None = None)
         seat=turn.seat,
         position=Text.from_markup(turn.match.game.draw_text(turn.state, (turn.seat,))).plain,
         moves=turn.moves,
-        better=worst.better,
+        better=tuple(msgspec.json.decode(msgspec.json.encode(worst.better))),
         measure=measure,
         worth=round(worst.worth, 1),
         better_worth=round(worst.better_worth, 1),
@@ -142,5 +142,5 @@ def _seen(turn: Turn) -> Any:
 
 def _points(turn: Turn, move: Any) -> int:
     game, seat = turn.match.game, turn.seat
-    scores: Sequence[int] = game.play(turn.state, game.parse_move(move)).scores
-    return scores[seat] - turn.state.scores[seat]
+    after = game.play(turn.state, game.parse_move(move))
+    return int(after.scores[seat] - turn.state.scores[seat])

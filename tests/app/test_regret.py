@@ -34,7 +34,7 @@ def _judging(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> list[Turn]
     def _judge(turn: Turn) -> Judgement | None:
         asked.append(turn)
         loss = losses[len(asked) - 1]
-        return Judgement(worth=50 - loss, better=(BETTER,), better_worth=50) if loss else None
+        return Judgement(worth=50 - loss, better=({**BETTER, "domino": (0, 0)},), better_worth=50) if loss else None
 
     monkeypatch.setattr(regret, "by_search", _judge)
     return asked

@@ -44,7 +44,7 @@ _SHOWN_TEXT_CHARS = 1000
 
 _MEASURES: dict[Measure, tuple[str, str, str]] = {
     "points": ("house:greedy", "makes {:g} points", "{:g} points a turn"),
-    "wins": ("house:search", "wins about {:.0f} games of 100 from here", "about {:g} games of 100 by each"),
+    "wins": ("house:search", "wins about {:.0f} games of 100 from here", "about {:.0f} games of 100 a turn"),
 }
 """By what is compared: who judges, what a turn makes of it, what one loses of it."""
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
