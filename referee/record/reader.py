@@ -284,18 +284,6 @@ def check_key(path: Path, line: int, key: Any, keys: Collection[str]) -> None:
         raise RecordError(path, line, f"key {' or '.join(keys)}", f"key {key}")
 
 
-def check_heads(chain: Chain, heads: Collection[str]) -> None:
-    """Check that a chain has the lines whose hashes players were sent.
-
-    Raises:
-        RecordError: it lacks one; line 0.
-    """
-    hashes = {line.hash for line in chain.lines}
-    for head in heads:
-        if head not in hashes:
-            raise RecordError(chain.path, 0, f"a line with the hash {head}", "none")
-
-
 def check_seal(chain: Chain) -> None:
     """Check the signature of a chain's last line, if that is a seal, by the key that the header names.
 

@@ -13,7 +13,7 @@ from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit.audit import FindGame, audit, open_match
 from .audit.evidence import FindWire, check_evidence, no_dialects
 from .hidden_fields import OPEN, hidden_fields
-from .reader import Chain, Record, RecordError, check_heads, check_key, check_seal, read_chain
+from .reader import Chain, Record, RecordError, check_key, check_seal, read_chain
 from .redacted_checks import check_visible
 from .redacted_forms import record_as_shown
 from .schema import BadLine, Header, encode_line, header_of
@@ -68,19 +68,12 @@ def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str])
     return encode_line(core, kept)[0]
 
 
-def check_redacted(
-    path: Path,
-    keys: Collection[str] = (),
-    heads: Collection[str] = (),
-    *,
-    find_wire: FindWire = no_dialects,
-) -> RedactedRecord:
+def check_redacted(path: Path, keys: Collection[str] = (), *, find_wire: FindWire = no_dialects) -> RedactedRecord:
     """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
 
     Args:
         path: the file.
         keys: public keys, one of which must have sealed it; empty: the one that it names itself.
-        heads: hashes of lines, as players were sent them, that the record must have.
         find_wire: as for audit.
 
     Raises:
@@ -96,7 +89,6 @@ def check_redacted(
         raise RecordError(path, 1, "a header", str(error)) from None
     check_key(path, 1, header.key, keys)
     check_seal(chain)
-    check_heads(chain, heads)
     record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
     check_visible(record)

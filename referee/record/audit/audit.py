@@ -12,7 +12,7 @@ import msgspec
 from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
-from ..reader import Record, RecordError, check_heads, check_key, read_record
+from ..reader import Record, RecordError, check_key, read_record
 from ..schema import BadLine, RecordedStep, encode_plain, plain_json
 from .checks import check_ranking, check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
@@ -27,7 +27,6 @@ def audit(
     find_game: FindGame,
     *,
     keys: Collection[str] = (),
-    heads: Collection[str] = (),
     is_strict: bool = True,
     find_wire: FindWire = no_dialects,
 ) -> Record:
@@ -37,7 +36,6 @@ def audit(
         path: the record.
         find_game: a game's name -> its rules.
         keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
-        heads: hashes of lines, as players were sent them, that the record must have.
         is_strict: whether a record without a seal, one of an unfinished match, is broken.
         find_wire: a dialect's name -> what reads the bytes of its players.
 
@@ -50,7 +48,7 @@ def audit(
         Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
     """
     record = read_record(path)
-    _check_provenance(record, keys, heads, is_strict=is_strict)
+    _check_provenance(record, keys, is_strict=is_strict)
     check_course(record, find_game, find_wire)
     return record
 
@@ -85,14 +83,13 @@ def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_d
     return match
 
 
-def _check_provenance(record: Record, keys: Collection[str], heads: Collection[str], *, is_strict: bool) -> None:
-    """Check who sealed a record, and that it has the lines that players were told of."""
+def _check_provenance(record: Record, keys: Collection[str], *, is_strict: bool) -> None:
+    """Check who sealed a record."""
     lines = len(record.chain.lines)
     check_key(record.path, 1, record.header.key, keys)
     if is_strict and record.seal is None:
         found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
         raise RecordError(record.path, lines + 1, "a result and its seal", found)
-    check_heads(record.chain, heads)
 
 
 def open_match(record: Record, find_game: FindGame) -> Match | None:

@@ -24,7 +24,6 @@ from ..forging import (
     Keys,
     audited,
     changed,
-    hash_of,
     is_accepted,
     lines_of,
     refused,
@@ -239,18 +238,6 @@ def test_a_record_is_of_one_of_the_keys(tmp_path: Path) -> None:
     assert (error.line, error.expected) == (1, f"key {FORGERS_KEY}")
     assert audited(path, sealed(CLEAN)).header.key == FORGERS_KEY
     assert refused(path, sealed(CLEAN), keys=[SEALER.public]).line == 1
-
-
-def test_a_record_has_the_heads_that_players_were_sent(tmp_path: Path) -> None:
-    """Any line's hash is found; that of a record sealed anew is another one, from the header on."""
-    path = tmp_path / "m"
-    path.write_bytes(record_of("clean"))
-    heads = [hash_of(line) for line in CLEAN]
-    assert audit(path, REGISTRY.game, heads=heads) == read_record(path)
-    path.write_bytes(sealed(CLEAN))
-    for head in heads:
-        with pytest.raises(RecordError, match=f"m: expected a line with the hash {head}; found none"):
-            audit(path, REGISTRY.game, heads=[head])
 
 
 # --- the rules
