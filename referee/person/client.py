@@ -9,7 +9,7 @@ from twisted.python.failure import Failure
 
 from protocol.connection import Connection, Role
 from protocol.errors import ProtocolError
-from protocol.fairness import DealVerdict, Witness, nonce_commitment
+from protocol.fairness import nonce_commitment
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Ack, Hello, Message, Move, Nonce, Offer, Ready, Reveal
 
@@ -36,13 +36,7 @@ class PersonClient(Protocol):
         self._hear = hear
         self._gone = gone
         self._connection = Connection(Role.PLAYER)
-        self._witness = Witness()
         self._nonce = os.urandom(16).hex()
-
-    @property
-    def verdict(self) -> DealVerdict | None:
-        """Whether the referee kept its commitment; None as long as it has not revealed its seed."""
-        return self._witness.verdict
 
     def connectionMade(self) -> None:
         """Greet."""
@@ -53,7 +47,6 @@ class PersonClient(Protocol):
         try:
             self._connection.receive_data(data)
             while isinstance(message := self._connection.next_event(), Message):
-                self._witness.see(message)
                 self._answer(message)
                 self._hear(message)
         except ProtocolError:
@@ -70,7 +63,6 @@ class PersonClient(Protocol):
     def send(self, message: Message) -> None:
         """Send a message."""
         self.transport.write(self._connection.send(message))
-        self._witness.see(message)
 
     def _answer(self, message: Message) -> None:
         """Answer what needs nobody's thought."""

@@ -204,11 +204,6 @@ class Crosstable:
         """Return how an entrant fared against another; all zeros if they never met."""
         return self._met[entrant].get(opponent, HeadToHead())
 
-    def crosstable(self) -> tuple[tuple[HeadToHead, ...], ...]:
-        """Return everyone against everyone, indexed [entrant][opponent]; the diagonal is all zeros."""
-        everyone = range(len(self._sums))
-        return tuple(tuple(self.head_to_head(entrant, other) for other in everyone) for entrant in everyone)
-
     def missed(self, entrant: int) -> int:
         """Return how many rounds went by without an entrant that has withdrawn; 0 for all others.
 

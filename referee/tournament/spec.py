@@ -3,7 +3,6 @@
 How many tables there are, where records go and who may watch is not part of it: that may change while it goes on.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -86,10 +85,6 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             for entrant in self.entrants
         )
         return EntrantField(entrants=entrants, seats=self.seats)
-
-    def digest(self) -> str:
-        """Return the SHA-256, in hex, of everything in it."""
-        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
 
 def differences(old: TournamentSpec, new: TournamentSpec) -> Mapping[str, tuple[Any, Any]]:

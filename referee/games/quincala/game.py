@@ -220,7 +220,6 @@ class QuincalaGame(Game[State, View, Move]):
             fresh=_marks(field, view.fresh),
             path=tuple(field.number(*dot) for dot in view.path),
             placed=tuple(field.number(*dot) for dot in view.placed),
-            mover=seat if view.steps or view.skipped else 1 - seat,
         )
 
     def seat_count(self, state: State) -> int:

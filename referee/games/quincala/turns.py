@@ -58,8 +58,6 @@ class State(Struct, frozen=True, kw_only=True):
     """Where pieces were placed, in the same turn."""
     order: tuple[int, ...] = (0, 1)
     """Seats still in the game."""
-    mover: int = -1
-    """The seat that made the last play."""
     last: Mapping[str, Any] | None = None
     """The last play, plain, as everybody may know it."""
     ending: Ending | None = None
@@ -234,7 +232,7 @@ def _stepped(state: State, last: dict[str, Any], **changes: Any) -> State:
     """Return the state after a play of the seat to move, its turn not yet over."""
     last["seat"] = state.seat
     last["skipped"] = ()
-    return replace(state, last=last, steps=state.steps + 1, skips=0, mover=state.seat, **changes)
+    return replace(state, last=last, steps=state.steps + 1, skips=0, **changes)
 
 
 def _turn_over(state: State) -> State:
