@@ -92,7 +92,7 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
     name = new_name()
     worker = DaskWorker(options.address, options.keys, name, options.tables, settings.folder / "dask", options.say)
     host = Host(reactor, name, settings, worker.tell, options.say)
-    calls.answering[:] = [host]
+    calls.answering.update(enter=host.enter, keep=host.keep, stop=host.stop, describe=host.describe, play=host.play)
     worker.start(host)
     try:
         await Deferred()

@@ -5,63 +5,37 @@ The dispatcher imports this module only to name them, and so it imports nothing 
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
-
-class Called(Protocol):
-    """What answers on a host."""
-
-    def enter(self, data: bytes) -> bytes:
-        """Let a run of a tournament in."""
-
-    def keep(self, data: bytes) -> bytes:
-        """Keep a program's folder."""
-
-    def stop(self, data: bytes) -> bytes:
-        """Stop a match, or all of a run."""
-
-    def describe(self, data: bytes) -> bytes:
-        """Say how the host is."""
-
-    def play(self, data: bytes) -> bytes:
-        """Play a match to its end."""
-
-
-answering: list[Called] = []
-"""This process's host, if it is one."""
+answering: dict[str, Callable[[bytes], bytes]] = {}
+"""What answers on this process's host, if it is one: name of a call -> method."""
 
 
 def enter(data: bytes) -> bytes:
     """Let a run of a tournament in."""
-    return answering[0].enter(data)
+    return answering["enter"](data)
 
 
 def keep(data: bytes) -> bytes:
     """Keep a program's folder."""
-    return answering[0].keep(data)
+    return answering["keep"](data)
 
 
 def stop(data: bytes) -> bytes:
     """Stop a match, or all of a run."""
-    return answering[0].stop(data)
+    return answering["stop"](data)
 
 
 async def describe(data: bytes) -> bytes:
     """Say how the host is; that is tried out in a thread, for Dask's own loop is not to stand still meanwhile."""
-    return await asyncio.to_thread(answering[0].describe, data)
+    return await asyncio.to_thread(answering["describe"], data)
 
 
 def play(data: bytes) -> bytes:
-    """Play a match to its end: it takes a table, and a thread as long."""
-    return answering[0].play(data)
+    """Play a match to its end, or wait for the end of one that is played or was; it takes a thread as long."""
+    return answering["play"](data)
 
 
-def fetch(data: bytes) -> bytes:
-    """Wait for the end of a match that a host plays, or has played, while it takes no more of them."""
-    return answering[0].play(data)
-
-
-PLAYS: dict[str, tuple[Callable[[bytes], bytes], int]] = {play.__name__: (play, 1), fetch.__name__: (fetch, 0)}
-"""Those that last as long as a match, and how many tables they take."""
+PLAYS = {"play": 1, "fetch": 0}
+"""As what `play` is asked for -> how many tables it takes: a host that takes no more matches has none to take."""
 CALLS: dict[str, Callable[[bytes], bytes]] = {call.__name__: call for call in (enter, keep, stop)}
 """Those that are answered at once."""

@@ -5,14 +5,41 @@ ignores it: events, and the exceptions of tasks. This rests on the insides of Da
 sends each of these from a hostile host, and is to be run with every new version.
 """
 
+from pathlib import Path
 from typing import Any, NoReturn
 
+from distributed import Client
 from distributed.protocol import pickle
 from distributed.protocol.serialize import families, register_serialization_family
+
+from .security import security_of
+
+_PLAIN = ["msgpack", "error"]
 
 
 class Unreadable(TypeError):
     """Something that would have to be run to be read."""
+
+
+def plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
+    """Return a client, not yet connected, of a process that reads nothing but plain data from now on.
+
+    Args:
+        address: of the scheduler.
+        keys: folder of the certificates.
+        reply_s: how long the scheduler may take to answer.
+    """
+    close_pickle()
+    return Client(  # type: ignore[no-untyped-call]
+        address,
+        timeout=reply_s,
+        security=security_of(keys),
+        asynchronous=True,
+        set_as_default=False,
+        direct_to_workers=False,
+        serializers=_PLAIN,
+        deserializers=_PLAIN,
+    )
 
 
 def close_pickle() -> None:

@@ -13,11 +13,10 @@ from collections.abc import Coroutine
 from typing import Any, NoReturn
 
 import msgspec
-from distributed import Client
 
 from ..net.jobs.messages import Frames, framed
 from . import calls
-from .closed_pickle import close_pickle
+from .closed_pickle import plain_client
 from .messages import (
     MAX_ANSWER_BYTES,
     MAX_TOLD_BYTES,
@@ -32,7 +31,6 @@ from .messages import (
     SeenHost,
     Told,
 )
-from .security import security_of
 
 REPLY_S = 20.0
 """How long the scheduler, or a host in a call, may take to answer."""
@@ -102,9 +100,9 @@ class Dispatcher:
 
     async def _played(self, ask: Ask) -> Any:
         """Have a match played: it waits at its host for the tables that it takes, and no other host takes it."""
-        play, tables = calls.PLAYS[ask.call]
+        tables = calls.PLAYS[ask.call]
         future = self._client.submit(
-            play,
+            calls.play,
             ask.data,
             key=f"match-{self._life}-{ask.number}",
             workers=[ask.host],
@@ -152,17 +150,7 @@ async def _serve(descriptor: int) -> None:
     if not first or not isinstance(first[0], Connect):
         return
     connect = first[0]
-    plain = ["msgpack", "error"]
-    client: Any = Client(  # type: ignore[no-untyped-call]
-        connect.address,
-        timeout=REPLY_S,
-        security=security_of(connect.keys),
-        asynchronous=True,
-        set_as_default=False,
-        direct_to_workers=False,
-        serializers=plain,
-        deserializers=plain,
-    )
+    client = plain_client(connect.address, connect.keys, REPLY_S)
     async with asyncio.timeout(REPLY_S):
         await client
     dispatcher = Dispatcher(client, writer)
@@ -198,7 +186,6 @@ def run(descriptor: int) -> None:
         descriptor: of the socket.
     """
     os.set_inheritable(descriptor, False)
-    close_pickle()
     try:
         asyncio.run(_serve(descriptor))
     except Exception as error:  # noqa: BLE001  # the coordinator tells of it

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..errors import RefereeError
 from . import calls
-from .security import check_address, security_of
+from .security import check_address
 
 REPLY_S = 20.0
 """How long the scheduler, and then all hosts together, may take to answer."""
@@ -60,9 +60,6 @@ def ask_hosts(address: str, keys: Path | None) -> list[AskedHost]:
         NoAnswer: the scheduler does not answer.
     """
     check_address(address, keys)
-    from .closed_pickle import close_pickle  # noqa: PLC0415  # needs Dask, which was looked for
-
-    close_pickle()
     try:
         return asyncio.run(_asked(address, keys))
     except (OSError, TimeoutError) as error:
@@ -72,19 +69,9 @@ def ask_hosts(address: str, keys: Path | None) -> list[AskedHost]:
 
 
 async def _asked(address: str, keys: Path | None) -> list[AskedHost]:
-    from distributed import Client  # noqa: PLC0415  # an extra, which was looked for
+    from .closed_pickle import plain_client  # noqa: PLC0415  # needs Dask, which was looked for
 
-    plain = ["msgpack", "error"]
-    connecting: Any = Client(  # type: ignore[no-untyped-call]
-        address,
-        timeout=REPLY_S,
-        security=security_of(keys),
-        asynchronous=True,
-        set_as_default=False,
-        serializers=plain,
-        deserializers=plain,
-    )
-    async with asyncio.timeout(2 * REPLY_S), connecting as client:
+    async with asyncio.timeout(2 * REPLY_S), plain_client(address, keys, REPLY_S) as client:
         found = (await client.scheduler.identity(n_workers=-1))["workers"]
         answers = await client.run(calls.describe, b"", workers=list(found), on_error="return") if found else {}
     return sorted((_read(about, answers.get(where)) for where, about in found.items()), key=lambda host: host.name)

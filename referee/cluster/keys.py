@@ -5,7 +5,6 @@ lost is worth nothing only when its days are over, or once a new authority is in
 """
 
 import ipaddress
-import re
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,12 +13,13 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePrivateKey, generate_private_key
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Struct
 
 from ..errors import BadRequest
 from ..files.whole import write_whole
+from ..record.key_file import pem_of
 from ..text import visible
 
 CA = "ca.pem"
@@ -29,7 +29,6 @@ MAX_DAYS = 365
 EARLIER = timedelta(hours=12)
 """So long before they are made certificates are valid: clocks of other hosts may be slow."""
 _MAX_NAME_CHARS = 253
-_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 
 
 class BadKeys(BadRequest):
@@ -69,7 +68,7 @@ def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -
         key = generate_private_key(SECP256R1())
         begun = _begun(_title(f"referee cluster {role}"), title, key, now, until)
         certificate = _of_role(begun, names).sign(authority, SHA256())
-        pieces[f"{role}.pem"] = [_private(key), certificate.public_bytes(Encoding.PEM)]
+        pieces[f"{role}.pem"] = [pem_of(key), certificate.public_bytes(Encoding.PEM)]
     _write(folder, pieces)
     return MadeKeys(folder=folder, until=until.astimezone(UTC).isoformat())
 
@@ -130,10 +129,6 @@ def _name_of(host: str) -> x509.GeneralName:
     ):
         raise BadKeys(f"{visible(host)[:80]!r} is no name or address of a host: write `lab1.example.org` or `10.0.0.1`")
     return x509.DNSName(host)
-
-
-def _private(key: EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _write(folder: Path, pieces: dict[str, list[bytes]]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -53,7 +54,7 @@ def make_key(path: Path) -> Sealer:
     key = Ed25519PrivateKey.generate()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(path, [_content(key)], mode=0o600, may_replace=False)
+        write_whole(path, [pem_of(key)], mode=0o600, may_replace=False)
     except OSError as error:
         if path.exists():
             raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
@@ -80,15 +81,15 @@ def load_key(path: Path) -> Sealer:
         raise BadKey(f"{path} is no private key in PEM: {error}") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise BadKey(f"{path} is no Ed25519 key")
-    if data != _content(key):
+    if data != pem_of(key):
         raise BadKey(
             f"{path} has another form than `referee key make` gives; `openssl pkey -in {path}` prints that one"
         )
     return Sealer(key)
 
 
-def _content(key: Ed25519PrivateKey) -> bytes:
-    """Return what a key's file holds, and nothing else."""
+def pem_of(key: Ed25519PrivateKey | EllipticCurvePrivateKey) -> bytes:
+    """Return what a private key's file holds, and nothing else."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 

@@ -15,10 +15,10 @@ from twisted.internet.task import LoopingCall
 from ...errors import RefereeError
 from ...launch import Builds, Confinement, Launch, ProgramLimits, house_launch, resolved
 from ...launch.confining import find_confinement
-from ...net.group_commit import Durability, GroupCommit
+from ...net.group_commit import Durability
 from ...net.jobs.job import JobSeat, KeylessSealer, MatchJob, decoded
 from ...net.jobs.tables import Tables
-from ...net.jobs.worker import LeftToOthers
+from ...net.jobs.worker import commits_of
 from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
 from ...record.record_files import record_names
@@ -66,7 +66,6 @@ class HostRun:
     ) -> None:
         self.tournament = hello.tournament
         self._run = hello.run
-        self._reactor = reactor
         self._folder = settings.folder / "records" / hello.run
         self._folder.mkdir(parents=True, exist_ok=True)
         self._confinement = confinement
@@ -76,7 +75,7 @@ class HostRun:
         """Match -> its course; some that are over, too."""
         self._over: deque[str] = deque()
         durability = Durability(hello.durability)
-        commits = GroupCommit(reactor, durability) if durability is Durability.TURN else LeftToOthers(reactor)
+        commits = commits_of(reactor, durability)
         services = MatchServices(confinement=confinement, durability=durability)
         self._tables = Tables(reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits)
         self._tables.lag.start()

@@ -86,6 +86,11 @@ class LeftToOthers(GroupCommit):
         return deferLater(self._loop, 0)
 
 
+def commits_of(reactor: Any, durability: Durability) -> GroupCommit:
+    """Return what syncs records that somebody else seals: nothing, unless each turn is to be synced."""
+    return GroupCommit(reactor, durability) if durability is Durability.TURN else LeftToOthers(reactor)
+
+
 class Worker:
     """Plays matches for a tournament's process.
 
@@ -135,8 +140,7 @@ class Worker:
             confinement=around.confinement(),
             durability=around.durability,
         )
-        is_synced = around.durability is Durability.TURN
-        commits = GroupCommit(self._reactor, around.durability) if is_synced else LeftToOthers(self._reactor)
+        commits = commits_of(self._reactor, around.durability)
         self._tables = Tables(
             self._reactor, self._now, around.folder, services, around.keep_for, around.process, commits
         )
