@@ -121,11 +121,11 @@ class Window:
     """A square window on a board without edges; its middle is the middle of what lies on the board.
 
     Args:
-        cells: (row, column) of all that lies there, maybe nothing.
+        laid: (row, column, name) of all that lies there, maybe nothing.
     """
 
-    def __init__(self, cells: Iterable[tuple[int, int]]) -> None:
-        rows, columns = zip(*cells, strict=True) if cells else ((0,), (0,))
+    def __init__(self, laid: Iterable[tuple[int, int, str]]) -> None:
+        rows, columns, _ = zip(*laid, strict=True) if laid else ((0,), (0,), ())
         self._top = (min(rows) + max(rows)) // 2 - WINDOW // 2
         self._left = (min(columns) + max(columns)) // 2 - WINDOW // 2
 

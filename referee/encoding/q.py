@@ -43,7 +43,7 @@ class QEncoding(Encoding):
 
     def _values(self, view: View, chosen: tuple[Any, ...]) -> Iterable[tuple[str, Any]]:
         """Yield the parts with their values."""
-        window = _window(view)
+        window = Window(view.map)
         placed = [(row, column, name) for name, (row, column) in zip(chosen[::2], chosen[1::2], strict=False)]
         ones: list[int] = []
         for row, column, name in (*view.map, *placed):
@@ -64,10 +64,6 @@ class QEncoding(Encoding):
     def numbers(self, view: View, steps: Sequence[Any]) -> Iterable[int]:
         """Return the numbers of words and tiles, or of squares."""
         if isinstance(steps[0], tuple):
-            first, window = self._first["square"], _window(view)
+            first, window = self._first["square"], Window(view.map)
             return [first + window.index(row, column) for row, column in steps]
         return map(_ACTIONS.__getitem__, steps)
-
-
-def _window(view: View) -> Window:
-    return Window([(row, column) for row, column, _ in view.map])

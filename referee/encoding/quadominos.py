@@ -51,7 +51,7 @@ class QuadOminosEncoding(Encoding):
 
     def _values(self, view: View, chosen: tuple[Any, ...]) -> Iterable[tuple[str, Any]]:
         """Yield the parts with their values."""
-        window = _window(view)
+        window = Window(view.board)
         places: list[int] = []
         values: list[float] = []
         for row, column, name in view.board:
@@ -73,10 +73,6 @@ class QuadOminosEncoding(Encoding):
     def numbers(self, view: View, steps: Sequence[Any]) -> Iterable[int]:
         """Return the numbers of words and tiles, or of squares."""
         if isinstance(steps[0], tuple):
-            first, window = self._first["square"], _window(view)
+            first, window = self._first["square"], Window(view.board)
             return [first + window.index(row, column) for row, column in steps]
         return map(_ACTIONS.__getitem__, steps)
-
-
-def _window(view: View) -> Window:
-    return Window([(row, column) for row, column, _ in view.board])

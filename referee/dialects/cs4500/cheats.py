@@ -4,14 +4,15 @@ Source: The course CS4500 of Fall 2023, milestone 8, JCheat.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from ...games.q.tiles import BY_NAME, KINDS, NAMES, Cell, Tile, frontier, in_line, misfit, spots
+from sample_players.python.q_table import Placed, board_of, hand_of, place
+
+from ...games.q.tiles import KINDS, Cell, Tile, frontier, in_line, misfit, spots
 
 Cheat = Callable[[Any], Any]
-Placed = tuple[Cell, Tile]
 MAX_STEPS = 20_000
 """Placements looked at for a placement out of line. Only small hands on small maps need a whole search, and those
 have fewer; a large hand finds one among the first few."""
@@ -19,23 +20,23 @@ have fewer; a large hand finds one among the first few."""
 
 def non_adjacent(view: Any) -> Any:
     """Place a tile where it touches nothing."""
-    board = _board_of(view)
+    board = board_of(view)
     row = max(row for row, _ in board) + 2
-    tile = (_hand_of(view) or [0])[0]
-    return _place([((row, 0), tile)])
+    tile = (hand_of(view) or [0])[0]
+    return place([((row, 0), tile)])
 
 
 def tile_not_owned(view: Any) -> Any:
     """Place a kind of tile that is not in hand: one that fits somewhere if there is one."""
-    hand = set(_hand_of(view))
-    board = _board_of(view)
+    hand = set(hand_of(view))
+    board = board_of(view)
     free = frontier(board)
     missing = [tile for tile in range(KINDS) if tile not in hand]
     for tile in missing:
         cells = spots(board, tile, free)
         if cells:
-            return _place([(cells[0], tile)])
-    return _place([(min(free), missing[0])]) if missing else None
+            return place([(cells[0], tile)])
+    return place([(min(free), missing[0])]) if missing else None
 
 
 def bad_ask_for_tiles(view: Any) -> Any:
@@ -45,21 +46,21 @@ def bad_ask_for_tiles(view: Any) -> Any:
 
 def no_fit(view: Any) -> Any:
     """Place an own tile next to the map where it does not fit."""
-    board = _board_of(view)
+    board = board_of(view)
     free = sorted(frontier(board))
-    for tile in dict.fromkeys(_hand_of(view)):
+    for tile in dict.fromkeys(hand_of(view)):
         for cell in free:
             if misfit(board, cell, tile) is not None:
-                return _place([(cell, tile)])
+                return place([(cell, tile)])
     return None
 
 
 def not_a_line(view: Any) -> Any:
     """Place own tiles that each fit when placed, but do not lie in one row or column."""
-    board = _board_of(view)
-    longer = _longer(board, _hand_of(view), frontier(board))
+    board = board_of(view)
+    longer = _longer(board, hand_of(view), frontier(board))
     out_of_line = (placed for placed in islice(longer, MAX_STEPS) if not in_line([cell for cell, _ in placed]))
-    return next(map(_place, out_of_line), None)
+    return next(map(place, out_of_line), None)
 
 
 def _longer(board: dict[Cell, Tile], hand: list[Tile], free: set[Cell]) -> Iterator[list[Placed]]:
@@ -84,18 +85,6 @@ def _continuations(
         rest.remove(tile)
         spots_left = (spots_left - {cell}) | (frontier({cell: tile}) - extended.keys())
     return [[*placed, (cell, tile)] for tile in dict.fromkeys(rest) for cell in spots(extended, tile, spots_left)]
-
-
-def _board_of(view: Any) -> dict[Cell, Tile]:
-    return {(row, column): BY_NAME[name] for row, column, name in view["map"]}
-
-
-def _hand_of(view: Any) -> list[Tile]:
-    return sorted(BY_NAME[name] for name in view["hand"])
-
-
-def _place(placed: Sequence[Placed]) -> dict[str, Any]:
-    return {"action": "place", "tiles": [[row, column, NAMES[tile]] for (row, column), tile in placed]}
 
 
 CHEATS: dict[str, Cheat] = {
