@@ -171,16 +171,11 @@ class SpectatedTables(Observer):
 
     def match_closed(self, entry: MatchEntry) -> None:
         """Write how a match stood at its end."""
-        self._end(entry)
-
-    def match_voided(self, entry: MatchEntry) -> None:
-        """Write how a match stood at its end."""
-        self._end(entry)
-
-    def _end(self, entry: MatchEntry) -> None:
         table = self._tables.pop(entry.match, None)
         if table is not None:
             self._tell(table)
+
+    match_voided = match_closed
 
     def _tell(self, table: _Table) -> None:
         if table.has_changed:

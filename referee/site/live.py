@@ -124,7 +124,7 @@ class LiveTables:
 
     def opened(self, table: LiveTable) -> None:
         """Lay a table for another match."""
-        self._soon(self._lay, table)
+        self._soon(self._put, table)
 
     def changed(self, tournament: str, seen: SeenTable) -> None:
         """Show how a match stands."""
@@ -146,9 +146,6 @@ class LiveTables:
             self._clock.callLater(self._delay_s, act, *args)
         else:
             act(*args)
-
-    def _lay(self, table: LiveTable) -> None:
-        self._put(table)
 
     def _unpack(self, tournament: str, packed: bytes) -> None:
         self._show(tournament, msgspec.json.decode(zlib.decompress(packed), type=SeenTable))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.threads import deferToThread
 
 from ..errors import RefereeError
@@ -80,15 +80,15 @@ class OrganiserPages:
         return b""
 
     async def _start(self, visit: Visit, name: str) -> bytes:
-        return await self._done(visit, name, lambda: self._desk.start(visit.person.name, name))
+        return await self._done(visit, name, self._desk.start, visit.person.name, name)
 
     async def _pause(self, visit: Visit, name: str) -> bytes:
-        return await self._done(visit, name, lambda: self._desk.pause(visit.person.name, name))
+        return await self._done(visit, name, self._desk.pause, visit.person.name, name)
 
-    async def _done(self, visit: Visit, name: str, act: Callable[[], None]) -> bytes:
-        """Do something with a tournament; show it again with the reason if that is refused."""
+    async def _done(self, visit: Visit, name: str, act: Callable[..., object], *args: Any) -> bytes:
+        """Do something with a tournament, now or later; show it again with the reason if that is refused."""
         try:
-            act()
+            await maybeDeferred(act, *args)
         except RefereeError as error:
             return await self._tournament(_refused(visit), name, str(error))
         return sent_on(visit.request, HOME)
@@ -96,13 +96,8 @@ class OrganiserPages:
     async def _rule(self, visit: Visit, name: str) -> bytes:
         form = visit.form
         kind, to = form.text("kind"), form.text("to") if form.text("kind") == "award" else ""
-        try:
-            await deferToThread(
-                self._desk.rule, visit.person.name, name, kind, form.text("subject"), to, form.text("reason")
-            )
-        except RefereeError as error:
-            return await self._tournament(_refused(visit), name, str(error))
-        return sent_on(visit.request, HOME)
+        about = form.text("subject"), to, form.text("reason")
+        return await self._done(visit, name, deferToThread, self._desk.rule, visit.person.name, name, kind, *about)
 
     async def _add_author(self, visit: Visit) -> bytes:
         name, may_renew = visit.form.text("name"), bool(visit.form.text("renew"))

@@ -10,6 +10,7 @@ import msgspec
 
 from ...clock import wall_clock
 from ...errors import BadRequest
+from ...launch.limits import MIB
 from ...net.links.tokens import add_tokens
 from ...plugins import installed
 from ...site.organiser_desk import AuthorLine, Deed, Machine, TournamentLine
@@ -23,7 +24,6 @@ from .whole_archive import archive_of
 
 DEEDS = "deeds.log"
 """File of the log, a line for each deed."""
-_MIB = 1 << 20
 _SAID_LINES, _SAID_BYTES = 5, 4096
 """What of a process' words is shown."""
 _MOST_DEEDS_BYTES = 1 << 20
@@ -85,7 +85,7 @@ class Organising:
             load=os.getloadavg()[0],
             cores=os.cpu_count() or 1,
             memory_free_mib=_memory_free_mib(),
-            disk_free_mib=shutil.disk_usage(self._folder).free // _MIB,
+            disk_free_mib=shutil.disk_usage(self._folder).free // MIB,
             lag_ms=self._lag_ms(),
         )
 

@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 
 from ...clock import Port, Timer
 from ...errors import RefereeError
+from ...launch.limits import MIB
 from ...observers import Observer
 from ...pairing.base import RoundToPair
 from ...record.match_entries import outcome
@@ -44,7 +45,6 @@ LOOK_S = 1.0
 """How often it is looked whether an organiser has ruled on something, or somebody wants to join."""
 REFRESH_S = 0.25
 """How often observers may show what has changed."""
-_MIB = 1 << 20
 
 
 class TournamentStopped(RefereeError):
@@ -251,7 +251,7 @@ class TournamentRunner:
 
     def _has_room(self) -> bool:
         """Tell whether the disk has room for another record; look again later else."""
-        free_mib = shutil.disk_usage(self._run_settings.folder).free / _MIB
+        free_mib = shutil.disk_usage(self._run_settings.folder).free / MIB
         if free_mib >= self._run_settings.min_free_mib:
             return True
         where, least = self._run_settings.folder, self._run_settings.min_free_mib
