@@ -55,20 +55,24 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
                 head=head,
             )
         case EndSeat():
-            message = End(
-                match=name,
-                winners=list(command.winners),
-                ranking=[list(level) for level in command.ranking],
-                scores=list(command.scores),
-                void=command.void,
-                seed=_revealed_seed(match, command),
-                nonces=list(match.nonces.opened),
-                ack=command.ack,
-                head=head,
-            )
+            message = _end(command, match, head)
         case _:
             raise AssertionError(f"{command} says nothing to a seat")
     return message
+
+
+def _end(command: EndSeat, match: Match, head: str) -> End:
+    return End(
+        match=match.setup.match,
+        winners=list(command.winners),
+        ranking=[list(level) for level in command.ranking],
+        scores=list(command.scores),
+        void=command.void,
+        seed=_revealed_seed(match, command),
+        nonces=list(match.nonces.opened),
+        ack=command.ack,
+        head=head,
+    )
 
 
 def _revealed_seed(match: Match, end: EndSeat) -> str | None:

@@ -139,21 +139,25 @@ class TournamentRunner:
                 await course
             raise
         finally:
-            self._recorder.commits = None
-            self._tables.lag.stop()
-            self._refreshing.stop()
-            if self._looking.running:
-                self._looking.stop()
-            if self._look_course is not None:
-                self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
-            self._call_off()
-            self._pool.close()
-            await self._early.close()
-            await self._tables.close()
-            if self._elsewhere is not None:
-                await self._elsewhere.close()
-            if port is not None:
-                await stopped(port)
+            await self._close(port)
+
+    async def _close(self, port: Port | None) -> None:
+        """End all that runs beside the matches, and wait until nothing is left of it."""
+        self._recorder.commits = None
+        self._tables.lag.stop()
+        self._refreshing.stop()
+        if self._looking.running:
+            self._looking.stop()
+        if self._look_course is not None:
+            self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
+        self._call_off()
+        self._pool.close()
+        await self._early.close()
+        await self._tables.close()
+        if self._elsewhere is not None:
+            await self._elsewhere.close()
+        if port is not None:
+            await stopped(port)
 
     def _look(self) -> Deferred[None]:
         """Take in what was asked for meanwhile, and go on by it."""
