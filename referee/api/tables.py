@@ -10,13 +10,55 @@ from ..match.commands import rank_of
 from ..tournament.match_context import MatchEntry
 
 Row = tuple[Any, ...]
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "matches": ("match", "turns", "reason", "seat", "player", "rank", "score", "used_ms", "foul"),
-    "turns": ("match", "turn", "seat", "player", "move", "is_legal", "score", "took_ms"),
-    "fouls": ("match", "turn", "seat", "player", "cause", "rule", "code", "detail"),
-    "times": ("match", "turn", "seat", "player", "used_ms", "limit_ms", "lag_ms"),
+Kind = type[str] | type[int] | type[float] | type[bool]
+COLUMNS: dict[str, dict[str, Kind]] = {
+    "matches": {
+        "match": str,
+        "turns": int,
+        "reason": str,
+        "seat": int,
+        "player": str,
+        "rank": int,
+        "score": int,
+        "used_ms": float,
+        "foul": str,
+    },
+    "turns": {
+        "match": str,
+        "turn": int,
+        "seat": int,
+        "player": str,
+        "move": str,
+        "is_legal": bool,
+        "score": int,
+        "took_ms": float,
+    },
+    "fouls": {
+        "match": str,
+        "turn": int,
+        "seat": int,
+        "player": str,
+        "cause": str,
+        "rule": str,
+        "code": str,
+        "detail": str,
+    },
+    "times": {
+        "match": str,
+        "turn": int,
+        "seat": int,
+        "player": str,
+        "used_ms": float,
+        "limit_ms": float,
+        "lag_ms": float,
+    },
 }
-"""Name of a table -> its columns."""
+"""Name of a table -> its columns, each with what it holds where it is not None.
+
+Libraries are told, as they can't see it in a column without values, and tables of several matches have to fit together.
+"""
+_PANDAS: dict[Kind, str] = {str: "string", int: "Int64", float: "float64", bool: "bool"}
+_ARROW: dict[Kind, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
 class NotInstalled(RefereeError):
@@ -76,7 +118,11 @@ class Tables(ABC):
         Raises:
             RefereeError: pandas is not installed, or as for `rows`.
         """
-        return _library("pandas").DataFrame(self._by_column(table))
+        pandas, columns = _library("pandas"), self._by_column(table)
+        kinds = COLUMNS[table]
+        return pandas.DataFrame(
+            {column: pandas.Series(values, dtype=_PANDAS[kinds[column]]) for column, values in columns.items()}
+        )
 
     def to_polars(self, table: str = "matches") -> Any:
         """Return a table as a `polars.DataFrame`.
@@ -87,7 +133,7 @@ class Tables(ABC):
         Raises:
             RefereeError: Polars is not installed, or as for `rows`.
         """
-        return _library("polars").DataFrame(self._by_column(table))
+        return _library("polars").DataFrame(self._by_column(table), schema=COLUMNS[table])
 
     def to_arrow(self, table: str = "matches") -> Any:
         """Return a table as a `pyarrow.Table`.
@@ -98,7 +144,9 @@ class Tables(ABC):
         Raises:
             RefereeError: PyArrow is not installed, or as for `rows`.
         """
-        return _library("pyarrow").table(self._by_column(table))
+        pyarrow, columns = _library("pyarrow"), self._by_column(table)
+        schema = pyarrow.schema([(column, _ARROW[kind]) for column, kind in COLUMNS[table].items()])
+        return pyarrow.table(columns, schema=schema)
 
     def _match_rows(self) -> Iterator[Row]:
         for entry in self._entries():

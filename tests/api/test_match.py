@@ -97,7 +97,7 @@ def test_rows_have_their_columns(match: referee.Match) -> None:
     moves = len(match.turns)
     assert counts == {"matches": 3, "fouls": 1, "turns": moves, "times": moves + 3}
     for table, columns in COLUMNS.items():
-        assert {tuple(row) for row in match.rows(table)} == {columns}
+        assert {tuple(row) for row in match.rows(table)} == {tuple(columns)}
     assert [row["is_legal"] for row in match.rows("turns")].count(False) == 1
     assert {row["player"]: row["rank"] for row in match.rows()} == {"greedy": 1, "dag": 2, "illegal": 3}
     with pytest.raises(referee.RefereeError, match="no table 'moves'"):
@@ -105,25 +105,35 @@ def test_rows_have_their_columns(match: referee.Match) -> None:
 
 
 class Library:
-    """Stands for a library of tables: keeps what it is given."""
+    """Stands for a library of tables, whose real ones `tests.api.libraries` tries: keeps what it is given."""
 
     @staticmethod
-    def table(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return the columns."""
-        return columns
+    def table(columns: dict[str, list[Any]], schema: Any = None) -> tuple[dict[str, list[Any]], Any]:
+        """Return the columns, and what they are said to hold."""
+        return columns, schema
 
     DataFrame = table
+    schema = dict
+
+    @staticmethod
+    def Series(values: list[Any], dtype: str) -> list[Any]:  # as pandas calls it
+        """Return the values."""
+        assert dtype in ("string", "Int64", "float64", "bool")
+        return values
 
 
 @pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
 def test_tables_are_those_of_what_is_installed(
     name: str, match: referee.Match, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each library gets whole columns; without it, the error says what to install."""
+    """Each library gets whole columns, and is told what they hold; without it, the error says what to install."""
     convert = getattr(match, f"to_{name.removeprefix('py')}")
     monkeypatch.setitem(sys.modules, name, Library)
-    assert convert("fouls")["rule"] == ["q.place.adjacent"]
-    assert list(convert()) == list(COLUMNS["matches"])
+    columns, schema = convert("fouls")
+    assert columns["rule"] == ["q.place.adjacent"]
+    assert list(columns) == list(COLUMNS["fouls"])
+    assert list(schema or columns) == list(columns)
+    assert list(convert()[0]) == list(COLUMNS["matches"])
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(referee.RefereeError, match=f"pip install {name}"):
         convert()
