@@ -217,7 +217,10 @@ class Hosts:
         host = self._hosts.get(found.name)
         if host is None:
             if not self._processes:
-                self._say_once("as many hosts have played as one run can have; stop the tournament, and go on with it")
+                self._say_once(
+                    f"host {found.name} is given nothing, nor is any that comes after it: as many hosts have played as "
+                    "one run can have; stop the tournament, and go on with it"
+                )
                 return
             host = self._hosts[found.name] = ClusterHost(found.name, self._processes.pop(0))
         if host.address == found.address:
@@ -250,7 +253,8 @@ class Hosts:
             self.put_aside(host, welcome.refused)
             return
         host.address, host.tables = found.address, found.tables
-        self.say(f"host {host.name} plays, {host.tables} matches at a time", host=host.name, address=host.address)
+        text = f"host {host.name} plays, {host.tables} matches at a time; records call it {host.process}"
+        self.say(text, host=host.name, address=host.address)
         for attempt in list(host.attempts.values()):
             if host.tables or attempt.followed.is_begun:
                 self._play(host, attempt)

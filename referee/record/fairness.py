@@ -49,6 +49,8 @@ class Timing(Struct, frozen=True, kw_only=True):
     """The longest standstill of the referee while the request was open."""
     cause: str | None
     """`timeout` or `refused-to-start` if its seat was expelled for time."""
+    process: str
+    """That played it, as the record calls it."""
     is_voided: bool
     """Whether it was too late, and not judged for a standstill of the referee: the answer counted, or the limit began
     anew."""
@@ -66,6 +68,21 @@ class PlayerTime(Struct, frozen=True, kw_only=True):
     answers: int
     median_ms: float
     most_ms: float
+
+
+class ProcessTime(Struct, frozen=True, kw_only=True):
+    """What answers took in the matches of one process that plays: of a worker, or of a host of a cluster."""
+
+    process: str
+    """As the records call it."""
+    matches: int
+    answers: int
+    median_ms: float
+    most_ms: float
+    lag_ms: float
+    """The most that the referee had there."""
+    standstills: int
+    """Requests during which it stood still there."""
 
 
 class Fairness(Struct, frozen=True, kw_only=True):
@@ -86,16 +103,21 @@ class Fairness(Struct, frozen=True, kw_only=True):
     """Verdicts on lateness that were not given."""
     players: list[PlayerTime]
     """By name."""
+    processes: list[ProcessTime]
+    """By name."""
 
 
 def timings(record: Record) -> list[Timing]:
     """Return every request of a record that was answered or ran out, in the order in which that happened."""
     limits: dict[int, float] = {}
     found: list[Timing] = []
+    process = ""
     for number, step in enumerate(record.steps, 2):
         event = step.event
-        if isinstance(event, e.Answer | e.DeadlinePassed) and event.seat in limits:
-            found.append(_timing(record, number, step, event, limits.pop(event.seat)))
+        if isinstance(event, e.Began):
+            process = event.process
+        elif isinstance(event, e.Answer | e.DeadlinePassed) and event.seat in limits:
+            found.append(_timing(record, number, step, event, limits.pop(event.seat), process))
         for command in step.commands:
             if command.get("limit_ms") is not None:
                 limits[command["seat"]] = command["limit_ms"]
@@ -103,7 +125,7 @@ def timings(record: Record) -> list[Timing]:
 
 
 def _timing(
-    record: Record, line: int, step: RecordedStep, event: e.Answer | e.DeadlinePassed, limit_ms: float
+    record: Record, line: int, step: RecordedStep, event: e.Answer | e.DeadlinePassed, limit_ms: float, process: str
 ) -> Timing:
     expelled = [
         command for command in step.commands if command["command"] == "expel-seat" and command["seat"] == event.seat
@@ -123,6 +145,7 @@ def _timing(
         lag_ms=event.lag_ms,
         stalled_ms=event.stalled_ms,
         cause=cause,
+        process=process,
         is_voided=cause is None and used_ms > limit_ms,
     )
 
@@ -145,6 +168,7 @@ def fairness(found: Sequence[Timing], matches: int = 1) -> Fairness:
         late=[timing for timing in found if timing.cause is not None],
         voided=[timing for timing in found if timing.is_voided],
         players=list(_players(answers)),
+        processes=list(_processes(found)),
     )
 
 
@@ -155,6 +179,24 @@ def _players(answers: Iterable[Timing]) -> Iterator[PlayerTime]:
     for name, times in sorted(used.items()):
         found = spread(times)
         yield PlayerTime(name=name, answers=len(times), median_ms=found.median_ms, most_ms=found.most_ms)
+
+
+def _processes(found: Iterable[Timing]) -> Iterator[ProcessTime]:
+    played: dict[str, list[Timing]] = {}
+    for timing in found:
+        played.setdefault(timing.process, []).append(timing)
+    for process, timings in sorted(played.items()):
+        answers = [timing for timing in timings if timing.is_answer]
+        used = spread(timing.used_ms for timing in answers)
+        yield ProcessTime(
+            process=process,
+            matches=len({timing.match for timing in timings}),
+            answers=len(answers),
+            median_ms=used.median_ms,
+            most_ms=used.most_ms,
+            lag_ms=max((timing.lag_ms for timing in answers), default=0.0),
+            standstills=sum(timing.stalled_ms > 0 for timing in timings),
+        )
 
 
 def spread(times_ms: Iterable[float]) -> TimeSpread:

@@ -123,7 +123,7 @@ def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pyt
     scene.let_in(a=1, b=1, c=1)
     for _ in range(2):
         scene.see(a=1, b=1, c=1, d=1)
-    assert [text.split()[0] for text in said] == ["no", "host", "host", "host", "as"]
+    assert [text.split()[0] for text in said] == ["no", "host", "host", "host", "host"]
 
 
 def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:

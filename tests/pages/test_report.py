@@ -103,6 +103,7 @@ def timing(used_ms: float, stalled_ms: float = 0.0, cause: str | None = None) ->
         lag_ms=12.0,
         stalled_ms=stalled_ms,
         cause=cause,
+        process="",
         is_voided=late and cause is None,
     )
 

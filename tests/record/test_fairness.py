@@ -19,7 +19,9 @@ def of(name: str) -> Fairness:
     return fairness(timings(read_record(GOLDEN / f"{name}.jsonl")))
 
 
-def timing(used_ms: float, limit_ms: float = 1000.0, *, is_answer: bool = True, lag_ms: float = 0.0) -> Timing:
+def timing(
+    used_ms: float, limit_ms: float = 1000.0, *, is_answer: bool = True, lag_ms: float = 0.0, process: str = ""
+) -> Timing:
     """Return a timing of seat 0."""
     return Timing(
         match="m",
@@ -33,6 +35,7 @@ def timing(used_ms: float, limit_ms: float = 1000.0, *, is_answer: bool = True, 
         lag_ms=lag_ms,
         stalled_ms=0.0,
         cause=None,
+        process=process,
         is_voided=False,
     )
 
@@ -105,3 +108,14 @@ def test_records_are_taken_together() -> None:
     )
     silent = of("never-opened")
     assert (silent.answers, silent.players, silent.lag.most_ms) == (0, [], 0.0)
+
+
+def test_a_slow_host_is_seen() -> None:
+    """Each process has the times of the matches that it has played; a limit that passed is no answer."""
+    slow = [timing(used_ms, process="b", lag_ms=used_ms / 10) for used_ms in (40.0, 60.0, 80.0)]
+    quick = [timing(10.0, process="a"), timing(2000.0, process="a", is_answer=False)]
+    found = fairness([*slow, *quick]).processes
+    times = [(each.process, each.matches, each.answers, each.median_ms, each.most_ms, each.lag_ms) for each in found]
+    assert times == [("a", 1, 1, 10.0, 10.0, 0.0), ("b", 1, 3, 60.0, 80.0, 8.0)]
+    (process,) = of("deadline").processes
+    assert (process.process, process.matches) != ("", 0)

@@ -34,7 +34,8 @@ def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
 
     Told are, for each match and for all together: the referee's own lag, which is never charged; its standstills; how
     many answers came within the last tenth of their limit; every expulsion for time, with what was used and what was
-    the referee's; every verdict on lateness that was not given for a standstill; and the time that each player used.
+    the referee's; every verdict on lateness that was not given for a standstill; the time that each player used; and,
+    where several processes have played (workers, or hosts of a cluster), the time of answers in each of them.
 
     Records are read, their chain and their seal checked; `referee audit` says whether they hold.
 
@@ -54,6 +55,9 @@ def _show(report: FairnessReport) -> None:
         out.print(_matches(report))
         out.print(_KEY, highlight=False)
         out.print(_players(report.total))
+        if len(report.total.processes) > 1:
+            out.print()
+            out.print(_processes(report.total))
     cases = (("expelled for time", report.total.late), ("not judged, for the referee stood still", report.total.voided))
     for title, found in cases:
         if found:
@@ -91,6 +95,17 @@ def _players(total: Fairness) -> RichTable:
     table = RichTable(*columns, show_edge=False, title="time used for an answer in ms", title_justify="left")
     for player in total.players:
         table.add_row(harmless(player.name), str(player.answers), f"{player.median_ms:.1f}", f"{player.most_ms:.1f}")
+    return table
+
+
+def _processes(total: Fairness) -> RichTable:
+    columns = numbers("matches", "answers", "median", "most", "lag", "stills")
+    title = "time used for an answer in ms, by worker or host"
+    table = RichTable("process", *columns, show_edge=False, title=title, title_justify="left")
+    for found in total.processes:
+        times = (f"{ms:.1f}" for ms in (found.median_ms, found.most_ms, found.lag_ms))
+        counts = (harmless(found.process), str(found.matches), str(found.answers))
+        table.add_row(*counts, *times, str(found.standstills))
     return table
 
 
