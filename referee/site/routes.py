@@ -16,12 +16,11 @@ from .answers import HTML, sent, sent_file
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .live import LiveTables
-from .live_routes import add_live
 from .members import Members, add_members
 from .openapi import PATH, openapi
+from .public_routes import add_live, add_search
 from .published import find_published
 from .search import Found
-from .search_routes import add_search
 from .visitors import Visitors
 
 
