@@ -1,8 +1,8 @@
-"""The pages of an author's practice matches: what may be asked for, what waits and why, and what came of it."""
+"""The pages of an author's practice matches, and of all of the author's that waits, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from twisted.internet.defer import DeferredLock
@@ -12,15 +12,41 @@ from ..errors import RemediableError
 from ..net.http_messages import Inquiry, Reply
 from ..pages.desk_pages import DeskPages
 from ..submissions.api import NOWHERE, AuthorApi
-from ..submissions.challenges import PRACTICE
+from ..submissions.challenges import PRACTICE, Challenge, PracticeRules
 from .answers import HTML, sent, sent_on
 from .doors import Doors, Visit
-from .practice_desk import PracticeDesk
+from .organiser_desk import QueueLine
 from .sessions import Role
 
-HOME = "/author/practice"
+HOME, QUEUE = "/author/practice", "/author/queue"
 _LISTS = ("submissions", "matches")
 """What the page is made of, as the service tells it."""
+
+
+class PracticeDesk(Protocol):
+    """Takes challenges, and tells how they stand; whatever is refused is a ChallengeRefused."""
+
+    def rules(self) -> Sequence[PracticeRules]:
+        """Return by whose rules may be played; none, if the organiser allows no practice matches."""
+
+    def challenges(self, author: str) -> Sequence[Challenge]:
+        """Return an author's challenges, the latest first."""
+
+    def why(self, challenge: Challenge) -> str:
+        """Return how a challenge stands that is not over: why it waits, or that it is played."""
+
+    async def challenge(self, author: str, tournament: str, version: str, opponent: str) -> None:
+        """Ask for a practice match.
+
+        Args:
+            author: who asks.
+            tournament: by whose rules.
+            version: number of the author's version that plays.
+            opponent: `house:NAME`, or the number of another version of the author's.
+        """
+
+    def replay(self, author: str, number: str) -> str | None:
+        """Return the page that shows a match of the author's again; None if there is none that is over."""
 
 
 class AuthorPractice:
@@ -29,12 +55,16 @@ class AuthorPractice:
     Args:
         desk: takes challenges.
         api: tells of versions and matches.
+        queue: returns what waits, of everybody.
         pages: makes the pages.
     """
 
-    def __init__(self, desk: PracticeDesk, api: AuthorApi, pages: DeskPages) -> None:
+    def __init__(
+        self, desk: PracticeDesk, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]], pages: DeskPages
+    ) -> None:
         self._desk = desk
         self._api = api
+        self._queue = queue
         self._pages = pages
         self._replaying = DeferredLock()
         """One replay is made at a time: that takes a core."""
@@ -43,10 +73,16 @@ class AuthorPractice:
         """Register the addresses."""
         doors.shows(Role.AUTHOR, HOME)(self._home)
         doors.shows(Role.AUTHOR, f"{HOME}/<number>/replay")(self._replay)
+        doors.shows(Role.AUTHOR, QUEUE)(self._waiting)
         doors.does(Role.AUTHOR, HOME)(self._ask)
 
     async def _home(self, visit: Visit) -> bytes:
         return await self._shown(visit, {})
+
+    async def _waiting(self, visit: Visit) -> bytes:
+        """Show what waits of the author's own, and of everybody's; others' is theirs."""
+        lines = [line for line in self._queue() if line.author in (None, visit.person.name)]
+        return self._page(visit, "author/queue", lines=lines)
 
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form

@@ -13,13 +13,12 @@ from ..submissions.api import AuthorApi
 from .answers import HTML, sent
 from .author_api import add_author_api
 from .author_pages import AuthorPages, TellFoul
-from .author_practice import AuthorPractice
+from .author_practice import AuthorPractice, PracticeDesk
 from .author_streams import AuthorStreams
 from .bodies import Bodies
 from .doors import Doors
 from .organiser_desk import OrganiserDesk
 from .organiser_pages import OrganiserPages
-from .practice_desk import PracticeDesk
 from .sessions import Sessions
 from .signing_in import SigningIn
 
@@ -51,7 +50,7 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
     SigningIn(members.sessions, members.pages, members.streams.close).register(app)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
-    AuthorPractice(members.practice, members.api, members.pages).register(doors)
+    AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)
     OrganiserPages(members.desk, members.pages).register(doors)
 
     @app.handle_errors(Exception)

@@ -59,6 +59,20 @@ class Deed(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class QueueLine(Struct, frozen=True, kw_only=True):
+    """Something that waits, or is done now as its turn came: a check, a practice match, a tournament."""
+
+    what: str
+    author: str | None
+    """Whose; None: it is everybody's."""
+    why: str
+    """It waits."""
+    until: str | None
+    """When that ends, ISO 8601 in UTC; None: that is not known."""
+    waits_for_organiser: bool
+    """Whether it waits until the organiser does something; all else happens by itself."""
+
+
 class OrganiserDesk(Protocol):
     """Does what an organiser asks, and tells how things stand; whatever is refused is a RefereeError."""
 
@@ -71,8 +85,8 @@ class OrganiserDesk(Protocol):
     def machine(self) -> Machine:
         """Return how the machine is."""
 
-    def queue(self) -> Sequence[tuple[str, int]]:
-        """Return author and number of the versions in the queue of checks, first the one that is being checked."""
+    def queue(self) -> Sequence[QueueLine]:
+        """Return all that waits: checks and practice matches in their order, then tournaments."""
 
     def deeds(self) -> Sequence[Deed]:
         """Return what organisers did, the last first."""

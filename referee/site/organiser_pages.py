@@ -38,6 +38,7 @@ class OrganiserPages:
         shows(Role.ORGANISER, HOME)(self._home)
         shows(Role.ORGANISER, _TOURNAMENT)(self._tournament)
         shows(Role.ORGANISER, _AUTHORS)(self._authors)
+        shows(Role.ORGANISER, f"{HOME}/queue")(self._queue)
         shows(Role.ORGANISER, f"{HOME}/log")(self._log)
         shows(Role.ORGANISER, f"{HOME}/contest.tar")(self._archive)
         does(Role.ORGANISER, f"{_TOURNAMENT}/start")(self._start)
@@ -52,7 +53,7 @@ class OrganiserPages:
             "organiser/home",
             tournaments=desk.tournaments(),
             machine=desk.machine(),
-            queue=desk.queue(),
+            queue=len(desk.queue()),
             deeds=desk.deeds()[:_NEWEST],
             told=told,
         )
@@ -67,6 +68,9 @@ class OrganiserPages:
     async def _authors(self, visit: Visit, told: str = "", token: str = "") -> bytes:
         authors = await deferToThread(self._desk.authors)
         return self._page(visit, "organiser/authors", authors=authors, form=visit.form.fields, told=told, token=token)
+
+    async def _queue(self, visit: Visit) -> bytes:
+        return self._page(visit, "organiser/queue", lines=self._desk.queue())
 
     async def _log(self, visit: Visit) -> bytes:
         return self._page(visit, "organiser/log", deeds=self._desk.deeds())

@@ -5,7 +5,7 @@ DIR/AUTHOR/0001/                  the record of the match, once it has begun
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -54,6 +54,16 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def place(self) -> str:
         """What its folder is called within that of all of them."""
         return f"{self.author}/{self.number:0{_DIGITS}}"
+
+
+class PracticeRules(Struct, frozen=True, kw_only=True):
+    """A tournament whose rules a practice match may be played by."""
+
+    tournament: str
+    game: str
+    """Its title."""
+    houses: Sequence[str]
+    """House players of that game."""
 
 
 class ChallengeRefused(RemediableError):

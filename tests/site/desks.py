@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from referee.errors import BadRequest
-from referee.site.organiser_desk import AuthorLine, Deed, Machine, TournamentLine
-from referee.site.practice_desk import PracticeRules
-from referee.submissions.challenges import Challenge, ChallengeRefused
+from referee.site.organiser_desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
+from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 
 class StandInDesk:
@@ -46,9 +45,13 @@ class StandInDesk:
         """Return one."""
         return Machine(load=0.5, cores=2, memory_free_mib=None, disk_free_mib=7, lag_ms=0.1)
 
-    def queue(self) -> Sequence[tuple[str, int]]:
-        """Return a version that is checked, and one that waits."""
-        return [(self._payload, 1), ("bob", 2)]
+    def queue(self) -> Sequence[QueueLine]:
+        """Return one of ada, one of bob, and two of everybody: one until a time, one until the organiser comes."""
+        payload, now = self._payload, "2026-11-01T10:00:00Z"
+        mine = QueueLine(what=f"ada's {payload}", author="ada", why=payload, until=None, waits_for_organiser=False)
+        cup = QueueLine(what="cup", author=None, why=payload, until=now, waits_for_organiser=False)
+        paused = replace(cup, what="league", until=None, waits_for_organiser=True)
+        return [mine, replace(mine, what="bob's", author="bob"), cup, paused]
 
     def deeds(self) -> Sequence[Deed]:
         """Return one."""

@@ -33,3 +33,15 @@ def test_a_replay_is_its_authors_alone(contest: TestSite) -> None:
     for name, number in (("ada", "2"), ("ada", "x"), ("bob", "7")):
         assert contest.signed_in(name).ask("GET", f"/author/practice/{number}/replay").status == 404
     assert PAYLOAD not in contest.signed_in("bob").ask("GET", "/author/practice/7/replay").body.decode()
+
+
+def test_what_waits_says_why_and_until_when(contest: TestSite) -> None:
+    """To an author its own and what is everybody's; to the organiser all of it, and whose it is."""
+    ada, bob, ann = (
+        contest.signed_in(name).ask("GET", path).body.decode()
+        for name, path in (("ada", "/author/queue"), ("bob", "/author/queue"), ("ann", "/organiser/queue"))
+    )
+    assert [page.count('<th scope="row">') for page in (ada, bob, ann)] == [3, 3, 4]
+    assert [("ada&#39;s" in page, "bob&#39;s" in page) for page in (ada, bob, ann)] == [(1, 0), (0, 1), (1, 1)]
+    for page, who in ((ada, "the organiser starts it"), (ann, "you start it")):
+        assert all(text in page for text in ('<time datetime="2026-11-01T10:00:00Z">', "not known", who))

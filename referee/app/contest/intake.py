@@ -9,7 +9,6 @@ from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
 from ...site.organiser_desk import OrganiserDesk
-from ...site.practice_desk import PracticeDesk
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
@@ -21,6 +20,7 @@ from ..submit import explanation_in
 from .contest_file import Contest
 
 if TYPE_CHECKING:
+    from ...site.author_practice import PracticeDesk
     from ...site.members import Members
 
 AUTHORS, ORGANISERS = "authors.toml", "organisers.toml"
@@ -63,7 +63,7 @@ class Intake:
         self._title = contest.title
         self._note = note
 
-    def members(self, desk: OrganiserDesk, practice: PracticeDesk) -> "Members":
+    def members(self, desk: OrganiserDesk, practice: "PracticeDesk") -> "Members":
         """Return what the site has for those who may sign in.
 
         Args:

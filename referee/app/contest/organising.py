@@ -13,12 +13,14 @@ from ...errors import BadRequest
 from ...launch.limits import MIB
 from ...net.links.tokens import add_tokens
 from ...plugins import installed
-from ...site.organiser_desk import AuthorLine, Deed, Machine, TournamentLine
+from ...site.organiser_desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
 from ...text import printable
 from ...tournament.events import Kind
 from ..tournaments.requests import pending
 from ..tournaments.ruling import rule
 from .intake import Intake
+from .practice import Practice
+from .queues import waiting_checks, waiting_practice, waiting_tournaments
 from .tournament_runs import TournamentRun
 from .whole_archive import archive_of
 
@@ -37,15 +39,22 @@ class Organising:
         folder: of the contest.
         runs: of its tournaments, by name.
         intake: what is taken in from authors.
+        practice: their practice matches.
         lag_ms: returns the longest that the site stood still lately.
     """
 
     def __init__(
-        self, folder: Path, runs: Mapping[str, TournamentRun], intake: Intake, lag_ms: Callable[[], float]
+        self,
+        folder: Path,
+        runs: Mapping[str, TournamentRun],
+        intake: Intake,
+        practice: Practice,
+        lag_ms: Callable[[], float],
     ) -> None:
         self._folder = folder
         self._runs = runs
         self._intake = intake
+        self._practice = practice
         self._lag_ms = lag_ms
 
     # --- what there is to see
@@ -89,10 +98,10 @@ class Organising:
             lag_ms=self._lag_ms(),
         )
 
-    def queue(self) -> Sequence[tuple[str, int]]:
-        """Return author and number of the versions in the queue of checks, first the one that is being checked."""
-        checks = self._intake.checks
-        return [*(() if checks.current is None else (checks.current,)), *checks.waiting()]
+    def queue(self) -> Sequence[QueueLine]:
+        """Return all that waits: checks and practice matches in their order, then tournaments."""
+        checks, practice = waiting_checks(self._intake.checks), waiting_practice(self._practice)
+        return [*checks, *practice, *waiting_tournaments(self._runs.values())]
 
     def deeds(self) -> Sequence[Deed]:
         """Return what organisers did, the last first."""

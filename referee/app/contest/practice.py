@@ -22,8 +22,7 @@ from ...pages.replay_frames import fold_record
 from ...pages.replay_page import replay_page
 from ...plugins import installed
 from ...record.reader import read_record
-from ...site.practice_desk import PracticeRules
-from ...submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Challenges
+from ...submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from ...submissions.store import Store, VersionState
 from ..tournament_file.plan import TournamentPlan
 from .contest_file import Contest
@@ -101,6 +100,10 @@ class Practice:
     def challenges(self, author: str) -> Sequence[Challenge]:
         """Return an author's challenges, the latest first."""
         return self._challenges.of(author)[::-1]
+
+    def waiting(self) -> Sequence[Challenge]:
+        """Return those of all authors that are not over, in their order."""
+        return self._challenges.waiting()
 
     def why(self, challenge: Challenge) -> str:
         """Return how a challenge stands that is not over: why it waits, or that it is played."""

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from threading import Thread
@@ -103,6 +103,14 @@ class TournamentRun:
     def may_pause(self) -> bool:
         """Whether an organiser may pause it now."""
         return self.state in (RunState.WAITING, RunState.RUNNING, RunState.INTERRUPTED)
+
+    @property
+    def due(self) -> datetime | None:
+        """When it is begun, or begun again, in UTC; None: it is not to begin by itself."""
+        if self._timer is None or not self._timer.active():
+            return None
+        left_s = self._timer.getTime() - self._reactor.seconds()
+        return self.scheduled.start if self.state is RunState.WAITING else datetime.now(UTC) + timedelta(seconds=left_s)
 
     def begin(self) -> None:
         """Start it when its time has come, or has been before; one that is paused waits."""

@@ -1,0 +1,52 @@
+"""All that waits in a contest, each with the reason: checks, practice matches, tournaments."""
+
+from collections.abc import Iterable, Iterator
+
+from ...site.organiser_desk import QueueLine
+from ...submissions.check_queue import CHECK_S, CheckQueue
+from .practice import Practice
+from .tournament_runs import RunState, TournamentRun
+
+_WHY = {
+    RunState.WAITING: "its time has not come",
+    RunState.INTERRUPTED: "its process ended by a fault, and is begun again",
+    RunState.STOPPING: "its matches are being stopped",
+    RunState.PAUSED: "the organiser has paused it",
+    RunState.FAILED: "its file is wrong: mend it, and start it",
+}
+"""State of a tournament that waits -> why."""
+_FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
+
+
+def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
+    """Yield the check that is made, and those that wait, in their order."""
+    first = () if checks.current is None else (checks.current,)
+    for ahead, (author, number) in enumerate([*first, *checks.waiting()]):
+        limit = f"a check takes {CHECK_S / 60:.0f} minutes at most"
+        why = (
+            f"waits for the {ahead} before it: one is made at a time, and {limit}" if ahead else f"is made now; {limit}"
+        )
+        yield _line(f"check of version {number}", why, author)
+
+
+def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
+    """Yield the practice match that is played, and those that wait, in their order."""
+    for challenge in practice.waiting():
+        yield _line(f"practice match {challenge.number}", practice.why(challenge), challenge.author)
+
+
+def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
+    """Yield the tournaments that are not over, and not played now."""
+    for run in runs:
+        if run.state in _WHY:
+            yield QueueLine(
+                what=f"tournament {run.scheduled.name}",
+                author=None,
+                why=_WHY[run.state],
+                until=None if run.due is None else run.due.isoformat(timespec="seconds"),
+                waits_for_organiser=run.state in _FOR_ORGANISER,
+            )
+
+
+def _line(what: str, why: str, author: str) -> QueueLine:
+    return QueueLine(what=what, author=author, why=why, until=None, waits_for_organiser=False)
