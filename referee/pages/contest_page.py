@@ -12,30 +12,32 @@ from .rendering import page
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
-def contest_page(card: Any, about: str, *, is_still: bool = False) -> str:
+def contest_page(card: Any, about: str, *, is_still: bool = False, hides_results: bool = False) -> str:
     """Return the first page of a contest.
 
     Args:
         card: how the contest stands: `title`, and `tournaments` in short.
         about: the organiser's words, in Markdown; HTML in it is shown as text.
         is_still: whether it stands in an archive, without a server that it could ask.
+        hides_results: whether who leads is shown only to who opens it.
     """
     words = _markdown.render(printable_lines(about))
     may = not is_still
-    data = {"is_still": is_still}
-    return page("contest", data, may_ask=may, may_send=may, card=card, about=words, is_still=is_still)
+    shown = {"card": card, "about": words, "is_still": is_still, "hides_results": hides_results}
+    return page("contest", {"is_still": is_still}, may_ask=may, may_send=may, **shown)
 
 
-def search_page(title: str, query: str, found: Any) -> str:
+def search_page(title: str, query: str, found: Any, hides_results: bool) -> str:  # noqa: FBT001  # called through a field
     """Return the page of a search.
 
     Args:
         title: of the contest.
         query: what was looked for.
         found: `entrants`, `matches`, and whether that `is_all`.
+        hides_results: whether its links lead to pages that show no result before it is asked for.
     """
-    data = {"is_still": True}
-    return page("search", data, looks="contest", may_send=True, contest=title, query=query, found=found)
+    shown = {"contest": title, "query": query, "found": found, "hides_results": hides_results}
+    return page("search", {"is_still": True}, looks="contest", may_send=True, **shown)
 
 
 def live_page(title: str, live: Any, now: float) -> str:

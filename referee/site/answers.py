@@ -37,3 +37,8 @@ def sent_on(request: Any, address: str) -> bytes:
     request.setResponseCode(HTTPStatus.SEE_OTHER)
     request.setHeader("Location", address)
     return sent(request, HTML, b"")
+
+
+def hides_results(request: Any) -> bool:
+    """Tell whether who asks wants to see no result before asking for it."""
+    return b"no" in request.args.get(b"spoilers", ())

@@ -8,7 +8,7 @@ from klein import Klein
 from twisted.internet.defer import Deferred
 
 from ..net.http_messages import JSON
-from .answers import HTML, sent
+from .answers import HTML, hides_results, sent
 from .live import LiveTables
 from .search import Found
 
@@ -37,19 +37,19 @@ def add_live(app: Klein, live: LiveTables, page: Callable[[], str]) -> None:
         return Deferred()  # cancelled once nobody looks on
 
 
-def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, Found], str]) -> None:
+def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, Found, bool], str]) -> None:
     """Add the page of a search, and what it found as JSON.
 
     Args:
         app: the site.
         search: returns what has such a name.
-        page: returns the page with what was found.
+        page: returns the page with what was found, that leads to results or hides them.
     """
 
     @app.route("/search", methods=["GET", "HEAD"])
     def _search_page(request: Any) -> bytes:
         query = _query(request)
-        return sent(request, HTML, page(query, search(query)).encode())
+        return sent(request, HTML, page(query, search(query), hides_results(request)).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
     def _found(request: Any) -> bytes:

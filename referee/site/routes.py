@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException
 
 from ..net.http_messages import JSON
-from .answers import HTML, sent, sent_file
+from .answers import HTML, hides_results, sent, sent_file
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .live import LiveTables
@@ -29,8 +29,8 @@ class SiteContent(Struct, frozen=True, kw_only=True):
 
     card: Callable[[], ContestCard]
     """Returns how the contest stands."""
-    home: Callable[[], str]
-    """Returns the first page."""
+    home: Callable[[bool], str]
+    """Returns the first page, with or without results."""
     refused: Callable[[HTTPStatus], str]
     """Returns the page for what is not there, or not to be had."""
     folders: Mapping[str, Path]
@@ -45,8 +45,8 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     """Returns the page of the tables."""
     search: Callable[[str], Found]
     """Returns what has such a name."""
-    search_page: Callable[[str, Found], str]
-    """Returns the page with what was found."""
+    search_page: Callable[[str, Found, bool], str]
+    """Returns the page with what was found, that leads to results or hides them."""
 
 
 def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
@@ -76,7 +76,7 @@ def _public(content: SiteContent) -> Klein:
 
     @app.route("/", methods=["GET", "HEAD"])
     def _home(request: Any) -> bytes:
-        return sent(request, HTML, content.home().encode())
+        return sent(request, HTML, content.home(hides_results(request)).encode())
 
     @app.route("/api/contest", methods=["GET", "HEAD"])
     def _contest(request: Any) -> bytes:

@@ -211,7 +211,7 @@ class TestSite:
         searched = Searched(name="cup", folder=folder, entrants=[("bob", "bob")], matches=matches)
         return SiteContent(
             card=lambda: CARD,
-            home=lambda: contest_page(CARD, ABOUT),
+            home=lambda hides: contest_page(CARD, ABOUT, hides_results=hides),
             refused=refusal_page,
             folders={"cup": folder},
             is_over=lambda _name: False,

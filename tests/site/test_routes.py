@@ -93,7 +93,7 @@ class Alive(HTMLParser):
             if (
                 name.startswith("on")
                 or name == "src"
-                or (name == "href" and (value or "")[:4] not in ("http", "key.", "api/", "tour", "/sig", "live", "./"))
+                or (name == "href" and (value or "")[:4] not in ("http", "key.", "api/", "tour", "/sig", "live", "./", "?spo"))
             ):
                 yield f"{name}={value}"
 

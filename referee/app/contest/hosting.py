@@ -159,7 +159,7 @@ class HostedContest:
 
         content = SiteContent(
             card=self.card,
-            home=lambda: contest_page(self.card(), self._contest.about),
+            home=lambda hides: contest_page(self.card(), self._contest.about, hides_results=hides),
             refused=refusal_page,
             folders={name: run.folder for name, run in self.runs.items()},
             is_over=lambda name: self.runs[name].state is RunState.OVER,

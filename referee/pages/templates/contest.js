@@ -38,7 +38,8 @@ function leaderItem(leader) {
 function show(card) {
   for (const tournament of card.tournaments) {
     const place = shown.get(tournament.name);
-    if (!place) return location.reload();
+    const isReported = tournament.reported !== null;
+    if (!place || (isReported && !place.heading.querySelector("a"))) return location.reload();
     place.parts.state.textContent = tournament.state;
     place.parts.played.textContent = tournament.played;
     place.parts.leaders.replaceChildren(...tournament.leaders.map(leaderItem));
@@ -49,10 +50,6 @@ function show(card) {
     nothing.append(element("td", "nothing"));
     place.parts.open.replaceChildren(...(rows.length ? rows : [nothing]));
     localTimes(place.parts.open);
-    if (tournament.reported !== null && !place.heading.querySelector("a")) {
-      const name = place.heading.firstChild;
-      name.replaceWith(element("a", tournament.name, { href: `tournaments/${tournament.name}/report.html` }), " ");
-    }
   }
 }
 

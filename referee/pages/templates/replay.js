@@ -94,6 +94,7 @@
     byId("board").replaceChildren(boardOf(frame));
     showNow(frame);
     showSeats(frame);
+    if (index === frames.length - 1) document.body.classList.remove("no-spoilers");
     byId("slider").value = index;
     byId("slider").setAttribute("aria-valuetext", `turn ${frame.turn}: ${frame.head}`);
     byId("turn").textContent = `turn ${frame.turn} / ${data.turns}`;
@@ -337,6 +338,7 @@
     document.addEventListener("keydown", onKey);
     chartPoints();
     chartTimes();
+    document.body.classList.toggle("no-spoilers", new URLSearchParams(location.search).get("spoilers") === "no");
     show(linked());
     addEventListener("hashchange", () => step(linked()));
   };
