@@ -93,7 +93,7 @@ class State(Struct, frozen=True):
 
     options: Options
     board: Board
-    openings: Mapping[Cell, int]
+    openings: dict[Cell, int]
     """The free cells beside the map where any tile fits, each with the kinds that do, a bit for each."""
     laid: tuple[tuple[int, int, str], ...]
     """The same map as views show it, in the order in which the tiles were laid."""
