@@ -74,13 +74,18 @@ def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> Non
 
 
 def test_who_only_carries_is_replaced(tmp_path: Path) -> None:
-    """The dispatcher is killed, then the scheduler: the hosts play on, no match is void, and each counts once."""
+    """The dispatcher is killed, then the scheduler: the hosts play on, no match is void, and each counts once.
+
+    One of them is asked to end meanwhile: it hands over what it has played, and ends.
+    """
     processes = Processes(tmp_path, 2)
     try:
         with running(tmp_path, processes) as referee:
             subprocess.run(["kill", "-KILL", str(dispatcher_of(referee))], check=True)
+            processes.hosts[0].send_signal(signal.SIGTERM)
             processes.restart_scheduler()
             assert referee.wait(180) == 0
+            assert processes.hosts[0].wait(180) == 0
     finally:
         processes.close()
     found = entries(tmp_path)
