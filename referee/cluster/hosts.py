@@ -336,6 +336,7 @@ class Hosts:
         )
 
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
+        self._note("host-match", host=host.name, match=attempt.away.match, outcome=type(outcome).__name__.lower())
         if host.attempts.get(attempt.away.match) is attempt:
             del host.attempts[attempt.away.match]
         attempt.end(outcome)

@@ -29,6 +29,9 @@ class Metrics(Observer):
         self._answers = Histogram(
             "referee_answer_seconds", "Time charged for an answer", ["game"], buckets=_SECONDS, registry=registry
         )
+        self._hosts = Counter(
+            "referee_host_matches", "Matches of hosts of a cluster by outcome", ["host", "outcome"], registry=registry
+        )
         self._lag = Histogram(
             "referee_lag_seconds", "Time of an answer that was the referee's", buckets=_SECONDS, registry=registry
         )
@@ -37,11 +40,13 @@ class Metrics(Observer):
         )
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Count a connection's event, or a standstill."""
+        """Count a connection's event, a standstill, or what a host has come to with a match."""
         if event.startswith("connection-"):
             self._connections.labels(event.removeprefix("connection-")).inc()
         elif event == "loop-stalled":
             self._stalls.observe(facts["stalled_s"])
+        elif event == "host-match":
+            self._hosts.labels(facts["host"], facts["outcome"]).inc()
         elif event == "match-paused":
             self._playing.discard(facts["match"])
 

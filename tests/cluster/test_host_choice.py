@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
+from prometheus_client import CollectorRegistry
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
@@ -32,6 +33,7 @@ from referee.launch import Confinement
 from referee.net.group_commit import Durability
 from referee.net.jobs.messages import Around
 from referee.net.matches.services import MatchServices
+from referee.observers.metrics import Metrics
 
 from ..net.jobs.making import job_of
 
@@ -251,3 +253,18 @@ def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:
         scene.see(a=1)
         assert [type(each) for each in found] == [Lost]
     assert scene.hosts.room == 0
+
+
+def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what came of them."""
+    registry = CollectorRegistry()
+    monkeypatch.setattr(scene.hosts, "_note", Metrics(registry).note)
+    scene.let_in(a=1)
+    for answer in (Played(record=b"all of it"), Played(record=b"all of it"), BrokenOff(why="no memory")):
+        scene.given()
+        scene.way.answer(answer)
+    found = [
+        registry.get_sample_value("referee_host_matches_total", {"host": "a", "outcome": outcome})
+        for outcome in ("played", "lost", "notbegun")
+    ]
+    assert found == [2, 1, None]
