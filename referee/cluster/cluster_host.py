@@ -16,6 +16,8 @@ class Lost(Struct, frozen=True, kw_only=True):
     """A match went down with its host."""
 
     why: str
+    printed: dict[int, bytes] = {}
+    """By seat, the end of what its program printed, if the host could tell."""
 
 
 Outcome = Played | NotBegun | Lost

@@ -16,6 +16,7 @@ from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
 from .messages import NotBegun, Played
+from .printed import keep
 from .replays import Replays
 from .shipping import can_go
 
@@ -88,22 +89,25 @@ class Cluster:
 
     async def _ended(self, host: ClusterHost, followed: Followed, outcome: Played | Lost) -> MatchReport:
         """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
+        printed = outcome.printed
         try:
             if isinstance(outcome, Played):
                 followed.end(outcome.record)
             if isinstance(outcome, Played) or followed.is_over:
-                return await self._sealed(host, followed)
+                return await self._sealed(host, followed, printed)
             why = f"its host {host.name} {outcome.why}"
         except RecordError as error:
+            printed = {}
             await self._in_thread(followed.refuse)
             self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
             why = f"its host {host.name} sent a record that does not hold"
         await self._in_thread(followed.voided, why, self._services.sealer)
+        await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
         for step in followed.remote.untold:
             self._services.observers.tell(Observer.match_stepped, step)
         return followed.remote.report
 
-    async def _sealed(self, host: ClusterHost, followed: Followed) -> MatchReport:
+    async def _sealed(self, host: ClusterHost, followed: Followed, printed: dict[int, bytes]) -> MatchReport:
         writer = await self._in_thread(followed.sealed, self._services.sealer)
         try:
             commits = self._services.commits
@@ -111,6 +115,7 @@ class Cluster:
             await commits.sync(writer)
         finally:
             writer.close()
+        await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
         host.over_ms = max(host.over_ms, followed.remote.over_ms)
         return followed.remote.report
 

@@ -319,9 +319,11 @@ class Hosts:
             self._push(host, attempt, returned)
         elif isinstance(returned, Played):
             self._end(host, attempt, returned)
+        elif isinstance(returned, BrokenOff):
+            self._end(host, attempt, Lost(why=f"broke it off: {returned.why}", printed=returned.printed))
+            self.failed(host, returned.why)
         else:
-            lost = Lost(why=f"broke it off: {returned.why}")
-            self._end(host, attempt, lost if isinstance(returned, BrokenOff) else returned)
+            self._end(host, attempt, returned)
             self.failed(host, returned.why)
 
     def _come_again(self, host: ClusterHost, attempt: Attempt, played: Played) -> None:

@@ -159,6 +159,8 @@ class Played(Struct, frozen=True, kw_only=True, tag="played"):
     """A match is over: its record, but for the seal."""
 
     record: bytes
+    printed: dict[int, bytes] = {}
+    """By seat, the end of what its program printed."""
 
 
 class Needs(Struct, frozen=True, kw_only=True, tag="needs"):
@@ -177,6 +179,8 @@ class BrokenOff(Struct, frozen=True, kw_only=True, tag="broken-off"):
     """A match did not come to its end."""
 
     why: str
+    printed: dict[int, bytes] = {}
+    """As of one that is over."""
 
 
 Returned = Played | Needs | NotBegun | BrokenOff

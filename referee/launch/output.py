@@ -132,16 +132,17 @@ class OutputPipe:
 
     def turn_to(self, path: Path) -> None:
         """Let another file take what comes from now on; what has come is kept in the one before."""
-        self._save_rest()
+        self.save()
         self.tail, self._path = Tail(), path
 
     def close(self) -> None:
         """Read what is left and write the file."""
         self._reactor.removeReader(self)
-        self._save_rest()
+        self.save()
         os.close(self._fd)
 
-    def _save_rest(self) -> None:
+    def save(self) -> None:
+        """Read what is there, and write the file."""
         for _ in range(_LAST_READS):
             before = self.tail.total
             if self.doRead() is not None or self.tail.total == before:

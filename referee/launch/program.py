@@ -232,6 +232,10 @@ class Program:
         self.output_path, self.exited = output, Deferred()
         self._output.turn_to(output)
 
+    def save_output(self) -> None:
+        """Write what it has printed by now into its file."""
+        self._output.save()
+
     def stop(self) -> None:
         """Let it do nothing until it may go on; without control groups, what has left its session does."""
         self._signal_all(signal.SIGSTOP)

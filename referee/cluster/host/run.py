@@ -23,6 +23,7 @@ from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
 from ...record.record_files import record_names
 from ..messages import Away, BrokenOff, Hello, NotBegun, Played, Returned
+from ..printed import taken
 from ..programs import ProgramStore
 from .course import Course
 
@@ -114,12 +115,13 @@ class HostRun:
         returned: Returned
         try:
             await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
-            returned = Played(record=course.path.read_bytes())
+            returned = Played(record=course.path.read_bytes(), printed=taken(self._folder, job))
         except (MatchPaused, CancelledError):
             returned = BrokenOff(why="it was stopped")
         except Exception as error:  # noqa: BLE001  # whoever handed it out is told
             why = f"{type(error).__name__}: {error}"
-            returned = BrokenOff(why=why) if course.path.exists() else NotBegun(why=why)
+            is_begun = course.path.exists()
+            returned = BrokenOff(why=why, printed=taken(self._folder, job)) if is_begun else NotBegun(why=why)
         self._tell_course(job.match, course)
         course.end(returned)
         self._forget(job.match, course)

@@ -179,6 +179,7 @@ class KeptPrograms:
         if is_spent or not kept.is_waiting or kept.program.is_filled(FILLED):
             self._dismiss(kept)
             return False
+        kept.program.save_output()
         kept.stopping = self._reactor.callLater(SETTLE_S, kept.program.stop)
         self._waiting.append(kept)
         if len(self._waiting) > self._most or is_memory_short():

@@ -37,6 +37,9 @@ class StandIn:
         """Tell how much it uses."""
         return self.filled >= share
 
+    def save_output(self) -> None:
+        """Have printed nothing."""
+
     def stop(self) -> None:
         """Be stopped."""
         self.done.append("stop")
