@@ -15,7 +15,7 @@ from ..record.reader import RecordError
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
-from .messages import NotBegun, Played
+from .messages import Away, NotBegun, Played
 from .printed import keep
 from .replays import Replays
 from .shipping import can_go
@@ -60,7 +60,7 @@ class Cluster:
         """
         away = await self._in_thread(self._hosts.shipping.away, job, self._hosts.run)
         while True:
-            host = await self._hosts.free(self._where.get(job.context.fixture.number))
+            host = await self._hosts.free(self._where.get(job.context.fixture.number), away.programs)
             self._settle(job.context.fixture.number, host)
             handed_out = self._hosts.handed_out(host)
             followed = Followed(job, self._hosts.around.folder, self._services.observers, handed_out)
@@ -68,7 +68,7 @@ class Cluster:
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
             if not isinstance(outcome, NotBegun):
-                report = await through(Deferred.fromCoroutine(self._ended(host, followed, outcome)))
+                report = await through(Deferred.fromCoroutine(self._ended(host, away, followed, outcome)))
                 if report.result.void is None:
                     self._replays.consider(job, away, host, report.record)
                 return report
@@ -87,25 +87,58 @@ class Cluster:
         while len(self._where) > _KEPT_PAIRINGS:
             self._where.popitem(last=False)
 
-    async def _ended(self, host: ClusterHost, followed: Followed, outcome: Played | Lost) -> MatchReport:
+    async def _ended(self, host: ClusterHost, away: Away, followed: Followed, outcome: Played | Lost) -> MatchReport:
         """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
-        printed = outcome.printed
+        why, printed = None if isinstance(outcome, Played) else outcome.why, outcome.printed
         try:
             if isinstance(outcome, Played):
                 followed.end(outcome.record)
             if isinstance(outcome, Played) or followed.is_over:
+                why = await self._why_excused(host, away, followed)
+            if why is None:
                 return await self._sealed(host, followed, printed)
-            why = f"its host {host.name} {outcome.why}"
         except RecordError as error:
             printed = {}
             await self._in_thread(followed.refuse)
             self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
-            why = f"its host {host.name} sent a record that does not hold"
-        await self._in_thread(followed.voided, why, self._services.sealer)
+            why = "sent a record that does not hold"
+        await self._in_thread(followed.voided, f"its host {host.name} {why}", self._services.sealer)
         await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
         for step in followed.remote.untold:
             self._services.observers.tell(Observer.match_stepped, step)
         return followed.remote.report
+
+    async def _why_excused(self, host: ClusterHost, away: Away, followed: Followed) -> str | None:
+        """Tell why a match that was played does not count: a program could not start that may well start elsewhere."""
+        result, starts, others = followed.remote.match.result, self._hosts.starts, self._hosts.others(host)
+        if result is None or result.void is not None:
+            return None
+        failed = {seat for seat in await self._in_thread(followed.unstarted) if away.programs[seat]}
+        excused = [seat for seat in failed if starts.is_excused(away.programs[seat], host.name, others)]
+        if excused:
+            names = ", ".join(followed.job.seats[seat].name for seat in sorted(excused))
+            self._hosts.say(
+                f"host {host.name} could not start {names}, and others may: {away.match} is void, and played again; "
+                "what was printed is beside its record",
+                match=away.match,
+                host=host.name,
+            )
+            return f"could not start {names}, and others may"
+        for seat in failed:
+            starts.counted(away.programs[seat], away.match)
+        if not failed:
+            self._note_starts(host, away, followed.job)
+        return None
+
+    def _note_starts(self, host: ClusterHost, away: Away, job: MatchJob) -> None:
+        """Note that all programs of a match have started on its host; tell what others were blamed for."""
+        for seat, program in enumerate(away.programs):
+            if program and (matches := self._hosts.starts.started(program, host.name)):
+                self._hosts.say(
+                    f"{job.seats[seat].name} has started on host {host.name}, and could not on others, which counts in "
+                    f"{', '.join(matches)}: see what was printed there, and whether that was the hosts' fault",
+                    host=host.name,
+                )
 
     async def _sealed(self, host: ClusterHost, followed: Followed, printed: dict[int, bytes]) -> MatchReport:
         writer = await self._in_thread(followed.sealed, self._services.sealer)

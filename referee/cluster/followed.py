@@ -7,10 +7,11 @@ from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
 from ..observers import Observers
-from ..record.reader import RecordError
+from ..record.reader import RecordError, record_in
 from ..record.schema import RecordedStep, read_line, typed
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
+from .starts import unstarted
 
 AWAY = ".away"
 """Folder of the records of matches that hosts play: until one is judged, nothing goes on from it."""
@@ -58,6 +59,16 @@ class Followed:
     def is_over(self) -> bool:
         """Whether all of it has come, up to its result."""
         return self.remote.match.result is not None and b'"kind":"result"' in _last(self.come)
+
+    def unstarted(self) -> set[int]:
+        """Return the seats whose programs could not start, as its host says; in any thread.
+
+        Raises:
+            RecordError: what the host says is no record.
+        """
+        result = self.remote.match.result
+        has_some = result is not None and any(foul.turn == 0 for foul in result.fouls)
+        return unstarted(record_in(self.come, self.remote.path)) if has_some else set()
 
     def told(self, offset: int, lines: bytes) -> None:
         """Take lines of the record that its host tells.

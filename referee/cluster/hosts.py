@@ -5,7 +5,7 @@ lied gets nothing more, and what waits at a host that is lost waits elsewhere.
 """
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from .messages import (
     unpacked,
 )
 from .shipping import Shipping
+from .starts import Starts
 
 GONE_LOOKS = 30
 """So often the scheduler does not know a host any more, and its matches are given up: twice a second. What it does not
@@ -86,6 +87,7 @@ class Hosts:
         self.services = services
         self.run = secrets.token_hex(8)
         """Names this run of the tournament."""
+        self.starts = Starts()
         self.shipping = Shipping(around.folder, around.hidden)
         self._plan = plan
         self._processes = list(processes)
@@ -107,26 +109,34 @@ class Hosts:
         """How many matches may be open now."""
         return sum(host.capacity for host in self._hosts.values())
 
-    async def free(self, preferred: str | None) -> ClusterHost:
+    async def free(self, preferred: str | None, programs: Iterable[str]) -> ClusterHost:
         """Wait for a host that can be given a match.
 
         Args:
-            preferred: name of the one that is to have it if it is there.
+            preferred: name of the one that is to have it if it is there, and its programs start there.
+            programs: of the match.
         """
-        while True:
-            host = self._hosts.get(preferred or "")
-            if host is not None and host.capacity:
-                return host
-            if able := [host for host in self._hosts.values() if host.capacity]:
-                return min(able, key=lambda host: (host.load, host.name))
+        while not (able := self._able()):
             waiting: Deferred[None] = Deferred()
             self._waiting.append(waiting)
             await waiting
+        fit = self.starts.fit(programs, able)
+        return (
+            able[preferred] if preferred is not None and preferred in fit else _least_busy(able[name] for name in fit)
+        )
 
-    def other(self, than: ClusterHost) -> ClusterHost | None:
-        """Return another host that can be given a match; None: there is none."""
-        able = [host for host in self._hosts.values() if host.capacity and host is not than]
-        return min(able, key=lambda host: (host.load, host.name)) if able else None
+    def other(self, than: ClusterHost, programs: Iterable[str]) -> ClusterHost | None:
+        """Return another host that can be given a match of the same programs; None: there is none."""
+        able = self._able()
+        able.pop(than.name, None)
+        return _least_busy(able[name] for name in self.starts.fit(programs, able)) if able else None
+
+    def others(self, than: ClusterHost) -> Collection[str]:
+        """Return the names of all other hosts that can be given matches."""
+        return self._able().keys() - {than.name}
+
+    def _able(self) -> dict[str, ClusterHost]:
+        return {name: host for name, host in self._hosts.items() if host.capacity}
 
     def handed_out(self, host: ClusterHost) -> HandedOut:
         """Return how a host is given a match now."""
@@ -365,6 +375,10 @@ class Hosts:
                 self._end(host, attempt, NotBegun(why=f"could not keep a program: {why}"))
             elif not attempt.needs:
                 self._play(host, attempt)
+
+
+def _least_busy(hosts: Iterable[ClusterHost]) -> ClusterHost:
+    return min(hosts, key=lambda host: (host.load, host.name))
 
 
 def _read(answer: Answer, kind: Any) -> Any:

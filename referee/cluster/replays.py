@@ -56,7 +56,9 @@ class Replays:
         hosts = self._hosts
         if hosts.around.keep_for is not None or not is_reproducible(job):
             return
-        if is_drawn(job.match, hosts.services.sealer, self._share) and (other := hosts.other(host)) is not None:
+        if not is_drawn(job.match, hosts.services.sealer, self._share):
+            return
+        if (other := hosts.other(host, away.programs)) is not None:
             replay = Deferred.fromCoroutine(self._replay(job, away, (host, other), record))
             self._going_on.add(replay)
             replay.addBoth(lambda _: self._going_on.discard(replay))

@@ -48,8 +48,9 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def record_files(folder: Path) -> list[Path]:
-    """Return the records below a folder, by name."""
-    return files_below(folder, "*.jsonl")
+    """Return the records below a folder, by name; those in a folder that a dot hides were put aside."""
+    found = files_below(folder, "*.jsonl")
+    return [path for path in found if not any(name.startswith(".") for name in path.relative_to(folder).parts)]
 
 
 def write_manifest(folder: Path, sealer: Sealer) -> Manifest:

@@ -85,7 +85,7 @@ class Simulated:
     def _fill(self) -> None:
         while self.left and self.open < self.hosts.room:
             self.left, self.open = self.left - 1, self.open + 1
-            Deferred.fromCoroutine(self.hosts.free(None)).addCallback(self._given)
+            Deferred.fromCoroutine(self.hosts.free(None, ())).addCallback(self._given)
 
     def _given(self, host: ClusterHost) -> None:
         followed: Any = SimpleNamespace(is_begun=True)

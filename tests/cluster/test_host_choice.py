@@ -90,7 +90,7 @@ class Scene:
     def given(self, programs: tuple[str, ...] = ()) -> tuple[ClusterHost, Attempt, list[Any]]:
         """Give the next host a match; return it, and what comes of that."""
         found: list[Any] = []
-        Deferred.fromCoroutine(self.hosts.free(None)).addCallback(found.append)
+        Deferred.fromCoroutine(self.hosts.free(None, programs)).addCallback(found.append)
         host = found.pop()
         followed = Followed(job_of(), self.folder, self.hosts.services.observers, self.hosts.handed_out(host))
         attempt = Attempt(Away(run="r", match=f"m{id(followed)}", job=b"", programs=programs), followed)

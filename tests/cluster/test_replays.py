@@ -96,7 +96,7 @@ class FakeHosts:
         self.aside: list[str] = []
         self.notes: list[dict[str, Any]] = []
 
-    def other(self, than: ClusterHost) -> ClusterHost | None:
+    def other(self, than: ClusterHost, _programs: Any) -> ClusterHost | None:
         """Return the other host."""
         return None if self.returned is None else ClusterHost("other", "")
 

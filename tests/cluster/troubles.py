@@ -143,7 +143,7 @@ def results(record: Path) -> dict[str, Any]:
         AssertionError: something was counted twice.
     """
     counted: dict[tuple[int, int], Any] = {}
-    for entry in _closed(record):
+    for entry in closed(record):
         fixture = entry["fixture"]
         key = fixture["number"], fixture["leg"]
         if entry["void"] is None:
@@ -155,9 +155,10 @@ def results(record: Path) -> dict[str, Any]:
 
 def voided(record: Path) -> list[str]:
     """Return why matches were void."""
-    return [entry["void"] for entry in _closed(record) if entry["void"] is not None]
+    return [entry["void"] for entry in closed(record) if entry["void"] is not None]
 
 
-def _closed(record: Path) -> list[dict[str, Any]]:
+def closed(record: Path) -> list[dict[str, Any]]:
+    """Return what came of each match."""
     events = [line.get("event", {}) for line in lines_of(record)]
     return [event["entry"] for event in events if event.get("event") == "match-closed"]
