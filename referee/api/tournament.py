@@ -19,6 +19,9 @@ from ..tournament.standings import Standing
 from .embedding import framed
 from .match import Match, Matches
 
+_LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
+"""Of the frame in a notebook: as high as its page is, so that the curves below the tables are seen, within bounds."""
+
 
 class Tournament(Matches):
     """A tournament that is over or goes on. To iterate over it is to iterate over its matches."""
@@ -77,7 +80,8 @@ class Tournament(Matches):
         """Return what a notebook shows: the standings, the ratings, and how they came about."""
         links = PageLinks(entrants=None)
         page = report_page(self._summary, titles_of(self._summary.spec), links, ("standings", "ratings", "courses"))
-        return framed(page, f"Standings of {self.name}")
+        height_px = min(_LEAST_HIGH_PX + _OF_AN_ENTRANT_PX * len(self.entrants), _MOST_HIGH_PX)
+        return framed(page, f"Standings of {self.name}", height_px=height_px)
 
     def _entries(self) -> Sequence[MatchEntry]:
         return self._summary.history.entries
