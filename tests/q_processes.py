@@ -5,12 +5,9 @@ on purpose are a program of the tests (peers/q_bonus.py).
 """
 
 import atexit
-import contextlib
 import json
 import os
-import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +21,7 @@ from referee.plugins import installed
 from referee.record.audit.audit import audit
 
 from .peers.q_actors import STAFF_NAME
+from .ports import free_port
 from .q_games import MAX_SEATS
 
 AT_ONCE = 4
@@ -34,8 +32,6 @@ LOOP_LIMIT_S = 3.0
 """Limit for a call where a player never answers, in place of 6 s; honest players need it on a busy machine."""
 LONG_S = 60
 CASE_S = 120.0
-_PORTS = range(20_000, 32_000)
-"""Below those that Linux gives to connections."""
 
 
 def play_in_processes(cases: list[dict[str, Any]], logs: Path | None) -> dict[str, Any]:
@@ -56,7 +52,7 @@ def play_in_processes(cases: list[dict[str, Any]], logs: Path | None) -> dict[st
 
 def play_case(case: dict[str, Any], folder: Path) -> Any:
     """Return what the server prints for a case; its record is in the folder then, and holds."""
-    port = _free_port()
+    port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     is_bonus = not case.get("in_process", True)
     clients = "tests.peers.q_bonus" if is_bonus else "referee"
@@ -122,14 +118,6 @@ def _environment() -> dict[str, str]:
 
 
 _ROOT = Path(__file__).parents[1]
-
-
-def _free_port() -> int:
-    """Return a port that nobody has, and that no connection is given while the server starts."""
-    while True:
-        port = secrets.choice(_PORTS)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def _plain(name: str) -> str:

@@ -21,9 +21,10 @@ from referee.record.audit.audit import audit
 
 from .. import warm
 from ..peers.course_player import CoursePlayer
+from ..ports import free_port
 from ..q_processes import play_case
 from .calling import played, referee
-from .test_serving import LOCAL, free_port, header_of, serving
+from .test_serving import LOCAL, header_of, serving
 
 RED_STAR = {"color": "red", "shape": "star"}
 BLUE_DIAMOND = {"color": "blue", "shape": "diamond"}

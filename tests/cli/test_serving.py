@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -26,6 +25,7 @@ from referee import chance
 from referee.plugins import load
 from referee.record.audit.audit import audit
 
+from ..ports import free_port
 from .calling import referee
 
 PASS = {"action": "pass"}
@@ -39,10 +39,10 @@ def serving(cwd: Path, *arguments: str) -> Iterator[tuple["subprocess.Popen[str]
     with subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
-            address = ""
+            address, said = "", ""
             while not address:
-                line = server.stderr.readline()
-                assert line, "the referee ended before it listened"
+                said += (line := server.stderr.readline())
+                assert line, f"the referee ended before it listened: {said}"
                 address = line.split()[-1] if "listens on" in line else ""
             yield server, address
             out, said = server.communicate(timeout=60)
@@ -57,12 +57,6 @@ def playing(address: str, name: str, **options: Any) -> threading.Thread:
     thread = threading.Thread(target=run, kwargs={"address": address, "name": name, "say": None, **options})
     thread.start()
     return thread
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server((LOCAL, 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def certificate(folder: Path) -> Path:

@@ -24,8 +24,8 @@ from referee.tournament import events as e
 
 from ..benchmarks import kills
 from ..net.tournaments.playing import play_remotely
+from ..ports import free_port
 from .calling import referee
-from .test_serving import free_port
 
 CRASHES = "import sys; sys.exit('no such module')"
 SMALL = """\

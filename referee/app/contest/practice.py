@@ -27,7 +27,7 @@ from ...submissions.store import Store, VersionState
 from ..tournament_file.plan import TournamentPlan
 from .contest_file import Contest
 from .intake import LOGS
-from .practice_match import confinement_options, end_match, find_record, match_options, start_match
+from .practice_match import MatchProcess, confinement_options, find_record, match_options
 
 LOOK_S = 1.0
 """Between two looks at what there is to play, and whether it is in the way of rated matches."""
@@ -231,14 +231,14 @@ class Practice:
 
     async def _ended(self, command: Sequence[str], give_up: float) -> bool:
         """Have a match played; return whether it was stopped before its end: for rated ones, or after its time."""
-        process = start_match(command, self._logs / f"{PRACTICE}.log")
+        process = MatchProcess(command, self._logs / f"{PRACTICE}.log")
         try:
-            while process.poll() is None and not self._is_crowded() and self._reactor.seconds() < give_up:
+            while not process.has_ended and not self._is_crowded() and self._reactor.seconds() < give_up:
                 await deferLater(self._reactor, LOOK_S)
-            return process.poll() is None
+            return not process.has_ended
         finally:
             self._calm_looks = 0
-            await deferToThread(end_match, process)
+            await deferToThread(process.end)
 
     def _players(self, challenge: Challenge) -> tuple[str, str]:
         """Return how the author's program and its opponent are given."""

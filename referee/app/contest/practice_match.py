@@ -7,8 +7,9 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 
-from ...launch.starting import ProcessCommand, if_alive, kill_group, start
+from ...launch.starting import ChildProcess, ProcessCommand, if_alive, start
 from ...record.reader import RecordError, read_record
 from ..tournament_file.plan import TournamentPlan
 
@@ -50,25 +51,30 @@ def find_record(folder: Path) -> tuple[Path | None, bool]:
     return None, False
 
 
-def start_match(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
-    """Start the process of a match.
+class MatchProcess:
+    """The process of a match; it is started.
 
     Args:
         command: its command line.
         log: takes what it says to the organiser.
     """
-    env = {name: value for name, value in os.environ.items() if name != "REFEREE_TOKEN"}
-    with log.open("ab") as errors:
-        return start(
-            ProcessCommand(tuple(if_alive(command))), cwd=None, env=env, output=subprocess.DEVNULL, errors=errors
-        )
 
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        env = {name: value for name, value in os.environ.items() if name != "REFEREE_TOKEN"}
+        argv = ProcessCommand(tuple(if_alive(command)))
+        with log.open("ab") as errors:
+            self._child = ChildProcess(start(argv, cwd=None, env=env, output=subprocess.DEVNULL, errors=errors))
+        self._ended = Event()
+        self._child.when_ended(lambda _status: self._ended.set())
 
-def end_match(process: "subprocess.Popen[bytes]") -> None:
-    """End a match, if it has not ended: it goes on from its record; called in a thread."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        if process.poll() is None:
-            kill_group(process, signal.SIGTERM)
-            process.wait(GRACE_S)
-    kill_group(process, signal.SIGKILL)
-    process.wait()
+    @property
+    def has_ended(self) -> bool:
+        """Whether it, and all that it started, is gone."""
+        return self._ended.is_set()
+
+    def end(self) -> None:
+        """End it, if it has not ended: the match goes on from its record; called in a thread."""
+        self._child.send_signal(signal.SIGTERM)
+        if not self._ended.wait(GRACE_S):
+            self._child.send_signal(signal.SIGKILL)
+            self._ended.wait()

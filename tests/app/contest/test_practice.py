@@ -33,11 +33,12 @@ class StandInMatch:
 
     def __init__(self, command: list[str]) -> None:
         self.command = command
-        self.status: int | None = None
+        self.has_ended = False
+        self.is_stopped = False
 
-    def poll(self) -> int | None:
-        """Return its exit status; None while it is played."""
-        return self.status
+    def end(self) -> None:
+        """Stop it."""
+        self.is_stopped = True
 
 
 class Hall:
@@ -58,11 +59,9 @@ class Hall:
         self.clock = Clock()
         self.rated = 0
         self.matches = list[StandInMatch]()
-        self.ended = list[StandInMatch]()
         self.noted = list[str]()
         patch.setattr(practice, "deferToThread", maybeDeferred)
-        patch.setattr(practice, "start_match", self._start)
-        patch.setattr(practice, "end_match", self.ended.append)
+        patch.setattr(practice, "MatchProcess", self._start)
         patch.setattr(os, "cpu_count", lambda: 2)
         self.open()
 
@@ -136,9 +135,9 @@ def test_a_match_is_played_by_the_rules_of_a_tournament(hall: Hall) -> None:
         assert part in match.command
     assert hall.practice.why(hall.first()) == "is played now"
     hall.keep()
-    match.status = 0
+    match.has_ended = True
     hall.look()
-    assert (hall.first().ended is not None, hall.first().trouble, hall.ended) == (True, None, [match])
+    assert (hall.first().ended is not None, hall.first().trouble, match.is_stopped) == (True, None, True)
     page = hall.practice.replay("ada", "1")
     assert page is not None
     assert "record holds" in page
@@ -156,14 +155,14 @@ def test_rated_matches_go_first(hall: Hall) -> None:
     hall.keep(is_over=False)
     hall.rated = 2
     hall.look()
-    assert (hall.ended, hall.first().ended, hall.first().attempts) == ([match], None, 0)
+    assert (match.is_stopped, hall.first().ended, hall.first().attempts) == (True, None, 0)
     hall.rated = 1
     record = str(hall.contest.folder / "logs/practice/ada/0001/q-1.jsonl")
     assert hall.begun().command[:4] == ["referee", "play", "--resume", record]
 
 
 TROUBLES: dict[str, tuple[Callable[[Hall, StandInMatch], None], str]] = {
-    "it ends without a record": (lambda _hall, match: setattr(match, "status", 1), "could not play it"),
+    "it ends without a record": (lambda _hall, match: setattr(match, "has_ended", True), "could not play it"),
     "it takes too long": (lambda hall, _match: hall.clock.advance(LIMIT_S), "not over after 30 minutes"),
 }
 
@@ -187,7 +186,7 @@ def test_a_host_goes_on_with_what_another_left(hall: Hall) -> None:
     hall.ask()
     hall.begun()
     hall.run.cancel()
-    assert len(hall.ended) == 1, "nothing outlives a host"
+    assert [match.is_stopped for match in hall.matches] == [True], "nothing outlives a host"
     hall.open()
     assert hall.first().attempts == 0
     hall.begun()

@@ -19,7 +19,7 @@ from referee.net.links.tokens import add_tokens
 from referee.record.audit.standstills import presences
 from referee.record.reader import read_record
 
-from ...cli.test_serving import free_port
+from ...ports import free_port
 from ..tournaments.in_memory import lines_of
 from ..tournaments.playing import audit, play_remotely, run, write_toml
 
