@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
+from ..files.tree import MIB
 from ..launch import no_folder
 from ..record.explain import ExplainedFoul, Explanation, Heard, KnownResult, Said
 from ..record.printed import Printed
-from ..submissions.archive import MIB, pack, unpack
+from ..submissions.archive import pack, unpack
 from ..submissions.client import ServiceError, SubmissionsClient, find_service, find_token
 from ..submissions.folder import gather, write
 from ..submissions.store import VersionState

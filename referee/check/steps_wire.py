@@ -8,7 +8,7 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Told, encode
 
-from ..launch.limits import MIB
+from ..files.tree import MIB
 from ..launch.output import KEPT_BYTES
 from ..text import counted
 from .context import CheckContext

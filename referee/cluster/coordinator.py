@@ -96,13 +96,14 @@ class Cluster:
             if isinstance(outcome, Played) or followed.is_over:
                 why = await self._why_excused(host, away, followed)
             if why is None:
-                return await self._sealed(host, followed, printed)
+                await self._sealed(host, followed)
         except RecordError as error:
             printed = {}
             await self._in_thread(followed.refuse)
             self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
             why = "sent a record that does not hold"
-        await self._in_thread(followed.voided, f"its host {host.name} {why}", self._services.sealer)
+        if why is not None:
+            await self._in_thread(followed.voided, f"its host {host.name} {why}", self._services.sealer)
         await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
         for step in followed.remote.untold:
             self._services.observers.tell(Observer.match_stepped, step)
@@ -140,7 +141,7 @@ class Cluster:
                     host=host.name,
                 )
 
-    async def _sealed(self, host: ClusterHost, followed: Followed, printed: dict[int, bytes]) -> MatchReport:
+    async def _sealed(self, host: ClusterHost, followed: Followed) -> None:
         writer = await self._in_thread(followed.sealed, self._services.sealer)
         try:
             commits = self._services.commits
@@ -148,9 +149,7 @@ class Cluster:
             await commits.sync(writer)
         finally:
             writer.close()
-        await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
         host.over_ms = max(host.over_ms, followed.remote.over_ms)
-        return followed.remote.report
 
     async def close(self) -> None:
         """Let all hosts go."""

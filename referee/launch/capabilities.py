@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..files.tree import MIB
 from .control_groups import CONTROLLERS, find_ground
 from .leaks import UNHIDDEN, NoProbeError, tried
-from .limits import MIB, ProgramLimits, limiter
+from .limits import ProgramLimits, limiter
 from .program import Confinement
 from .sandbox import MORE_KEYS, NoSandboxError, find_sandbox
 from .starting import ends_with_this_process, join_new_keyring

@@ -16,8 +16,9 @@ from threading import Thread
 from msgspec import Struct
 
 from ..files.opened import opened
+from ..files.tree import MIB
 from .leftovers import PREFIX, is_left_behind, own_prefix
-from .limits import MIB, ProgramLimits
+from .limits import ProgramLimits
 
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")

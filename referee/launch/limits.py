@@ -10,7 +10,8 @@ from functools import cache
 
 from msgspec import Struct
 
-MIB = 1 << 20
+from ..files.tree import MIB
+
 MEMORY_MIB = (64, 1 << 20)
 """Least and most that an organiser can allow: an interpreter starts in the one, and no machine has the other."""
 

@@ -16,9 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import RemediableError
+from ..files.tree import MIB
 from .file_view import FileView, Workspace
 from .kernel_view import counted, told
-from .limits import MIB, ProgramLimits, found_program
+from .limits import ProgramLimits, found_program
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
 from .system_calls import ABSENT, DANGERS, REFUSALS, NoFilterError, system_call_filter
 from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime, real_place

@@ -32,8 +32,8 @@ class PracticeDesk(Protocol):
     def challenges(self, author: str) -> Sequence[Challenge]:
         """Return an author's challenges, the latest first."""
 
-    def why(self, challenge: Challenge) -> str:
-        """Return how a challenge stands that is not over: why it waits, or that it is played."""
+    def waiting(self) -> Sequence[tuple[Challenge, str]]:
+        """Return all that are not over, in their order, each with why it waits, or that it is played."""
 
     async def challenge(self, author: str, tournament: str, version: str, opponent: str) -> None:
         """Ask for a practice match.
@@ -116,7 +116,7 @@ class AuthorPractice:
             houses=sorted({name for each in desk.rules() for name in each.houses}),
             versions=[version["number"] for version in versions if version["state"] == "passed"],
             challenges=challenges,
-            why={each.number: desk.why(each) for each in challenges if each.ended is None},
+            why={each.number: why for each, why in desk.waiting() if each.author == author},
             matches={
                 each.number: [own for own in matches if own["match"].startswith(f"{PRACTICE}/{each.place}/")]
                 for each in challenges

@@ -8,11 +8,12 @@ import msgspec
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
+from ..files.tree import MIB
 from ..net.http_messages import Inquiry, Reply, refusal
 from ..net.http_server import Limits
 from ..observers import Note
 from ..record.reader import RecordError
-from .archive import MAX_PACKED_BYTES, MIB, BadArchive
+from .archive import MAX_PACKED_BYTES, BadArchive
 from .authors import Authors, Pace
 from .check_queue import CheckQueue
 from .matches import Matches

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from ..errors import BadRequest, RemediableError
+from ..files.tree import MIB
 
-MIB = 1 << 20
 MAX_PACKED_BYTES = 16 * MIB
 """Halite took 20 MiB; source and a table of openings are far below, and a hundred authors' fit into memory at once."""
 MAX_UNPACKED_BYTES = 64 * MIB

@@ -13,9 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.small import BadFile, read_small
-from ..files.tree import BadTree, TreeNode, walk
+from ..files.tree import MIB, BadTree, TreeNode, walk
 from ..record.record_files import holds_records_alone
-from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, ArchiveEntry, BadArchive, EntryKind, largest, shown
+from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
 
 IGNORE = ".refereeignore"
 LEFT_OUT = frozenset(

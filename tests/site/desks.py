@@ -102,9 +102,10 @@ class StandInPractice:
         waits = Challenge(author=author, number=3, tournament=payload, version=1, opponent=payload, asked=now)
         return [waits, replace(waits, number=2, ended=now, trouble=payload), replace(waits, number=1, ended=now)]
 
-    def why(self, _challenge: Challenge) -> str:
-        """Return it."""
-        return self._payload
+    def waiting(self) -> Sequence[tuple[Challenge, str]]:
+        """Return the first one, and the like of somebody else's."""
+        first = self.challenges("ada")[0]
+        return [(first, self._payload), (replace(first, author="bob"), self._payload)]
 
     async def challenge(self, author: str, tournament: str, version: str, opponent: str) -> None:
         """Keep it, or refuse it if it is for no tournament."""

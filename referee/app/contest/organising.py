@@ -10,7 +10,7 @@ import msgspec
 
 from ...clock import wall_clock
 from ...errors import BadRequest
-from ...launch.limits import MIB
+from ...files.tree import MIB
 from ...net.links.tokens import add_tokens
 from ...plugins import installed
 from ...site.organiser_desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine

@@ -7,8 +7,7 @@ none.
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +20,7 @@ from ...observers import Note
 from ...pages.replay_frames import fold_record
 from ...pages.replay_page import replay_page
 from ...plugins import installed
-from ...record.reader import read_record
+from ...record.reader import Record
 from ...submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from ...submissions.store import Store, VersionState
 from ..tournament_file.plan import TournamentPlan
@@ -101,14 +100,12 @@ class Practice:
         """Return an author's challenges, the latest first."""
         return self._challenges.of(author)[::-1]
 
-    def waiting(self) -> Sequence[Challenge]:
-        """Return those of all authors that are not over, in their order."""
-        return self._challenges.waiting()
+    def waiting(self) -> Sequence[tuple[Challenge, str]]:
+        """Return all that are not over, in their order, each with why it waits, or that it is played."""
+        return [(challenge, self._why(ahead)) for ahead, challenge in enumerate(self._challenges.waiting())]
 
-    def why(self, challenge: Challenge) -> str:
-        """Return how a challenge stands that is not over: why it waits, or that it is played."""
-        numbers = [(other.author, other.number) for other in self._challenges.waiting()]
-        ahead = numbers.index((challenge.author, challenge.number))
+    def _why(self, ahead: int) -> str:
+        """Return how a challenge stands that has so many before it."""
         if self._current is not None and ahead == 0:
             return "is played now"
         if ahead:
@@ -154,8 +151,8 @@ class Practice:
             RecordError: its record does not hold.
         """
         found = [each for each in self._challenges.of(author) if str(each.number) == number]
-        path, is_over = find_record(self._challenges.folder(found[0])) if found else (None, False)
-        return replay_page(fold_record(read_record(path), installed().game)) if path is not None and is_over else None
+        record = find_record(self._challenges.folder(found[0])) if found else None
+        return replay_page(fold_record(record, installed().game)) if _is_over(record) else None
 
     def _passed(self, author: str, number: str) -> int:
         is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
@@ -197,9 +194,9 @@ class Practice:
     async def _play(self, challenge: Challenge) -> None:
         """Play a match, or the rest of it, unless rated matches need its core."""
         folder = self._challenges.folder(challenge)
-        record, is_over = await deferToThread(find_record, folder)
+        record = await deferToThread(find_record, folder)
         plan = self._plans.get(challenge.tournament)
-        if is_over:
+        if _is_over(record):
             self._conclude(challenge)
         elif plan is None:
             self._conclude(challenge, "its tournament is not played any more, or practice matches are not allowed")
@@ -208,21 +205,22 @@ class Practice:
         else:
             await self._play_on(replace(challenge, begun=wall_clock()), plan, record)
 
-    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Path | None) -> None:
+    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None) -> None:
         """Play a match, or go on from its record, until it is over, or stopped."""
         self._current = challenge
         self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
         self._changed(challenge.author)
         folder = self._challenges.folder(challenge)
-        how = match_options(plan, self._players(challenge), folder) if record is None else ("--resume", str(record))
+        how = (
+            match_options(plan, self._players(challenge), folder) if record is None else ("--resume", str(record.path))
+        )
         options = (*how, "--json", *confinement_options(plan), *self._program.options)
         give_up = self._reactor.seconds() + LIMIT_S
         try:
             is_stopped = await self._ended([*self._program.referee, "play", *options], give_up)
         finally:
             self._challenges.save(challenge)  # it was not the host that ended
-        _, is_over = await deferToThread(find_record, folder)
-        if is_over:
+        if _is_over(await deferToThread(find_record, folder)):
             self._conclude(challenge)
         elif not is_stopped:
             self._conclude(challenge, "the referee could not play it: check this version again, or ask the organiser")
@@ -250,6 +248,10 @@ class Practice:
     def _conclude(self, challenge: Challenge, trouble: str | None = None) -> None:
         self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
         self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
+
+
+def _is_over(record: Record | None) -> TypeGuard[Record]:
+    return record is not None and record.seal is not None
 
 
 def _fits(plan: TournamentPlan) -> bool:

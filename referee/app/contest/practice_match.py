@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 
 from ...launch.starting import ChildProcess, ProcessCommand, if_alive, start
-from ...record.reader import RecordError, read_record
+from ...record.reader import Record, RecordError, read_record
 from ..tournament_file.plan import TournamentPlan
 
 GRACE_S = 10.0
@@ -43,12 +43,12 @@ def confinement_options(plan: TournamentPlan) -> Sequence[str]:
     return "--sandbox", plan.run_settings.sandbox, "--memory", str(plan.spec.memory_mib)
 
 
-def find_record(folder: Path) -> tuple[Path | None, bool]:
-    """Return the record in a match's folder, if there is one, and whether the match is over."""
+def find_record(folder: Path) -> Record | None:
+    """Return the record in a match's folder; None if there is none. With a seal, the match is over."""
     for path in folder.glob("*.jsonl"):
         with contextlib.suppress(RecordError):
-            return path, read_record(path).seal is not None
-    return None, False
+            return read_record(path)
+    return None
 
 
 class MatchProcess:

@@ -70,28 +70,30 @@ class Published(Struct):
     folder: Path
     seen: int = -1
     """Length of its record that the report was made from, in bytes."""
-    reported: int | None = None
-    """Matches that its report has; None: there is none yet."""
-    head: str | None = None
-    """Of the tournament's record that it was made from."""
     due: float = 0.0
     """Instant before which it is not made anew, in seconds."""
-    leaders: Sequence[Leader] = ()
-    is_over: bool = False
-    """Whether its report says so."""
+    report: _Report | None = None
+    """None: there is none yet."""
     searched: Searched | None = None
-    """What is found in it; None: there is no report yet."""
+    """What is found in it."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its report says so."""
+        return self.report is not None and self.report.state == "over"
+
+    @property
+    def reported(self) -> int | None:
+        """How many matches its report has; None: there is none yet."""
+        return None if self.report is None else self.report.played
 
     def read(self) -> None:
         """Look at its report; where there is none, or it can't be read, there is nothing to tell."""
         try:
-            told = msgspec.json.decode((self.folder / "tournament.json").read_bytes(), type=_Report)
+            self.report = told = msgspec.json.decode((self.folder / "tournament.json").read_bytes(), type=_Report)
         except (OSError, msgspec.MsgspecError):
-            self.reported, self.head, self.leaders, self.is_over, self.searched = None, None, (), False, None
+            self.report = self.searched = None
             return
-        first = told.standings[:SHOWN]
-        self.reported, self.head, self.is_over = told.played, told.head, told.state == "over"
-        self.leaders = [Leader(place=line.place, name=line.name, points=number(line.points)) for line in first]
         names = [entrant.name for entrant in told.spec.entrants]
         self.searched = Searched(
             name=self.folder.name,
@@ -111,7 +113,7 @@ class Published(Struct):
             played: matches.
             open_matches: those that are played now.
         """
-        spec = scheduled.plan.spec
+        spec, first = scheduled.plan.spec, () if self.report is None else self.report.standings[:SHOWN]
         return TournamentCard(
             name=spec.name,
             game=installed().game(spec.game).title,
@@ -121,9 +123,9 @@ class Published(Struct):
             start=None if scheduled.start is None else scheduled.start.isoformat(),
             played=max(played, self.reported or 0),
             open_matches=open_matches,
-            leaders=self.leaders,
+            leaders=[Leader(place=line.place, name=line.name, points=number(line.points)) for line in first],
             reported=self.reported,
-            head=self.head,
+            head=None if self.report is None else self.report.head,
         )
 
 

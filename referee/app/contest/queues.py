@@ -31,8 +31,8 @@ def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
 
 def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
     """Yield the practice match that is played, and those that wait, in their order."""
-    for challenge in practice.waiting():
-        yield _line(f"practice match {challenge.number}", practice.why(challenge), challenge.author)
+    for challenge, why in practice.waiting():
+        yield _line(f"practice match {challenge.number}", why, challenge.author)
 
 
 def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:

@@ -15,9 +15,9 @@ from twisted.internet.defer import Deferred
 
 from ... import __version__
 from ...errors import RefereeError
+from ...files.tree import MIB
 from ...launch import Confinement
 from ...launch.capabilities import examine
-from ...launch.limits import MIB
 from ...net.jobs.job import rules_digest
 from ...text import printable
 from ..examination import HostReport

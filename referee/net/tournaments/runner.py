@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 
 from ...clock import Port, Timer
 from ...errors import RefereeError
-from ...launch.limits import MIB
+from ...files.tree import MIB
 from ...observers import Observer
 from ...pairing.base import RoundToPair
 from ...record.match_entries import outcome

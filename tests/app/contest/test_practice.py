@@ -133,7 +133,7 @@ def test_a_match_is_played_by_the_rules_of_a_tournament(hall: Hall) -> None:
     assert match.command[:6] == ["referee", "play", "quadominos", *players]
     for part in ("--lot", "--sandbox", "--memory", "--key", "--logs"):
         assert part in match.command
-    assert hall.practice.why(hall.first()) == "is played now"
+    assert hall.practice.waiting() == [(hall.first(), "is played now")]
     hall.keep()
     match.has_ended = True
     hall.look()
@@ -149,7 +149,7 @@ def test_rated_matches_go_first(hall: Hall) -> None:
     hall.ask()
     hall.rated = 2
     hall.look(2 * CALM_LOOKS)
-    assert (hall.matches, "all 2" in hall.practice.why(hall.first())) == ([], True)
+    assert (hall.matches, "all 2" in hall.practice.waiting()[0][1]) == ([], True)
     hall.rated = 1
     match = hall.begun()
     hall.keep(is_over=False)
