@@ -11,14 +11,14 @@ from ..observers import Note
 from ..pages.desk_pages import DeskPages
 from ..submissions.api import AuthorApi
 from .answers import HTML, sent
-from .author_api import add_author_api
-from .author_pages import AuthorPages, TellFoul
-from .author_practice import AuthorPractice, PracticeDesk
-from .author_streams import AuthorStreams
+from .authors.api import add_author_api
+from .authors.pages import AuthorPages, TellFoul
+from .authors.practice import AuthorPractice, PracticeDesk
+from .authors.streams import AuthorStreams
 from .bodies import Bodies
 from .doors import Doors
-from .organiser_desk import OrganiserDesk
-from .organiser_pages import OrganiserPages
+from .organisers.desk import OrganiserDesk
+from .organisers.pages import OrganiserPages
 from .sessions import Sessions
 from .signing_in import SigningIn
 

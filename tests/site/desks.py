@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from referee.errors import BadRequest
-from referee.site.organiser_desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
+from referee.site.organisers.desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
 from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 

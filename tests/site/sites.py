@@ -21,13 +21,15 @@ from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page, search_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
-from referee.site import author_practice, doors, organiser_pages
-from referee.site.author_streams import AuthorStreams
+from referee.site import doors
+from referee.site.authors import practice
+from referee.site.authors.streams import AuthorStreams
 from referee.site.bodies import Bodies
 from referee.site.cards import ContestCard, Leader, OpenMatch, TournamentCard
 from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
+from referee.site.organisers import pages as organiser_pages
 from referee.site.routes import SiteContent, site_of
 from referee.site.search import Searched, search
 from referee.site.sessions import Role, Sessions
@@ -163,7 +165,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, author_practice, doors, organiser_pages):
+        for module in (api, practice, doors, organiser_pages):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()

@@ -8,7 +8,7 @@ from ...clock import wall_clock
 from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
-from ...site.organiser_desk import OrganiserDesk
+from ...site.organisers.desk import OrganiserDesk
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
@@ -20,7 +20,7 @@ from ..submit import explanation_in
 from .contest_file import Contest
 
 if TYPE_CHECKING:
-    from ...site.author_practice import PracticeDesk
+    from ...site.authors.practice import PracticeDesk
     from ...site.members import Members
 
 AUTHORS, ORGANISERS = "authors.toml", "organisers.toml"
@@ -71,7 +71,7 @@ class Intake:
             practice: the authors' practice matches.
         """
         from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
-        from ...site.author_streams import AuthorStreams  # noqa: PLC0415
+        from ...site.authors.streams import AuthorStreams  # noqa: PLC0415
         from ...site.bodies import Bodies  # noqa: PLC0415
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.sessions import Role, Sessions  # noqa: PLC0415

@@ -13,7 +13,7 @@ from ...errors import BadRequest
 from ...files.tree import MIB
 from ...net.links.tokens import add_tokens
 from ...plugins import installed
-from ...site.organiser_desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
+from ...site.organisers.desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
 from ...text import printable
 from ...tournament.events import Kind
 from ..tournaments.requests import pending

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from ...site.organiser_desk import QueueLine
+from ...site.organisers.desk import QueueLine
 from ...submissions.check_queue import CHECK_S, CheckQueue
 from .practice import Practice
 from .tournament_runs import RunState, TournamentRun

@@ -8,15 +8,15 @@ import msgspec
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
-from ..errors import RemediableError
-from ..net.http_messages import Inquiry, Reply
-from ..pages.desk_pages import DeskPages
-from ..submissions.api import NOWHERE, AuthorApi
-from ..submissions.challenges import PRACTICE, Challenge, PracticeRules
-from .answers import HTML, sent, sent_on
-from .doors import Doors, Visit
-from .organiser_desk import QueueLine
-from .sessions import Role
+from ...errors import RemediableError
+from ...net.http_messages import Inquiry, Reply
+from ...pages.desk_pages import DeskPages
+from ...submissions.api import NOWHERE, AuthorApi
+from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
+from ..answers import HTML, sent, sent_on
+from ..doors import Doors, Visit
+from ..organisers.desk import QueueLine
+from ..sessions import Role
 
 HOME, QUEUE = "/author/practice", "/author/queue"
 _LISTS = ("submissions", "matches")

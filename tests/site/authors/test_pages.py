@@ -7,8 +7,8 @@ from referee.site.routes import site_of
 from referee.submissions.archive import MAX_PACKED_BYTES
 from referee.submissions.store import CheckOutcome
 
-from ..submissions.receptions import archive
-from .sites import NOW, Answer, Browser, TestSite
+from ...submissions.receptions import archive
+from ..sites import NOW, Answer, Browser, TestSite
 
 TROUBLE = {
     "happened": "it sent 'no'",

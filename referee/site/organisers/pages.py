@@ -7,12 +7,12 @@ from typing import Any
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.threads import deferToThread
 
-from ..errors import RefereeError
-from ..pages.desk_pages import DeskPages
-from .answers import HTML, sent, sent_on
-from .doors import Doors, Visit
-from .organiser_desk import OrganiserDesk
-from .sessions import Role
+from ...errors import RefereeError
+from ...pages.desk_pages import DeskPages
+from ..answers import HTML, sent, sent_on
+from ..doors import Doors, Visit
+from ..sessions import Role
+from .desk import OrganiserDesk
 
 HOME = "/organiser"
 _TOURNAMENT, _AUTHORS = f"{HOME}/tournaments/<name>", f"{HOME}/authors"

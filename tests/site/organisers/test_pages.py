@@ -1,6 +1,6 @@
 """What an organiser sees and does, in a browser without script."""
 
-from .sites import PAYLOAD, Browser, TestSite
+from ..sites import PAYLOAD, Browser, TestSite
 
 
 def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 from klein import Klein
 
-from ..net.http_messages import Reply, bearer_of, inquiry_of
-from ..submissions.api import AuthorApi
-from .answers import sent
+from ...net.http_messages import Reply, bearer_of, inquiry_of
+from ...submissions.api import AuthorApi
+from ..answers import sent
 
 PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
 

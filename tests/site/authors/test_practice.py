@@ -2,8 +2,8 @@
 
 from referee.submissions.store import CheckOutcome
 
-from ..submissions.receptions import archive
-from .sites import NOW, PAYLOAD, TestSite
+from ...submissions.receptions import archive
+from ..sites import NOW, PAYLOAD, TestSite
 
 
 def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:

@@ -8,14 +8,14 @@ from urllib.parse import quote
 import msgspec
 from twisted.internet.defer import Deferred
 
-from ..net.http_messages import Inquiry, Reply
-from ..pages.desk_pages import DeskPages
-from ..pages.explanation_page import answers_of, spoken_in
-from ..submissions.api import AuthorApi
-from .answers import HTML, sent, sent_on
-from .author_streams import AuthorStreams
-from .doors import Doors, Visit
-from .sessions import Role
+from ...net.http_messages import Inquiry, Reply
+from ...pages.desk_pages import DeskPages
+from ...pages.explanation_page import answers_of, spoken_in
+from ...submissions.api import AuthorApi
+from ..answers import HTML, sent, sent_on
+from ..doors import Doors, Visit
+from ..sessions import Role
+from .streams import AuthorStreams
 
 HOME, MATCHES = "/author", "/author/matches"
 _NOTHING: Mapping[str, str] = {}

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from twisted.internet.task import LoopingCall
 
-from .event_streams import EventStreams
+from ..event_streams import EventStreams
 
 LOOK_S = 0.5
 """Between two looks at what an author's check has told."""

@@ -1,0 +1,1 @@
+"""What an author sees and does once signed in: versions, checks, practice matches, the own matches."""
