@@ -1,8 +1,9 @@
-"""`python -m tests.benchmarks ratings [TOURNAMENTS]`: do the 95 % intervals of ratings hold the truth 95 times of 100?
+"""Do the 95 % intervals of ratings hold the truth 95 times of 100?
 
-Players of known strength play simulated tournaments, 200 unless told otherwise; each line is one kind of tournament.
+Players of known strength play simulated tournaments; each line is one kind of tournament.
 """
 
+import argparse
 import sys
 import time
 from collections.abc import Iterator
@@ -27,7 +28,9 @@ def kinds() -> Iterator[tuple[str, Rater, float]]:
 
 def main(arguments: list[str]) -> int:
     """Print a line for each kind of tournament; fail if intervals hold the truth too seldom or too often."""
-    tournaments = int(arguments[0]) if arguments else 200
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks ratings", description=__doc__)
+    parser.add_argument("tournaments", type=int, nargs="?", default=200, help="of each kind")
+    tournaments = parser.parse_args(arguments).tournaments
     margin = 2 * sqrt(0.05 * 0.95 / (tournaments * SIZE))  # the share that is found is itself known only so far
     is_kept = True
     for name, rater, spread in kinds():

@@ -4,6 +4,7 @@
 `python -m tests.benchmarks tables` plays with each durability in turn, and prints what `turn` takes beside `match`.
 """
 
+import argparse
 import json
 import shutil
 import subprocess
@@ -72,7 +73,9 @@ def spec(programs: Path) -> TournamentSpec:
 
 def main(arguments: list[str]) -> int:
     """Compare the durabilities at some numbers of tables."""
-    numbers = list(map(int, arguments)) or [1, 8, 64]
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks tables", description=__doc__)
+    parser.add_argument("tables", type=int, nargs="*", default=[1, 8, 64], help="how many, one run after another")
+    numbers: list[int] = parser.parse_args(arguments).tables
     with tempfile.TemporaryDirectory() as folder:
         for tables in numbers:
             runs = [_apart(folder, tables, durability) for _ in range(REPEATED) for durability in Durability]
