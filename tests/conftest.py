@@ -54,4 +54,4 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
             try:
                 audit(path, registry.game, is_strict=False, find_wire=registry.wire)
             except IsRedacted:
-                check_redacted(path)
+                check_redacted(path, registry.game)

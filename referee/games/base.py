@@ -152,6 +152,8 @@ class Game(ABC, Generic[S, V, M]):
     position_type: ClassVar[Any]
     """The form of a given position."""
     rules: ClassVar[dict[str, Rule]]
+    is_ranked_by_scores: ClassVar[bool] = False
+    """Whether nothing but scores ranks those who are in the game at its end; a redacted record is judged by that."""
     file_options: ClassVar[frozenset[str]] = frozenset()
     """Options whose value an organiser gives as the path of a TOML file; the game is given what stands in the file."""
     _boxed_move: ClassVar[Any]

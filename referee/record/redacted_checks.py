@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..games.base import Game
+from ..games.base import Game, ranked
 from ..match import events as e
 from ..match.fouls import SHOWN_HEX, Cause, Foul, accused_of
 from ..match.setup import restored
@@ -32,11 +32,12 @@ _TIMED = (e.Answer, e.DeadlinePassed)
 _OF_ANSWERS = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cause.MALFORMED_MESSAGE, Cause.OUT_OF_TURN)
 
 
-def check_visible(record: Record) -> None:
+def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
     """Check a redacted record as far as it says anything.
 
     Args:
         record: with stand-ins for what is hidden; see record_as_shown.
+        game: its rules.
 
     Raises:
         RecordError: the first line that contradicts itself or another one.
@@ -46,6 +47,8 @@ def check_visible(record: Record) -> None:
     _check_fouls(record)
     check_book(record)
     check_ranking(record)
+    if game.is_ranked_by_scores:
+        _check_scores(record)
 
 
 def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, Any]) -> None:
@@ -67,6 +70,19 @@ def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, A
     if setup.position is None and shuffle is not None:
         restored(game, game.parse_options(setup.options), setup)  # as a match does when it begins
         check_course(record, seat, game, shuffle)
+
+
+def _check_scores(record: Record) -> None:
+    """Check that those who were not expelled are ranked by their scores."""
+    if record.result is None or record.result.result.void is not None:
+        return
+    result = record.result.result
+    out = {foul.seat for foul in result.fouls}
+    levels = [level for level in result.ranking if out.isdisjoint(level)]
+    expected = ranked(result.scores, sorted(seat for level in levels for seat in level))
+    if [sorted(level) for level in levels] != [*map(list, expected)]:
+        found = f"ranking {result.ranking}, scores {result.scores}"
+        raise RecordError(record.path, len(record.steps) + 2, "a ranking by scores", found)
 
 
 def _check_instants(record: Record) -> None:

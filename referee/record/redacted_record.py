@@ -68,17 +68,21 @@ def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str])
     return encode_line(core, kept)[0]
 
 
-def check_redacted(path: Path, keys: Collection[str] = (), *, find_wire: FindWire = no_dialects) -> RedactedRecord:
+def check_redacted(
+    path: Path, find_game: FindGame, keys: Collection[str] = (), *, find_wire: FindWire = no_dialects
+) -> RedactedRecord:
     """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
 
     Args:
         path: the file.
+        find_game: a game's name -> its rules.
         keys: public keys, one of which must have sealed it; empty: the one that it names itself.
         find_wire: as for audit.
 
     Raises:
         RecordError: the first line that does not hold or shows other fields than those of one seat, or there is no
             seal.
+        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
     """
     chain = read_chain(path)
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
@@ -91,7 +95,7 @@ def check_redacted(path: Path, keys: Collection[str] = (), *, find_wire: FindWir
     check_seal(chain)
     record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
-    check_visible(record)
+    check_visible(record, find_game(header.setup.game))
     check_evidence(record, find_wire, seat)
     return RedactedRecord(header, seat, chain, record)
 

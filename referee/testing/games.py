@@ -10,7 +10,7 @@ import msgspec
 from protocol.limits import MAX_STRING_BYTES
 
 from .. import chance
-from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome, Step
+from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome, Step, ranked
 from ..pairing.base import PairingFormat
 from .drawings import check_drawing
 from .seats import AnyGame, plain
@@ -209,10 +209,12 @@ class _GameCheck(msgspec.Struct):
                 assert len(drawn) == 1, f"a drawing for spectators shows what is hidden, after {move}"
 
     def _check_outcome(self, outcome: Outcome) -> None:
-        ranked = [seat for level in outcome.ranking for seat in level]
-        assert sorted(ranked) == sorted(set(outcome.order)), f"ranked: {ranked}, in the game: {outcome.order}"
+        seats = [seat for level in outcome.ranking for seat in level]
+        assert sorted(seats) == sorted(set(outcome.order)), f"ranked: {seats}, in the game: {outcome.order}"
         assert all(outcome.ranking), "a rank without a seat"
         assert self.seats == len(outcome.scores), "every seat has its score"
+        if self.game.is_ranked_by_scores:
+            assert outcome.ranking == ranked(outcome.scores, outcome.order), "others rank than by their scores"
         assert outcome.reason in self.game.rules, f"ended by {outcome.reason}, which is no rule"
 
     def _some_moves(self, state: Any) -> list[Any]:

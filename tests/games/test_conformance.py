@@ -1,5 +1,6 @@
 """Every registered game keeps the contract, and games that break it are found out."""
 
+import dataclasses
 import re
 from collections.abc import Callable, Collection, Sequence
 from random import Random
@@ -98,6 +99,14 @@ class Endless(QGame):
         return state.order[0] if state.order else 0
 
 
+class Reversed(QGame):
+    """Ranks who has least points first."""
+
+    def outcome(self, state: State) -> Outcome | None:
+        ended = super().outcome(state)
+        return None if ended is None else dataclasses.replace(ended, ranking=ended.ranking[::-1])
+
+
 class Moody(QGame):
     """MatchSeeds something else each time."""
 
@@ -181,6 +190,7 @@ BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
     (Stubborn, "was dropped and is to move"),
     (Overwriting, "play changed the old state"),
     (Endless, "was dropped and is to move"),
+    (Reversed, "others rank than by their scores"),
     (Moody, "the same seed gave another deal"),
     (Betraying, "sees another view of what it imagines"),
     (Chatty, "a drawing for .* shows what is hidden"),

@@ -3,11 +3,13 @@
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from referee.plugins import find_game
 from referee.record.reader import MAX_LINE_BYTES, MAX_RECORD_BYTES, RecordError, read_header, read_record
 from referee.record.redacted_record import check_redacted
 from referee.record.schema import plain_json
@@ -271,7 +273,7 @@ def test_what_is_no_record_is_named_by_its_line(tmp_path: Path, data: bytes, lin
 
 
 @pytest.mark.parametrize("form", [0, 2, "1", 1.0, True, None, [1]])
-@pytest.mark.parametrize("read", [read_record, read_header, check_redacted])
+@pytest.mark.parametrize("read", [read_record, read_header, partial(check_redacted, find_game=find_game)])
 def test_another_format_is_named(tmp_path: Path, read: Callable[[Path], Any], form: Any) -> None:
     """Nothing else is said of a record of another format, whatever stands in it: its key, here, is none of a header."""
     path = tmp_path / "m"

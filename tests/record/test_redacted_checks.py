@@ -33,7 +33,7 @@ def refused(path: Path, lines: Lines) -> RecordError:
     """Seal lines with the key, and return what is wrong with them."""
     path.write_bytes(rewritten(lines))
     with pytest.raises(RecordError) as caught:
-        check_redacted(path)
+        check_redacted(path, GAME)
     return caught.value
 
 
@@ -70,11 +70,12 @@ def view_of_a_move(lines: Lines) -> None:
     opened["event.move"] = [opened["event.move"][0], "", {"a": 1}]
 
 
-def everywhere(lines: Lines, key: str, value: Any) -> None:
+def everywhere(lines: Lines, **said: Any) -> None:
     """Let every end say the same as the result."""
-    both(lines, key, value)
+    for key, value in said.items():
+        both(lines, key, value)
     for command in commands(lines, "end-seat"):
-        command[key] = value
+        command.update(said)
 
 
 def both(lines: Lines, key: str, value: Any) -> None:
@@ -190,8 +191,23 @@ CONTENTS: dict[str, tuple[str, Forge, str]] = {
         lambda lines: lines[-2]["result"].update(scores=[9, 9, 9]),
         "the result that closed the match",
     ),
-    "a ranking with nobody": ("clean", lambda lines: everywhere(lines, "ranking", [[0, 1]]), "one rank for every seat"),
-    "another winner": ("clean", lambda lines: everywhere(lines, "winners", [1]), "the seats of the best rank"),
+    "a ranking with nobody": ("clean", lambda lines: everywhere(lines, ranking=[[0, 1]]), "one rank for every seat"),
+    "the worse ranked first": (
+        "dealt",
+        lambda lines: everywhere(lines, ranking=[[1], [0]], winners=[1]),
+        "a ranking by scores",
+    ),
+    "a tie of unequal scores": (
+        "dealt",
+        lambda lines: everywhere(lines, ranking=[[0, 1]], winners=[0, 1]),
+        "a ranking by scores",
+    ),
+    "scores of the loser": (
+        "dealt",
+        lambda lines: everywhere(lines, scores=[0, 1]),
+        "a ranking by scores",
+    ),
+    "another winner": ("clean", lambda lines: everywhere(lines, winners=[1]), "the seats of the best rank"),
     "a detail that is an object": (
         "quadominos",
         lambda lines: detail(lines).__setitem__(1, {"veiled": "0" * 64}),
@@ -237,7 +253,7 @@ def test_the_seed_gives_the_hand_that_was_dealt(tmp_path: Path, name: str, seat:
     """With it, the first view follows; another seed is not the one that was committed to."""
     path = tmp_path / "m"
     path.write_bytes(redacted(name, seat))
-    redaction = check_redacted(path)
+    redaction = check_redacted(path, GAME)
     assert redaction.seat == seat
     game = GAME(redaction.header.setup.game)
     check_with_seed(redaction.record, seat, SEED.hex(), game)
@@ -277,12 +293,6 @@ def other_points(lines: Lines) -> None:
         command["what"]["score"] += 1
 
 
-def a_tie(lines: Lines) -> None:
-    """Let the one who lost have won, too."""
-    everywhere(lines, "ranking", [[0, 1]])
-    everywhere(lines, "winners", [0, 1])
-
-
 def other_rule(lines: Lines) -> None:
     """Let the seat be expelled for a malformed move that is a fine one."""
     move = next(entry["event.move"] for entry in entries(lines, 1) if "event.move" in entry)[1]
@@ -306,8 +316,7 @@ def other_rule(lines: Lines) -> None:
         ("dealt", other_move, "a play that the rules allow then"),
         ("dealt", lambda lines: commands(lines, "tell-seat")[1]["what"].update(count=5), "the same told to all"),
         ("dealt", lambda lines: commands(lines, "tell-seat")[0].update(what={"kind": "expelled"}), "one of the seats"),
-        ("dealt", a_tie, "winners"),
-        ("dealt", lambda lines: everywhere(lines, "scores", [9, 3]), "scores"),
+        ("dealt", lambda lines: everywhere(lines, scores=[9, 3]), "scores"),
         ("dealt", lambda lines: both(lines, "reason", "q.end.finished"), "reason"),
         ("quincy", other_draws, "draws"),
         ("quadominos", other_points, "a play that the rules allow then"),
@@ -321,7 +330,7 @@ def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, 
     forge(lines)
     path = tmp_path / "m"
     path.write_bytes(rewritten(lines))
-    record = check_redacted(path).record
+    record = check_redacted(path, GAME).record
     with pytest.raises(RecordError, match=f"expected {expected}"):
         check_with_seed(record, SEAT, SEED.hex(), GAME(record.header.setup.game))
 
@@ -333,7 +342,7 @@ def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
     path = tmp_path / "m"
     path.write_bytes(rewritten(lines))
     with pytest.raises(BadSetup):
-        check_with_seed(check_redacted(path).record, SEAT, SEED.hex(), GAME("q"))
+        check_with_seed(check_redacted(path, GAME).record, SEAT, SEED.hex(), GAME("q"))
 
 
 @pytest.mark.parametrize("name", FINISHED)
@@ -341,4 +350,4 @@ def test_what_was_redacted_holds(tmp_path: Path, name: str) -> None:
     """Of every kind of match, whoever's record it is."""
     path = tmp_path / "m"
     path.write_bytes(redacted(name, SEAT))
-    assert (check_redacted(path).seat, path.read_bytes()) == (SEAT, rewritten(shown(name)))
+    assert (check_redacted(path, GAME).seat, path.read_bytes()) == (SEAT, rewritten(shown(name)))

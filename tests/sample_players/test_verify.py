@@ -159,7 +159,7 @@ def test_it_finds_what_is_wrong_with_a_redacted_record(tmp_path: Path) -> None:
     assert {name: finding for name, finding in found.items() if REDACTED[name][1] not in finding} == {}
     for name in records:
         with pytest.raises(RecordError):
-            check_redacted(tmp_path / "records" / f"{name}.jsonl")
+            check_redacted(tmp_path / "records" / f"{name}.jsonl", REGISTRY.game)
 
 
 def _without_nothing(line: Line) -> Line:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.plugins import load
+from referee.plugins import find_game, load
 from referee.record.explain import Heard
 from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
@@ -98,7 +98,7 @@ def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:
     data = matches.record("bob", name, None)
     assert data is not None
     (tmp_path / "mine.redacted").write_bytes(data)
-    lines = check_redacted(tmp_path / "mine.redacted").chain.lines
+    lines = check_redacted(tmp_path / "mine.redacted", find_game).chain.lines
     asked = [seen for line in lines for seen in line.shown]
     assert asked
     assert b'"hand"' in data

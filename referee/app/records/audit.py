@@ -239,7 +239,7 @@ def _check_with_seed(redaction: RedactedRecord, seed: str) -> None:
 
 
 def _examined_redaction(path: Path, demands: Demands) -> Examined:
-    redaction = check_redacted(path, demands.keys, find_wire=installed().wire)
+    redaction = check_redacted(path, find_game, demands.keys, find_wire=installed().wire)
     header = redaction.header
     if demands.seed is not None:
         _check_with_seed(redaction, demands.seed)

@@ -103,7 +103,7 @@ def view_of_seat(record: Path, seat: int) -> RecordView:
 
 def _redacted_view(record: Path, seat: str | None) -> RecordView:
     """Return the view of a record that was redacted before."""
-    shown = check_redacted(record, find_wire=installed().wire).seat
+    shown = check_redacted(record, find_game, find_wire=installed().wire).seat
     if seat is not None and (number := find_seat(read_header(record).setup.names, seat)) != shown:
         raise BadExplanation(f"{record} is redacted for another seat than {number}: for {shown}")
     return RecordView(path=record, seat=shown, lines=record.read_bytes().splitlines(), is_whole=False)

@@ -25,6 +25,7 @@ class QGame(Game[State, View, Move]):
 
     name = "q"
     title = "The Q game"
+    is_ranked_by_scores = True
     seats = range(2, 5)
     options_type = Options
     view_type = View

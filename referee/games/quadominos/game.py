@@ -28,6 +28,7 @@ class QuadOminos(Game[State, View, Move]):
 
     name = "quadominos"
     title = "Quad-Ominos"
+    is_ranked_by_scores = True
     seats = range(2, 13)
     options_type = Options
     view_type = View

@@ -30,6 +30,7 @@ class QuincyGame(Game[State, View, Move]):
 
     name = "quincy"
     title = "Quincy"
+    is_ranked_by_scores = True
     seats = range(2, 5, 2)
     options_type = Options
     view_type = View

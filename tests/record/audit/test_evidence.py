@@ -140,7 +140,7 @@ def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
         shown.write_bytes(b"".join(line + b"\n" for line in lines))
         if seat == lie.seat or expected == "a code of the wire":
             with pytest.raises(RecordError, match="line 7: expected "):
-                redacted_record.check_redacted(shown)
+                redacted_record.check_redacted(shown, installed().game)
 
 
 @pytest.mark.forges
@@ -157,7 +157,7 @@ def test_other_evidence_than_its_event_has_is_named_in_what_its_player_may_see(
     monkeypatch.setattr(redacted_record, "audit", lambda whole, *_args, **_more: read_record(whole))
     shown.write_bytes(b"".join(line + b"\n" for line in redacted_record.redacted_lines(path, installed().game, ASKED)))
     with pytest.raises(RecordError, match="line 7: expected the evidence of its event, c1; found c1c1"):
-        redacted_record.check_redacted(shown)
+        redacted_record.check_redacted(shown, installed().game)
 
 
 OFFERED: dict[str, tuple[e.Event, str]] = {
