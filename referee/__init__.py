@@ -6,12 +6,7 @@ docs/develop/architecture.md shows the way of one move through the packages, and
 import importlib
 from typing import Any
 
-import pluggy
-
 __version__ = "0.1.0"
-
-hookimpl = pluggy.HookimplMarker("referee")
-"""Marks the functions of a plugin; the hooks are in `referee.hookspecs`."""
 
 _HOMES = {
     "Evaluation": "api.evaluation",
@@ -25,6 +20,7 @@ _HOMES = {
     "Tournament": "api.tournament",
     "Turn": "api.match",
     "evaluate": "api.evaluating",
+    "hookimpl": "hookspecs",
     "imagine": "api.position",
     "load": "api.loading",
     "play": "api.playing",
@@ -34,24 +30,7 @@ _HOMES = {
 `__init__.pyi` says the same to type checkers.
 """
 
-__all__ = [
-    "Evaluation",
-    "Foul",
-    "IllegalMove",
-    "MalformedMove",
-    "Match",
-    "Position",
-    "RefereeError",
-    "Result",
-    "Tournament",
-    "Turn",
-    "__version__",
-    "evaluate",
-    "hookimpl",
-    "imagine",
-    "load",
-    "play",
-]
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604  # all of them are
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,5 @@
 # What type checkers know of the API; `__init__.py` imports each of its names when it is used.
 
-import pluggy
-
 from .api.evaluating import evaluate as evaluate
 from .api.evaluation import Evaluation as Evaluation
 from .api.loading import load as load
@@ -14,11 +12,11 @@ from .api.tournament import Tournament as Tournament
 from .errors import RefereeError as RefereeError
 from .games.base import IllegalMove as IllegalMove
 from .games.base import MalformedMove as MalformedMove
+from .hookspecs import hookimpl as hookimpl
 from .match.commands import Result as Result
 from .match.fouls import Foul as Foul
 
 __version__: str
-hookimpl: pluggy.HookimplMarker
 __all__ = [
     "Evaluation",
     "Foul",

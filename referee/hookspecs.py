@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .record.audit.wires import Wire
 
 hookspec = pluggy.HookspecMarker("referee")
+hookimpl = pluggy.HookimplMarker("referee")
+"""Marks the functions of a plugin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ check was cut off, by a kill of this process too, are checked again.
 import contextlib
 import hashlib
 import os
-import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +22,9 @@ from twisted.internet.threads import deferToThread
 from ..files.scratch import scratch
 from ..files.tree import BadTree, is_of_the_machine
 from ..launch.orphans import kill_orphans
+from ..launch.own_process import GONE_S, OwnProcess
 from ..launch.program import CHECK_VARIABLE
-from ..launch.starting import ProcessCommand, if_alive, start
+from ..net.waiting import whole
 from ..observers import Note
 from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, Store, StoreError
 
@@ -36,7 +35,6 @@ GRACE_S = 2.0
 """Between asking a check to end and killing it: it takes its players with it."""
 RETRY_S = 30.0
 """After a trouble of the disk's."""
-_GONE_S = 5.0
 _MAX_REPORT_BYTES = 1 << 20
 _MAX_FAILED_STEPS = 20
 _LAST_WORDS_BYTES = 400
@@ -157,7 +155,7 @@ class CheckQueue:
         with ExitStack() as held:
             try:
                 folder = held.enter_context(scratch("check"))
-                await deferToThread(self._store.begin, author, number, folder / PLAYER)
+                await whole(deferToThread(self._store.begin, author, number, folder / PLAYER))
                 return await self._verdict(folder)
             except CancelledError:
                 self._store.put_off(author, number)
@@ -184,36 +182,25 @@ class CheckQueue:
             raise CheckFailed(f"exit status {status}", " ".join(words))
         return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
 
-    def _started(self, folder: Path) -> "subprocess.Popen[bytes]":
+    def _started(self, folder: Path) -> OwnProcess:
         """Start a check, which ends with this service, and whose files lie in the folder."""
         name, _, value = self._mark.partition("=")
-        env = {**os.environ, "TMPDIR": str(folder), name: value}
-        env.pop("REFEREE_TOKEN", None)
+        env = {"TMPDIR": str(folder), name: value}
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
-            command = ProcessCommand(tuple(if_alive([*self._command, PLAYER])))
-            return start(command, cwd=folder, env=env, output=out, errors=err)
+            return OwnProcess([*self._command, PLAYER], output=out, errors=err, cwd=folder, env=env)
 
-    async def _ended(self, process: "subprocess.Popen[bytes]") -> int | None:
+    async def _ended(self, process: OwnProcess) -> int | None:
         """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
         try:
             return await deferToThread(process.wait, self._limit_s)
-        except subprocess.TimeoutExpired:
-            return None
         finally:
             await deferToThread(self._sweep, process)
 
-    def _sweep(self, process: "subprocess.Popen[bytes]") -> None:
-        """End a check, if it has not, and all that it started.
-
-        SIGINT would not do: what a script starts in the background ignores that, and so does what is started by it.
-        """
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_S)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        give_up = time.monotonic() + _GONE_S
-        while (kill_orphans(self._mark) or process.poll() is None) and time.monotonic() < give_up:
+    def _sweep(self, process: OwnProcess) -> None:
+        """End a check, if it has not, and all that it started."""
+        process.end(GRACE_S)
+        give_up = time.monotonic() + GONE_S
+        while kill_orphans(self._mark) and time.monotonic() < give_up:
             time.sleep(POLL_S)
 
     def _end_leftovers(self) -> None:

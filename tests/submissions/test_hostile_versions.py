@@ -12,7 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred, execute
 from twisted.internet.task import Clock
 
 from referee.files.tree import BadTree
-from referee.launch.starting import ProcessCommand, start
+from referee.launch.own_process import OwnProcess
 from referee.submissions import check_queue as module
 from referee.submissions.check_queue import RETRY_S, CheckQueue
 from referee.submissions.store import Store, StoreError, VersionState
@@ -89,13 +89,13 @@ IN_BACKGROUND = """trap "" INT; trap "exit 7" TERM; tail -f /dev/null & echo beg
 def test_a_check_in_the_background_is_asked_to_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends by itself, and is not killed."""
     monkeypatch.setattr(module, "GRACE_S", 60.0)
-    command = ProcessCommand(("/bin/sh", "-c", IN_BACKGROUND))
-    process = start(command, cwd=None, env={}, output=subprocess.PIPE, errors=subprocess.DEVNULL)
-    assert process.stdout is not None
-    with process.stdout as told:
+    command = ("/bin/sh", "-c", IN_BACKGROUND)
+    process = OwnProcess(command, output=subprocess.PIPE, errors=subprocess.DEVNULL)
+    assert process.output is not None
+    with process.output as told:
         assert told.readline() == b"begun\n"
         service.checks._sweep(process)
-    assert process.returncode == 7
+    assert process.wait() == 7
 
 
 ERRORS = {
@@ -150,6 +150,26 @@ def test_what_comes_up_behind_a_verdict_ends_nothing(service: Service, monkeypat
     service.clock.advance(RETRY_S)
     assert service.version()[0] == VersionState.FAILED
     stop(running)
+
+
+def test_a_version_that_is_being_unpacked_is_put_off_whole(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder is removed once nothing is written into it any more."""
+    unpacking, folders, over = Deferred[None](), list[Path](), list[Any]()
+
+    def _run(function: Callable[..., Any], *args: Any) -> "Deferred[Any]":
+        if function != service.store.begin:
+            return execute(function, *args)
+        folders.append(args[-1])
+        return unpacking
+
+    monkeypatch.setattr(module, "deferToThread", _run)
+    running = Deferred.fromCoroutine(service.checks.run())
+    running.addErrback(lambda failure: failure.trap(CancelledError)).addCallback(over.append)
+    running.cancel()
+    assert (over, folders[0].parent.exists()) == ([], True)
+    unpacking.callback(None)
+    assert (over, folders[0].parent.exists()) == ([CancelledError], False)
+    assert service.version()[0] == VersionState.WAITING
 
 
 def stop(running: "Deferred[None]") -> None:

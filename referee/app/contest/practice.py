@@ -6,6 +6,7 @@ none.
 """
 
 import os
+import subprocess
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
@@ -16,6 +17,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from ...clock import wall_clock
+from ...launch.own_process import OwnProcess
 from ...observers import Note
 from ...pages.replay_frames import fold_record
 from ...pages.replay_page import replay_page
@@ -26,7 +28,7 @@ from ...submissions.store import Store, VersionState
 from ..tournament_file.plan import TournamentPlan
 from .contest_file import Contest
 from .intake import LOGS
-from .practice_match import MatchProcess, confinement_options, find_record, match_options
+from .practice_match import confinement_options, find_record, match_options
 
 LOOK_S = 1.0
 """Between two looks at what there is to play, and whether it is in the way of rated matches."""
@@ -34,6 +36,8 @@ CALM_LOOKS = 5
 """So many in a row have found a core free before a match begins: a tournament fills a table again within that."""
 LIMIT_S = 1800.0
 """For a match, from its beginning or from when it went on."""
+GRACE_S = 10.0
+"""Between asking a match to stop and killing it: it writes its record and ends its programs."""
 RETRY_S = 30.0
 """After a trouble of this machine's."""
 MAX_ATTEMPTS = 3
@@ -229,14 +233,15 @@ class Practice:
 
     async def _ended(self, command: Sequence[str], give_up: float) -> bool:
         """Have a match played; return whether it was stopped before its end: for rated ones, or after its time."""
-        process = MatchProcess(command, self._logs / f"{PRACTICE}.log")
+        with (self._logs / f"{PRACTICE}.log").open("ab") as log:
+            process = OwnProcess(command, output=subprocess.DEVNULL, errors=log)
         try:
             while not process.has_ended and not self._is_crowded() and self._reactor.seconds() < give_up:
                 await deferLater(self._reactor, LOOK_S)
             return not process.has_ended
         finally:
             self._calm_looks = 0
-            await deferToThread(process.end)
+            await deferToThread(process.end, GRACE_S)
 
     def _players(self, challenge: Challenge) -> tuple[str, str]:
         """Return how the author's program and its opponent are given."""

@@ -1,20 +1,13 @@
-"""One practice match: by which command it is played, and whether its record is whole."""
+"""One practice match: by which command it is played, and its record."""
 
 import contextlib
 import json
-import os
-import signal
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from threading import Event
 
-from ...launch.starting import ChildProcess, ProcessCommand, if_alive, start
 from ...record.reader import Record, RecordError, read_record
 from ..tournament_file.plan import TournamentPlan
 
-GRACE_S = 10.0
-"""Between asking a match to stop and killing it: it writes its record and ends its programs."""
 _S = 1000.0
 
 
@@ -49,32 +42,3 @@ def find_record(folder: Path) -> Record | None:
         with contextlib.suppress(RecordError):
             return read_record(path)
     return None
-
-
-class MatchProcess:
-    """The process of a match; it is started.
-
-    Args:
-        command: its command line.
-        log: takes what it says to the organiser.
-    """
-
-    def __init__(self, command: Sequence[str], log: Path) -> None:
-        env = {name: value for name, value in os.environ.items() if name != "REFEREE_TOKEN"}
-        argv = ProcessCommand(tuple(if_alive(command)))
-        with log.open("ab") as errors:
-            self._child = ChildProcess(start(argv, cwd=None, env=env, output=subprocess.DEVNULL, errors=errors))
-        self._ended = Event()
-        self._child.when_ended(lambda _status: self._ended.set())
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it, and all that it started, is gone."""
-        return self._ended.is_set()
-
-    def end(self) -> None:
-        """End it, if it has not ended: the match goes on from its record; called in a thread."""
-        self._child.send_signal(signal.SIGTERM)
-        if not self._ended.wait(GRACE_S):
-            self._child.send_signal(signal.SIGKILL)
-            self._ended.wait()

@@ -4,8 +4,6 @@ So a fault of one touches no other, and the site's visitors take no time from ma
 """
 
 import contextlib
-import os
-import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,7 +17,7 @@ from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from ...clock import Timer, wall_clock
-from ...launch.starting import ProcessCommand, if_alive, kill_group, start
+from ...launch.own_process import OwnProcess
 from ...observers.spectating import SeenTable
 from ...site.cards import OpenMatch
 from ...site.live import LiveTable, LiveTables
@@ -81,7 +79,7 @@ class TournamentRun:
         self._changed = changed
         self._faults = 0
         self._timer: Timer | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: OwnProcess | None = None
         self._ended: Deferred[None] | None = None
 
     @property
@@ -125,9 +123,7 @@ class TournamentRun:
             self._timer = self._reactor.callLater(min(left_s, _LONGEST_S), self.begin)
 
     def stop(self) -> "Deferred[None]":
-        """Have it stop, as SIGTERM does; its matches go on from their records in the next run.
-
-        SIGINT would not do: what a script starts in the background ignores that, and so does what is started by it.
+        """Have it stop; its matches go on from their records in the next run.
 
         Returns:
             What fires once its process has ended.
@@ -138,7 +134,7 @@ class TournamentRun:
             ended.callback(None)
         else:
             self._ended = ended
-            kill_group(self._process, signal.SIGTERM)
+            self._process.ask_to_end()
         return ended
 
     def start(self) -> None:
@@ -185,15 +181,14 @@ class TournamentRun:
         argv = [*self._referee, "tournament", path, "--json", "--heads", str(heads_of(self.folder)), *self._options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
-            command = ProcessCommand(tuple(if_alive(argv)))
-            self._process = start(command, cwd=None, env=os.environ, output=subprocess.PIPE, errors=log)
+            self._process = OwnProcess(argv, output=subprocess.PIPE, errors=log)
         self._set(RunState.RUNNING)
         Thread(target=self._follow, args=(self._process,), name=f"lines of {path}", daemon=True).start()
 
-    def _follow(self, process: "subprocess.Popen[bytes]") -> None:
+    def _follow(self, process: OwnProcess) -> None:
         """Hand on what a process tells, line by line, and its end; in a thread of its own."""
-        assert process.stdout is not None
-        with process.stdout as lines:
+        assert process.output is not None
+        with process.output as lines:
             for line in lines:
                 self._reactor.callFromThread(self._take, line)
         self._reactor.callFromThread(self._end, process.wait())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThreadPool
 
 from protocol import ConnectionState, RemoteProtocolError
@@ -25,6 +25,7 @@ from ...files.tree import BadTree
 from ...launch import Confinement, Launch, Program
 from ...observers import Observer, Observers
 from ..links.player_protocol import PlayerLink
+from ..waiting import outlasting
 
 SETTLE_S = 0.2
 """How long a program may tidy up after its match, before it is stopped."""
@@ -226,22 +227,6 @@ class KeptPrograms:
             removing.callback(None)
 
         kept.program.end().addCallback(_remove)
-
-
-async def outlasting(awaited: "Deferred[Any]") -> None:
-    """Wait for what has to come, however impatient the organiser is."""
-    waiting: Deferred[None] = Deferred()
-
-    def _told(value: Any) -> Any:
-        if not waiting.called:
-            waiting.callback(None)
-        return value
-
-    awaited.addCallback(_told)
-    try:
-        await waiting
-    except CancelledError:
-        await outlasting(awaited)
 
 
 def is_memory_short() -> bool:

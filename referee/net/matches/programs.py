@@ -20,7 +20,8 @@ from ...match.machine import Match, Phase
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
-from .kept import KeptProgram, outlasting
+from ..waiting import outlasting, whole
+from .kept import KeptProgram
 from .services import MatchServices
 
 _MEMORY = re.compile(
@@ -121,7 +122,7 @@ class MatchPrograms:
         finally:
             await self.dismiss()
             for folders in self._folders.values():
-                await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close)
+                await outlasting(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close))
 
     async def _is_lent(self, seat: int, launch: Launch) -> bool:
         """Take a program that waits, if there is one; a match that is gone on with would be news to it."""
@@ -142,7 +143,7 @@ class MatchPrograms:
         copying, pool = own_copy(launch, self._confinement, self._access()), self._reactor.getThreadPool()
         enter = self._folders.setdefault(seat, contextlib.ExitStack()).enter_context
         try:
-            self._copies[seat] = await deferToThreadPool(self._reactor, pool, enter, copying)
+            self._copies[seat] = await whole(deferToThreadPool(self._reactor, pool, enter, copying))
         except PlayerError as error:
             self._copies[seat] = error
 

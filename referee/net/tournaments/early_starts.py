@@ -18,8 +18,9 @@ from ...tournament.match_context import Fixture, MatchContext
 from ..jobs.job import MatchJob
 from ..jobs.tables import Tables
 from ..matches.host import MatchReport
-from ..matches.kept import FolderStamps, is_memory_short, outlasting
+from ..matches.kept import FolderStamps, is_memory_short
 from ..matches.programs import Occupant
+from ..waiting import outlasting
 from .course import TournamentCourse
 from .run_settings import RunSettings
 

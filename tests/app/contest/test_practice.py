@@ -36,7 +36,7 @@ class StandInMatch:
         self.has_ended = False
         self.is_stopped = False
 
-    def end(self) -> None:
+    def end(self, _grace_s: float) -> None:
         """Stop it."""
         self.is_stopped = True
 
@@ -61,11 +61,11 @@ class Hall:
         self.matches = list[StandInMatch]()
         self.noted = list[str]()
         patch.setattr(practice, "deferToThread", maybeDeferred)
-        patch.setattr(practice, "MatchProcess", self._start)
+        patch.setattr(practice, "OwnProcess", self._start)
         patch.setattr(os, "cpu_count", lambda: 2)
         self.open()
 
-    def _start(self, command: list[str], _log: Path) -> StandInMatch:
+    def _start(self, command: list[str], **_: Any) -> StandInMatch:
         self.matches.append(StandInMatch(command))
         return self.matches[-1]
 
