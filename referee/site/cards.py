@@ -1,8 +1,20 @@
 """What everybody may know of a contest's tournaments at the moment: what pages, events and the API are made of."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 from msgspec import Struct
+
+
+class SignUp(StrEnum):
+    """Who may become an author without being let in by an organiser."""
+
+    OPEN = "open"
+    """Everybody."""
+    INVITATION = "invitation"
+    """Who has an invitation code."""
+    CLOSED = "closed"
+    """Nobody."""
 
 
 class OpenMatch(Struct, frozen=True, kw_only=True):
@@ -51,4 +63,5 @@ class ContestCard(Struct, frozen=True, kw_only=True):
     """A contest in short."""
 
     title: str
+    sign_up: SignUp
     tournaments: Sequence[TournamentCard]

@@ -21,6 +21,7 @@ from .organisers.desk import OrganiserDesk
 from .organisers.pages import OrganiserPages
 from .sessions import Sessions
 from .signing_in import SigningIn
+from .signing_up import SigningUp, SignUpDesk
 
 
 class Members(Struct, frozen=True, kw_only=True):
@@ -34,6 +35,9 @@ class Members(Struct, frozen=True, kw_only=True):
     streams: AuthorStreams
     desk: OrganiserDesk
     practice: PracticeDesk
+    sign_up: SignUpDesk
+    now: Callable[[], float]
+    """Monotonic seconds."""
     note: Note
     """Takes note of what goes wrong."""
 
@@ -48,6 +52,7 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
     """
     doors = Doors(app, members.sessions, refused)
     SigningIn(members.sessions, members.pages, members.streams.close).register(app)
+    SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)

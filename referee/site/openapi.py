@@ -15,6 +15,7 @@ from ..submissions.store import HandedInVersion
 from .cards import ContestCard
 from .live import LiveState
 from .search import Found
+from .signing_up import NewAuthor, SignUpRequest
 
 PATH = "/api/openapi.json"
 _SCHEMAS = "#/components/schemas/"
@@ -49,6 +50,8 @@ class _Operation(NamedTuple):
     """Whether it takes an author's token."""
     query: Mapping[str, str] = {}
     """What may stand behind the `?` -> what it is."""
+    asks: Any = None
+    """Type of the body that it takes as JSON; None: it takes none, or another one."""
 
 
 OPERATIONS = (
@@ -57,6 +60,7 @@ OPERATIONS = (
     _Operation("get", "/api/live", "How all tables stand, as spectators may see them", LiveState),
     _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, _EVENTS),
     _Operation("get", "/api/search", "Entrants, and matches that are over", Found, query={"q": "Words of their names"}),
+    _Operation("post", "/api/sign-up", "Become an author, where the contest allows it", NewAuthor, asks=SignUpRequest),
     _Operation("get", "/tournaments/{tournament}/heads", "The head of each line of its records", None, _LINES),
     _Operation("get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", None, _LINES),
     _Operation("get", "/key.pem", "The public key that verifies the records", None, "application/x-pem-file"),
@@ -73,10 +77,13 @@ OPERATIONS = (
 @cache
 def openapi() -> bytes:
     """Return the description as JSON."""
-    described = schema_of({f"{op.method} {op.path}": op.answer for op in OPERATIONS if op.answer is not None})
+    described = schema_of(
+        {f"{op.method} {op.path}": op.answer for op in OPERATIONS if op.answer is not None}
+        | {f"asks {op.path}": op.asks for op in OPERATIONS if op.asks is not None}
+    )
     paths: dict[str, dict[str, Any]] = {}
     for op in OPERATIONS:
-        paths.setdefault(op.path, {})[op.method] = _described(op, described.get(f"{op.method} {op.path}", {}))
+        paths.setdefault(op.path, {})[op.method] = _described(op, described)
     found = {
         "openapi": "3.1.0",
         "info": {"title": "A contest of referee", "version": __version__},
@@ -89,7 +96,7 @@ def openapi() -> bytes:
     return msgspec.json.encode(found).replace(b'"#/$defs/', f'"{_SCHEMAS}'.encode())
 
 
-def _described(op: _Operation, schema: dict[str, Any]) -> dict[str, Any]:
+def _described(op: _Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
     names = [part[1:].partition("}")[0] for part in op.path.split("/") if part.startswith("{")]
     text = {"type": "string"}
     return {
@@ -99,7 +106,11 @@ def _described(op: _Operation, schema: dict[str, Any]) -> dict[str, Any]:
             *({"name": name, "in": "query", "description": told, "schema": text} for name, told in op.query.items()),
         ],
         "responses": {
-            "default": {"description": op.summary, "content": {op.media_type: {"schema": schema}}},
+            "default": {
+                "description": op.summary,
+                "content": {op.media_type: {"schema": schemas.get(f"{op.method} {op.path}", {})}},
+            },
         },
+        **({"requestBody": {"content": {JSON: {"schema": schemas[f"asks {op.path}"]}}}} if op.asks else {}),
         **({"security": [{"author": []}]} if op.is_authors else {}),
     }

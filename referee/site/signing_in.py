@@ -10,12 +10,13 @@ from ..net.links.addresses import origin_of
 from ..pages.desk_pages import DeskPages
 from .answers import HTML, sent, sent_on
 from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, cookie_of, form_of, give_cookie
-from .forms import BadForm
+from .forms import BadForm, Form
 from .sessions import Role, Sessions, TooManyTries, new_cookie
 
 SIGN_OUT = "/sign-out"
 FIRST_PAGES = {Role.AUTHOR: "/author", Role.ORGANISER: "/organiser"}
 """Where somebody is sent who has signed in."""
+TOO_OLD = "The form was too old. Please try again."
 
 
 class SigningIn:
@@ -43,11 +44,11 @@ class SigningIn:
         return self._form(request, "") if person is None else sent_on(request, FIRST_PAGES[person.role])
 
     async def _sign_in(self, request: Any) -> bytes:
-        token = await self._own_text(request, VISITOR, "token")
-        if token is None:
-            return self._form(request, "The form was too old. Please try again.", HTTPStatus.FORBIDDEN)
+        form = await own_form(request, self._sessions)
+        if form is None:
+            return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
         try:
-            cookie = self._sessions.sign_in(token, origin_of(str(request.getClientAddress().host)))
+            cookie = self._sessions.sign_in(form.text("token"), origin_of(str(request.getClientAddress().host)))
         except TooManyTries as error:
             text = f"Too many tries. Please wait {error.wait_s:.0f} s."
             return self._form(request, text, HTTPStatus.TOO_MANY_REQUESTS)
@@ -60,8 +61,8 @@ class SigningIn:
         return sent_on(request, FIRST_PAGES[person.role])
 
     async def _sign_out(self, request: Any) -> bytes:
-        if await self._own_text(request, SESSION, FORM_TOKEN) is None:
-            return self._form(request, "The form was too old. Please try again.", HTTPStatus.FORBIDDEN)
+        if await own_form(request, self._sessions, SESSION) is None:
+            return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
         cookie = cookie_of(request)
         person = self._sessions.who(cookie)
         self._sessions.sign_out(cookie)
@@ -70,19 +71,31 @@ class SigningIn:
             self._signed_out(person.name)
         return sent_on(request, "/")
 
-    async def _own_text(self, request: Any, cookie: str, name: str) -> str | None:
-        """Return what was written into a field; None if the form is none that was shown to this browser."""
-        try:
-            form = await form_of(request)
-        except BadForm:
-            return None
-        is_own = self._sessions.is_own_form(cookie_of(request, cookie), form.text(FORM_TOKEN))
-        return form.text(name) if is_own else None
-
     def _form(self, request: Any, trouble: str, code: HTTPStatus = HTTPStatus.OK) -> bytes:
-        cookie = cookie_of(request, VISITOR)
-        if not cookie:
-            cookie = new_cookie()
-            give_cookie(request, cookie, VISITOR)
+        form_token = visitor_token(request, self._sessions)
         request.setResponseCode(code)
-        return sent(request, HTML, self._pages.sign_in(self._sessions.form_token(cookie), trouble).encode())
+        return sent(request, HTML, self._pages.page("sign_in", "", form_token, trouble=trouble).encode())
+
+
+async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:
+    """Return the form that a request brings; None if it is none that was shown to this browser.
+
+    Args:
+        request: Twisted's.
+        sessions: of everybody.
+        cookie: name of the one that the form was shown with.
+    """
+    try:
+        form = await form_of(request)
+    except BadForm:
+        return None
+    return form if sessions.is_own_form(cookie_of(request, cookie), form.text(FORM_TOKEN)) else None
+
+
+def visitor_token(request: Any, sessions: Sessions) -> str:
+    """Return what a form must bring that is shown to somebody who is not signed in."""
+    cookie = cookie_of(request, VISITOR)
+    if not cookie:
+        cookie = new_cookie()
+        give_cookie(request, cookie, VISITOR)
+    return sessions.form_token(cookie)

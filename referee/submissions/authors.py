@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..net.links.tokens import BadTokens, name_of, read_tokens
 
-MINUTE_S = 60.0
+MINUTE_S, HOUR_S = 60.0, 3600.0
 _MOST_KNOWN = 4096
 """Of whom it is remembered how often they asked: strangers choose their addresses."""
 
@@ -62,13 +62,15 @@ class Pace:
     """How often each author, or address, may ask.
 
     Args:
-        a_minute: so often.
+        most: so often within a period.
         now: monotonic seconds.
+        period_s: its length.
     """
 
-    def __init__(self, a_minute: int, now: Callable[[], float]) -> None:
-        self._a_minute = a_minute
+    def __init__(self, most: int, now: Callable[[], float], period_s: float = MINUTE_S) -> None:
+        self._most = most
         self._now = now
+        self._period_s = period_s
         self._times: dict[str, deque[float]] = {}
         """Who asked last is last."""
 
@@ -78,9 +80,9 @@ class Pace:
         self._times[who] = times
         if len(self._times) > _MOST_KNOWN:
             del self._times[next(iter(self._times))]
-        while times and times[0] <= now - MINUTE_S:
+        while times and times[0] <= now - self._period_s:
             times.popleft()
-        if len(times) >= self._a_minute:
-            return times[0] + MINUTE_S - now
+        if len(times) >= self._most:
+            return times[0] + self._period_s - now
         times.append(now)
         return 0.0

@@ -6,13 +6,14 @@
                                       version.json, report.json
     DIR/.versions/NAME/choice.json    the version that its author went back to, if any
 
-Authors are named by the organiser. A version is there whole or not at all, and stays: a link is all that changes, so
+A version is there whole or not at all, and stays: a link is all that changes, so
 that who plays goes on with what it began with.
 """
 
 import contextlib
 import fcntl
 import hashlib
+import shutil
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -35,6 +36,8 @@ MAX_VERSIONS = 200
 """Of one author: ten a day for three weeks."""
 MAX_JSON_BYTES = 1024 * MIB
 """Of one author, packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
+MIN_FREE_BYTES = 512 * MIB
+"""Of the disk, so much is left for records: without them no match can go on."""
 MAX_ATTEMPTS = 3
 """Checks of one version that were cut off: it may be what takes the machine down."""
 _ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive.tar.gz", "player", "version.json", "report.json"
@@ -141,13 +144,17 @@ class Store:
             StoreError: a version can't be read, or something else is in the place of a link.
         """
         waiting = []
-        for folder in sorted(path for path in self._versions.iterdir() if path.is_dir()):
-            for partial in folder.glob(f"{_PARTIAL}*"):
+        for author in self.authors():
+            for partial in (self._versions / author).glob(f"{_PARTIAL}*"):
                 _clear(partial)
-            versions = (version for version in self.versions(folder.name) if version.state is VersionState.WAITING)
-            waiting += [(version.handed_in, folder.name, version.number) for version in versions]
-            self._set_link(folder.name)
+            versions = (version for version in self.versions(author) if version.state is VersionState.WAITING)
+            waiting += [(version.handed_in, author, version.number) for version in versions]
+            self._set_link(author)
         return [(author, number) for _, author, number in sorted(waiting)]
+
+    def authors(self) -> list[str]:
+        """Return who has handed something in, by name."""
+        return sorted(path.name for path in self._versions.iterdir() if path.is_dir())
 
     def versions(self, author: str) -> list[HandedInVersion]:
         """Return an author's versions, the oldest first.
@@ -215,7 +222,8 @@ class Store:
 
         Raises:
             BadArchive: it can't be unpacked.
-            VersionRefused: the author has one that is not checked yet, or handed in as much as may be kept.
+            VersionRefused: the author has one that is not checked yet, or handed in as much as may be kept, or
+                the disk is nearly full.
             OSError: the disk can't take it; nothing is left of it.
         """
         known = self.versions(author)
@@ -251,6 +259,8 @@ class Store:
             raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
         if sum(version.packed_bytes + version.unpacked_bytes for version in known) + size > MAX_JSON_BYTES:
             raise VersionRefused(f"your versions take {MAX_JSON_BYTES // MIB} MiB together, and may take no more", ask)
+        if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
+            raise VersionRefused("the organiser's disk is nearly full, and takes nothing in", ask)
 
     @contextlib.contextmanager
     def _partial(self, author: str) -> Iterator[Path]:

@@ -40,7 +40,7 @@ MATCHES = 12
 @pytest.fixture
 def contest(tmp_path: Path) -> Path:
     """Return the folder of a contest with one tournament."""
-    (tmp_path / CONTEST).write_text('title = "Test"\n[[tournaments]]\nfile = "rounds.toml"\n')
+    (tmp_path / CONTEST).write_text('title = "Test"\nsign_up = "open"\n[[tournaments]]\nfile = "rounds.toml"\n')
     (tmp_path / "rounds.toml").write_text(ROUNDS)
     return tmp_path
 
@@ -164,6 +164,9 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
     with hosting(contest, signal.SIGKILL) as site:
         shown_until(site, lambda cup: cup["open_matches"])
         assert "is played" in ann.sign_in(site)
+        eve = urllib.request.Request(f"{site}/api/sign-up", b'{"name": "eve"}', {"Content-Type": "application/json"})
+        with urllib.request.urlopen(eve, timeout=60) as answer:
+            assert (answer.status, json.load(answer)["name"]) == (201, "eve")
         ann.send("organiser", f"{place}/pause")
         played = shown_until(site, lambda cup: cup["state"] == "is paused by the organiser")["played"]
     with hosting(contest, signal.SIGINT) as site:
@@ -184,7 +187,9 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
     told = [("pause", "rounds"), ("add", "ada"), ("withdraw", "random in rounds"), ("start", "rounds")]
     assert [(deed["what"], deed["about"]) for deed in deeds if deed["by"] == "ann"][:4] == told
     with tarfile.open(tmp_path / "all.tar") as archive:
-        assert not [name for name in archive.getnames() if "authors" in name or "organisers" in name]
+        assert not [
+            name for name in archive.getnames() if "authors" in name or "organisers" in name or "invitations" in name
+        ]
     (tmp_path / "copy").mkdir()
     subprocess.run(["tar", "-xf", tmp_path / "all.tar", "-C", tmp_path / "copy"], check=True)
     copy = tmp_path / "copy" / contest.name

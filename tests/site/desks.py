@@ -1,11 +1,14 @@
 """A stand-in for the organiser's desk: everything that it tells is hostile, and it keeps what it is asked to do."""
 
 from collections.abc import Iterator, Sequence
+from http import HTTPStatus
 
 from msgspec.structs import replace
 
 from referee.errors import BadRequest
+from referee.site.cards import SignUp
 from referee.site.organisers.desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
+from referee.site.signing_up import SignUpRefused
 from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 
@@ -116,3 +119,25 @@ class StandInPractice:
     def replay(self, author: str, number: str) -> str | None:
         """Return the one of ada's seventh."""
         return "<p>replay</p>" if (author, number) == ("ada", "7") else None
+
+
+class StandInSignUp:
+    """Takes everybody in who comes with the code.
+
+    Args:
+        payload: stands in what it refuses.
+    """
+
+    CODE = "code"
+
+    def __init__(self, payload: str) -> None:
+        self._payload = payload
+        self.mode = SignUp.INVITATION
+        self.asked = list[str]()
+
+    def sign_up(self, name: str, invitation: str) -> str:
+        """Keep the name."""
+        if invitation != self.CODE:
+            raise SignUpRefused(HTTPStatus.FORBIDDEN, self._payload, self._payload)
+        self.asked.append(name)
+        return "token" * 9

@@ -21,11 +21,11 @@ from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page, search_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
-from referee.site import doors
+from referee.site import doors, signing_up
 from referee.site.authors import practice
 from referee.site.authors.streams import AuthorStreams
 from referee.site.bodies import Bodies
-from referee.site.cards import ContestCard, Leader, OpenMatch, TournamentCard
+from referee.site.cards import ContestCard, Leader, OpenMatch, SignUp, TournamentCard
 from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
@@ -41,13 +41,14 @@ from referee.submissions.check_queue import CheckQueue
 from referee.submissions.matches import Matches
 from referee.submissions.store import Store
 
-from .desks import StandInDesk, StandInPractice
+from .desks import StandInDesk, StandInPractice, StandInSignUp
 
 PAYLOAD = "<script>alert(1)</script>\"'&\u202e"
 ABOUT = f"**Hello** {PAYLOAD} [a](javascript:alert(1)) ![b](http://other.host/b.png) <img src=x onerror=alert(1)>"
 NOW = "2026-11-01T10:00:00Z"
 CARD = ContestCard(
     title=PAYLOAD,
+    sign_up=SignUp.INVITATION,
     tournaments=[
         TournamentCard(
             name="cup",
@@ -165,7 +166,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, practice, doors, organiser_pages):
+        for module in (api, practice, doors, organiser_pages, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
@@ -182,6 +183,7 @@ class TestSite:
         self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, self.clock.seconds)
         self.desk = StandInDesk(PAYLOAD)
         self.practice = StandInPractice(PAYLOAD)
+        self.sign_up = StandInSignUp(PAYLOAD)
         self.members = Members(
             sessions=self.sessions,
             bodies=Bodies(self.sessions, self.authors),
@@ -191,6 +193,8 @@ class TestSite:
             streams=AuthorStreams(self.clock, self.checks.stamp),
             desk=self.desk,
             practice=self.practice,
+            sign_up=self.sign_up,
+            now=self.clock.seconds,
             note=self._note,
         )
         self.content = self._content()

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 
 from referee.site.openapi import OPERATIONS, openapi
 from referee.site.routes import addresses_of
+from referee.site.signing_up import SignUpRequest
 
 from ..submissions.receptions import archive
 from .sites import Browser, TestSite
@@ -26,8 +27,10 @@ def answer(contest: TestSite, method: str, path: str) -> bytes:
     entry.write_bytes(entry.read_bytes().replace(b'"waiting"', b'"passed"'))
     if (method, path) == ("put", "/submissions"):
         return put.body
-    found = browser.ask(method.upper(), path.replace("{number}", "1"), authorization=bearer)
-    assert found.status == 200
+    body = msgspec.json.encode(SignUpRequest(name="eve", invitation=contest.sign_up.CODE)) if method == "post" else b""
+    path = path.replace("{number}", "1")
+    found = browser.ask(method.upper(), path, body, authorization=bearer, content_type="application/json")
+    assert found.status in (200, 201)
     return re.sub(rb"^(?:.*\r\n)?data: (.*)\n\n(?:0\r\n)?$", rb"\1", found.body)
 
 

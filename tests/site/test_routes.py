@@ -10,7 +10,7 @@ from twisted.internet.address import IPv4Address
 from twisted.internet.testing import StringTransport
 
 from referee.pages.contest_page import contest_page
-from referee.site.cards import ContestCard
+from referee.site.cards import ContestCard, SignUp
 from referee.site.live import LiveState
 from referee.site.visitors import HEADERS
 
@@ -73,7 +73,7 @@ def test_the_api_tells_what_pages_show(contest: TestSite) -> None:
     assert b"data: " + tables + b"\n\n" in contest.visitor().ask("GET", "/api/live/events").body
 
 
-OWN = ("http", "key.pem", "api/", "tournaments/", "/sign-in", "live", "./", "?spoilers")
+OWN = ("http", "key.pem", "api/", "tournaments/", "/sign-in", "/sign-up", "live", "./", "?spoilers")
 """How addresses on the first pages begin; http is one in the organiser's words."""
 
 
@@ -102,7 +102,7 @@ class Alive(HTMLParser):
 def test_texts_of_others_stay_texts(contest: TestSite) -> None:
     """Names, titles and the organiser's Markdown bring no script, no handler and no address of another host."""
     page = contest.visitor().ask("GET", "/").body.decode()
-    own = Alive(contest_page(ContestCard(title="", tournaments=[]), ""))
+    own = Alive(contest_page(ContestCard(title="", sign_up=SignUp.CLOSED, tournaments=[]), ""))
     for shown in (page, contest.visitor().ask("GET", "/live").body.decode()):
         assert Alive(shown).scripts == own.scripts
         assert Alive(shown).found == []

@@ -2,10 +2,12 @@
 
 from enum import Flag, auto
 
+import msgspec
 import pytest
 from msgspec import Struct
 
 from referee.site.routes import addresses_of
+from referee.site.signing_up import SIGN_UP_API
 
 from ..submissions.receptions import archive
 from .sites import Browser, TestSite
@@ -50,6 +52,9 @@ TABLE = {
     "GET /tournaments/<name>/<path:rest>": Address(EVERYBODY, "/tournaments/cup/report.html"),
     "GET /sign-in": Address(EVERYBODY),
     "POST /sign-in": Address(Who.VISITOR | Who.PROGRAM),
+    "GET /sign-up": Address(EVERYBODY),
+    "POST /sign-up": Address(EVERYBODY),
+    "POST /api/sign-up": Address(EVERYBODY),
     "POST /sign-out": Address(AUTHORS | Who.ORGANISER),
     "GET /submissions": Address(Who.PROGRAM),
     "PUT /submissions": Address(Who.PROGRAM),
@@ -81,6 +86,8 @@ TABLE = {
     "POST /organiser/tournaments/<name>/start": Address(Who.ORGANISER, "/organiser/tournaments/cup/start"),
     "POST /author/versions/<number>/play": Address(Who.AUTHOR, "/author/versions/1/play"),
 }
+STRANGERS = ("/sign-in", "/sign-up")
+"""Pages whose forms are for who is not signed in."""
 PAGES = {Who.AUTHOR: "/author", Who.OTHER: "/author", Who.ORGANISER: "/organiser"}
 """That have a form."""
 REFUSALS = (401, 403, 404, 405)
@@ -120,9 +127,14 @@ def test_who_may(contest: TestSite, everybody: dict[Who, Browser], rule: str) ->
     for who, browser in everybody.items():
         bearer = {"authorization": f"Bearer {contest.tokens['ada']}"} if who is Who.PROGRAM else {}
         if method == "POST":
-            page = PAGES.get(who, "/sign-in")
-            assert path == "/sign-in" or browser.ask("POST", path, b"a=b", **bearer).status == 403
-            answer = browser.fill_in(page, path, token=contest.tokens["ada"])
+            page = path if path in STRANGERS else PAGES.get(who, "/sign-in")
+            form = {"token": contest.tokens["ada"], "name": "eve", "invitation": contest.sign_up.CODE}
+            if path == SIGN_UP_API:
+                body = msgspec.json.encode({"name": "eve", "invitation": form["invitation"]})
+                answer = browser.ask("POST", path, body, content_type="application/json", **bearer)
+            else:
+                assert path in STRANGERS or browser.ask("POST", path, b"a=b", **bearer).status == 403
+                answer = browser.fill_in(page, path, **form)
         else:
             answer = browser.ask(method, path, archive() if rule == "PUT /submissions" else b"", **bearer)
         is_asked_to_sign_in = answer.headers.get("location") == "/sign-in"

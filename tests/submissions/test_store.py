@@ -93,6 +93,9 @@ def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "MAX_JSON_BYTES", 800)
     with pytest.raises(VersionRefused, match="take no more"):
         store.hand_in("ada", archive(note="d"), NOW)
+    monkeypatch.setattr(module, "MIN_FREE_BYTES", 1 << 60)
+    with pytest.raises(VersionRefused, match="disk is nearly full"):
+        store.hand_in("bob", archive(note="d"), NOW)
     monkeypatch.undo()
     assert taken(store, "d", PASSED) == 4
     with pytest.raises(VersionRefused, match="4 versions are kept"):

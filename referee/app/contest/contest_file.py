@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
 from ...errors import BadRequest
 from ...plugins import Registry
+from ...site.cards import SignUp
 from ...submissions.challenges import PRACTICE
 from ..tournament_file.plan import TournamentPlan, read_tournament
 from ..tournament_file.sheet import Section, Sheet, ValueKind
@@ -25,6 +26,7 @@ _SPECTATORS = ValueKind(
     Annotated[str, Meta(pattern=r"^(after|board only|delay ([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600))$(?!\n)")],
     '"after", "board only", or "delay SECONDS" with at most 600 of them',
 )
+_SIGN_UP = ValueKind(Literal["open", "invitation", "closed"], '"open", "invitation" or "closed"')
 
 EXAMPLE = """\
 title = "House contest"
@@ -34,6 +36,7 @@ entrant in `cup.toml`, and start `referee host` again.
 \"\"\"
 spectators = "board only"               # what they see of a match that is played; or "delay 60", or "after"
 practice = true                         # authors may play unrated matches against house players
+sign_up = "closed"                      # who becomes an author on the site; or "invitation", or "open"
 
 [[tournaments]]
 file = "cup.toml"
@@ -103,6 +106,8 @@ class Contest(Struct, frozen=True, kw_only=True):
     spectators: Spectators
     practice: bool
     """Whether authors may have practice matches played."""
+    sign_up: SignUp
+    """Who may become an author on the site."""
     tournaments: tuple[ScheduledTournament, ...]
     """In the order of the file."""
 
@@ -133,6 +138,7 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         about=top.take("about", _TEXT, ""),
         spectators=Spectators(said=top.take("spectators", _SPECTATORS, "after")),
         practice=top.take("practice", _FLAG, default=False),
+        sign_up=SignUp(top.take("sign_up", _SIGN_UP, "closed")),
         tournaments=tuple(_tournaments(sheet, top, registry)),
     )
     _check_distinct(sheet, contest.tournaments)

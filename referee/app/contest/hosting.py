@@ -156,6 +156,7 @@ class HostedContest:
             is_behind_proxy: as host has it.
         """
         from ...site.routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
+        from .new_authors import NewAuthors  # noqa: PLC0415
 
         content = SiteContent(
             card=self.card,
@@ -171,13 +172,15 @@ class HostedContest:
             search_page=partial(search_page, self._contest.title),
         )
         desk = Organising(self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms)
-        return site_of(
-            content, self._intake.members(desk, self._practice), self._reactor, is_behind_proxy=is_behind_proxy
-        )
+        members = self._intake.members(desk, self._practice, NewAuthors(self._contest, self._intake))
+        return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 
     def card(self) -> ContestCard:
         """Return how it stands."""
-        return ContestCard(title=self._contest.title, tournaments=[self._card(run) for run in self.runs.values()])
+        contest = self._contest
+        return ContestCard(
+            title=contest.title, sign_up=contest.sign_up, tournaments=[self._card(run) for run in self.runs.values()]
+        )
 
     def _card(self, run: TournamentRun) -> TournamentCard:
         published = self._publisher.published[run.scheduled.name]

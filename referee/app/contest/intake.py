@@ -18,13 +18,16 @@ from ..records.explain_text import foul_lines, standing
 from ..services import monotonic
 from ..submit import explanation_in
 from .contest_file import Contest
+from .deed_log import DeedLog
 
 if TYPE_CHECKING:
     from ...site.authors.practice import PracticeDesk
     from ...site.members import Members
+    from ...site.signing_up import SignUpDesk
 
-AUTHORS, ORGANISERS = "authors.toml", "organisers.toml"
-"""Files of tokens; made if missing, with nobody in them."""
+AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
+"""Files of tokens; made if missing, with nobody in them. An invitation's token is the code that whoever has it signs up
+with."""
 SUBMISSIONS = "submissions"
 """Folder of what authors handed in."""
 LOGS = "logs"
@@ -51,24 +54,27 @@ class Intake:
         self, reactor: Any, contest: Contest, store: Store, check: Sequence[str], note: Note, key: Path
     ) -> None:
         self.authors_file = contest.folder / AUTHORS
-        organisers = contest.folder / ORGANISERS
+        organisers, invitations = contest.folder / ORGANISERS, contest.folder / INVITATIONS
         self.authors, self.organisers = _people(self.authors_file), _people(organisers)
-        self.private = (self.authors_file, organisers, key.absolute())
+        self.invitations = _people(invitations)
+        self.private = (self.authors_file, organisers, invitations, key.absolute())
         """Files that nobody is given."""
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
         matches = Matches(contest.folder / LOGS, store.root, find_game)
         self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
+        self.deeds = DeedLog(contest.folder)
         self._reactor = reactor
         self._title = contest.title
         self._note = note
 
-    def members(self, desk: OrganiserDesk, practice: "PracticeDesk") -> "Members":
+    def members(self, desk: OrganiserDesk, practice: "PracticeDesk", sign_up: "SignUpDesk") -> "Members":
         """Return what the site has for those who may sign in.
 
         Args:
             desk: the organiser's.
             practice: the authors' practice matches.
+            sign_up: makes authors.
         """
         from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
         from ...site.authors.streams import AuthorStreams  # noqa: PLC0415
@@ -85,6 +91,8 @@ class Intake:
             tell=told,
             desk=desk,
             practice=practice,
+            sign_up=sign_up,
+            now=monotonic,
             streams=AuthorStreams(self._reactor, self.checks.stamp),
             note=self._note,
         )

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast, get_args
 
-import msgspec
-
-from ...clock import wall_clock
 from ...errors import BadRequest
 from ...files.tree import MIB
 from ...net.links.tokens import add_tokens
@@ -18,18 +15,15 @@ from ...text import printable
 from ...tournament.events import Kind
 from ..tournaments.requests import pending
 from ..tournaments.ruling import rule
+from .deed_log import end_of
 from .intake import Intake
 from .practice import Practice
 from .queues import waiting_checks, waiting_practice, waiting_tournaments
 from .tournament_runs import TournamentRun
 from .whole_archive import archive_of
 
-DEEDS = "deeds.log"
-"""File of the log, a line for each deed."""
 _SAID_LINES, _SAID_BYTES = 5, 4096
 """What of a process' words is shown."""
-_MOST_DEEDS_BYTES = 1 << 20
-"""Of the log, so much is shown."""
 
 
 class Organising:
@@ -105,8 +99,7 @@ class Organising:
 
     def deeds(self) -> Sequence[Deed]:
         """Return what organisers did, the last first."""
-        lines = _end_of(self._folder / DEEDS, _MOST_DEEDS_BYTES)
-        return [msgspec.json.decode(line, type=Deed) for line in reversed(lines) if line.startswith(b"{")]
+        return self._intake.deeds.newest()
 
     # --- what there is to do
 
@@ -120,7 +113,7 @@ class Organising:
         if not run.may_start:
             raise BadRequest(f"{name} {run.state}; there is nothing to start")
         run.start()
-        self._did(by, "start", name)
+        self._intake.deeds.add(by, "start", name)
 
     def pause(self, by: str, name: str) -> None:
         """Stop a tournament until it is started again.
@@ -132,7 +125,7 @@ class Organising:
         if not run.may_pause:
             raise BadRequest(f"{name} {run.state}; there is nothing to pause")
         run.pause()
-        self._did(by, "pause", name)
+        self._intake.deeds.add(by, "pause", name)
 
     def rule(self, by: str, name: str, kind: str, subject: str, to: str, reason: str) -> None:
         """Hand in a ruling; called in a thread.
@@ -153,7 +146,7 @@ class Organising:
             raise BadRequest(f"there is no ruling {printable(kind)!r}, only {', '.join(get_args(Kind))}")
         rule(run.folder, cast("Kind", kind), subject, to or None, reason, by)
         about = f"{subject} in {name}" + (f", to {to}" if to else "")
-        self._did(by, kind, about, reason)
+        self._intake.deeds.add(by, kind, about, reason)
         run.look_again()
 
     def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
@@ -163,12 +156,12 @@ class Organising:
             BadRequest: it is no name, or has a token already.
         """
         token = add_tokens(self._intake.authors_file, [name], may_renew=may_renew)[name]
-        self._did(by, "renew the token of" if may_renew else "add", name)
+        self._intake.deeds.add(by, "renew the token of" if may_renew else "add", name)
         return token
 
     def archive(self, by: str) -> Iterator[bytes]:
         """Return the whole contest as a tar archive, part by part; without tokens and the key, as it is handed on."""
-        self._did(by, "download", "the whole contest")
+        self._intake.deeds.add(by, "download", "the whole contest")
         return archive_of(self._folder, self._intake.private)
 
     def _run(self, name: str) -> TournamentRun:
@@ -176,27 +169,9 @@ class Organising:
             raise BadRequest("there is no such tournament")
         return self._runs[name]
 
-    def _did(self, by: str, what: str, about: str, reason: str = "") -> None:
-        deed = Deed(at=wall_clock(), by=by, what=what, about=about, reason=reason)
-        with (self._folder / DEEDS).open("ab") as file:
-            file.write(msgspec.json.encode(deed) + b"\n")
-
 
 def _last_lines(path: Path) -> list[str]:
-    lines = _end_of(path, _SAID_BYTES)[-_SAID_LINES:]
-    return [line.decode(errors="replace") for line in lines]
-
-
-def _end_of(path: Path, most_bytes: int) -> list[bytes]:
-    """Return the last whole lines of a file, as many as are within so many bytes; none if there is no file."""
-    try:
-        with path.open("rb") as file:
-            begins = max(file.seek(0, os.SEEK_END) - most_bytes, 0)
-            file.seek(begins)
-            lines = file.read(most_bytes).splitlines()
-    except OSError:
-        return []
-    return lines[1:] if begins else lines
+    return [line.decode(errors="replace") for line in end_of(path, _SAID_BYTES)[-_SAID_LINES:]]
 
 
 def _memory_free_mib() -> int | None:

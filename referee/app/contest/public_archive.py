@@ -38,7 +38,9 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
         state = "is over" if published.is_over else "is not over"
         cards.append(published.card(scheduled, state, published.reported or 0, ()))
         files += ((f"tournaments/{scheduled.name}/{path}", found) for path, found in _for_everybody(published))
-    page = contest_page(ContestCard(title=contest.title, tournaments=cards), contest.about, is_still=True)
+    page = contest_page(
+        ContestCard(title=contest.title, sign_up=contest.sign_up, tournaments=cards), contest.about, is_still=True
+    )
     try:
         with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("index.html", page)

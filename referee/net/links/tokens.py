@@ -3,12 +3,15 @@
 Lines of TOML, in the order of the seats: `ada = "SHA-256 of her token in hex"`. Whoever reads the file can't sign up.
 """
 
+import fcntl
 import hashlib
 import hmac
+import os
 import re
 import secrets
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from protocol.limits import NAME_FORM, NAME_PATTERN
@@ -89,17 +92,30 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
         BadTokens: the file is none or would be too long, or a name is none or there already.
         OSError: the file can't be written.
     """
-    known = read_tokens(path) if path.exists() else {}
     for name in names:
         if not re.match(NAME_PATTERN, name):
             raise BadTokens(f"{name!r} is no player's name: it has {NAME_FORM}")
-        if name in known and not may_renew:
-            raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
-    tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}
-    hashes = known | {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
-    content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
-    if len(content) > MAX_FILE_BYTES:
-        raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, [content.encode()], mode=0o600)
+    with _alone(path.parent):
+        known = read_tokens(path) if path.exists() else {}
+        for name in names:
+            if name in known and not may_renew:
+                raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
+        tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}
+        hashes = known | {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
+        content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
+        if len(content) > MAX_FILE_BYTES:
+            raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
+        write_whole(path, [content.encode()], mode=0o600)
     return tokens
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep out whoever else adds to a file of this folder: of what two write at once, one would be lost."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -23,6 +23,7 @@ MISTAKES = {
     "a delay of no time": ('spectators = "delay 0"', 'spectators: takes "after", "board only", or "delay SECONDS"'),
     "a long delay": ('spectators = "delay 601"', "with at most 600 of them"),
     "eyes of nobody": ('spectators = "all"', 'spectators: takes "after"'),
+    "sign-up of a kind that is none": ("sign_up = true", 'sign_up: takes "open", "invitation" or "closed"'),
     "no TOML": ("title", "this is no TOML"),
 }
 

@@ -1,0 +1,48 @@
+"""The log of who did what on a contest's site, and when: a file that is only ever added to."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from ...clock import wall_clock
+from ...site.organisers.desk import Deed
+
+DEEDS = "deeds.log"
+"""Its file in the contest's folder, a line of JSON for each deed."""
+_SHOWN_BYTES = 1 << 20
+
+
+class DeedLog:
+    """The log of a contest.
+
+    Args:
+        folder: of the contest.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / DEEDS
+
+    def newest(self) -> Sequence[Deed]:
+        """Return what was done, the last first."""
+        lines = end_of(self._path, _SHOWN_BYTES)
+        return [msgspec.json.decode(line, type=Deed) for line in reversed(lines) if line.startswith(b"{")]
+
+    def add(self, by: str, what: str, about: str, reason: str = "") -> None:
+        """Write down that somebody did something now."""
+        deed = Deed(at=wall_clock(), by=by, what=what, about=about, reason=reason)
+        with self._path.open("ab") as file:
+            file.write(msgspec.json.encode(deed) + b"\n")
+
+
+def end_of(path: Path, most_bytes: int) -> list[bytes]:
+    """Return the last whole lines of a file, as many as are within so many bytes; none if there is no file."""
+    try:
+        with path.open("rb") as file:
+            begins = max(file.seek(0, os.SEEK_END) - most_bytes, 0)
+            file.seek(begins)
+            lines = file.read(most_bytes).splitlines()
+    except OSError:
+        return []
+    return lines[1:] if begins else lines

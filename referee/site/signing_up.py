@@ -1,0 +1,165 @@
+"""The addresses at which somebody becomes an author: a page, and the same for programs."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, Protocol
+
+import msgspec
+from klein import Klein
+from msgspec import Struct
+from twisted.internet.defer import DeferredLock
+from twisted.internet.threads import deferToThread
+
+from ..errors import RemediableError
+from ..net.http_messages import JSON, refusal
+from ..net.links.addresses import origin_of
+from ..pages.desk_pages import DeskPages
+from ..submissions.authors import HOUR_S, Pace
+from .answers import HTML, sent
+from .authors.api import replied
+from .cards import SignUp
+from .doors import cookie_of, give_cookie
+from .sessions import Sessions, TooManyTries
+from .signing_in import TOO_OLD, own_form, visitor_token
+
+SIGN_UP, SIGN_UP_API = "/sign-up", "/api/sign-up"
+TRIES_OF_ADDRESS = 100
+"""An hour: a class behind one address signs up in one lesson."""
+
+
+class NewAuthor(Struct, frozen=True, kw_only=True):
+    """Somebody who has just become an author."""
+
+    name: str
+    token: str
+    """The only time that it is to be seen."""
+
+
+class SignUpRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What somebody sends who wants to become an author."""
+
+    name: str
+    invitation: str = ""
+    """The code, where one is asked for."""
+
+
+class SignUpRefused(RemediableError):
+    """Somebody does not become an author.
+
+    Args:
+        code: that says so over HTTP.
+        what: is wrong.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, code: HTTPStatus, what: str, remedy: str) -> None:
+        super().__init__(what, remedy)
+        self.code = code
+
+
+class SignUpDesk(Protocol):
+    """Makes authors."""
+
+    @property
+    def mode(self) -> SignUp:
+        """Who may become one."""
+
+    def sign_up(self, name: str, invitation: str) -> str:
+        """Make an author, and return its token; called in a thread, by one at a time.
+
+        Args:
+            name: as it came.
+            invitation: as it came; empty: none did.
+
+        Raises:
+            SignUpRefused: nobody may now, or not with this name or invitation.
+        """
+
+
+class SigningUp:
+    """Lets people become authors.
+
+    Args:
+        desk: makes authors.
+        sessions: of everybody; who signs up in a browser is signed in.
+        pages: makes the page.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, desk: SignUpDesk, sessions: Sessions, pages: DeskPages, now: Callable[[], float]) -> None:
+        self._desk = desk
+        self._sessions = sessions
+        self._pages = pages
+        self._tries = Pace(TRIES_OF_ADDRESS, now, HOUR_S)
+        self._one = DeferredLock()
+
+    def register(self, app: Klein) -> None:
+        """Register the addresses."""
+        app.route(SIGN_UP, methods=["GET", "HEAD"], endpoint=f"GET {SIGN_UP}")(self._show)
+        app.route(SIGN_UP, methods=["POST"], endpoint=f"POST {SIGN_UP}")(self._sign_up)
+        app.route(SIGN_UP_API, methods=["POST"])(self._sign_up_program)
+
+    def _show(self, request: Any) -> bytes:
+        return self._page(request)
+
+    async def _sign_up(self, request: Any) -> bytes:
+        form = await own_form(request, self._sessions)
+        if form is None:
+            request.setResponseCode(HTTPStatus.FORBIDDEN)
+            return self._page(request, trouble=TOO_OLD)
+        asked = SignUpRequest(name=form.text("name"), invitation=form.text("invitation"))
+        try:
+            author = await self._made(request, asked)
+        except SignUpRefused as error:
+            request.setResponseCode(error.code)
+            return self._page(request, trouble=f"{error}.", asked=asked)
+        with suppress(TooManyTries):  # who has the token can sign in later
+            self._sessions.sign_out(cookie_of(request))
+            give_cookie(request, self._sessions.sign_in(author.token, _address(request)) or "")
+        return self._page(request, author=author)
+
+    async def _sign_up_program(self, request: Any) -> bytes:
+        """Answer a program; a page elsewhere can't have a browser send this type unasked."""
+        if request.content_type.partition(";")[0].strip() != JSON:
+            return replied(request, refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "no JSON", f"send it as {JSON}"))
+        try:
+            asked = msgspec.json.decode(request.content.read(), type=SignUpRequest)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            remedy = 'send {"name": "...", "invitation": "..."}'
+            return replied(request, refusal(HTTPStatus.BAD_REQUEST, f"not what is asked for: {error}", remedy))
+        try:
+            author = await self._made(request, asked)
+        except SignUpRefused as error:
+            return replied(request, refusal(error.code, error.what, error.remedy))
+        request.setResponseCode(HTTPStatus.CREATED)
+        return sent(request, JSON, msgspec.json.encode(author))
+
+    async def _made(self, request: Any, asked: SignUpRequest) -> NewAuthor:
+        """Make an author.
+
+        Raises:
+            SignUpRefused: there were too many tries, or as the desk has it.
+        """
+        wait_s = self._tries.wait_s(_address(request))
+        if wait_s:
+            code = HTTPStatus.TOO_MANY_REQUESTS
+            raise SignUpRefused(code, "too many tries came from your address", f"try again in {wait_s:.0f} s")
+        token = await self._one.run(deferToThread, self._desk.sign_up, asked.name, asked.invitation)
+        return NewAuthor(name=asked.name, token=token)
+
+    def _page(
+        self,
+        request: Any,
+        *,
+        trouble: str = "",
+        asked: SignUpRequest | None = None,
+        author: NewAuthor | None = None,
+    ) -> bytes:
+        shown = {"mode": self._desk.mode, "trouble": trouble, "asked": asked, "author": author}
+        page = self._pages.page("sign_up", "", visitor_token(request, self._sessions), **shown)
+        return sent(request, HTML, page.encode())
+
+
+def _address(request: Any) -> str:
+    return origin_of(str(request.getClientAddress().host))
