@@ -19,6 +19,7 @@ from .messages import Away, NotBegun, Played
 from .printed import keep
 from .replays import Replays
 from .shipping import can_go
+from .starts import unstarted
 
 _KEPT_PAIRINGS = 10_000
 """Pairings of which it is known where they were played: their legs come soon after each other."""
@@ -41,7 +42,7 @@ class Cluster:
     @property
     def room(self) -> int:
         """How many matches may be open at a time now."""
-        return self._hosts.room
+        return self._hosts.choice.room
 
     def takes(self, job: MatchJob) -> bool:
         """Tell whether a host can play a match."""
@@ -94,7 +95,7 @@ class Cluster:
             if isinstance(outcome, Played):
                 followed.end(outcome.record)
             if isinstance(outcome, Played) or followed.is_over:
-                why = await self._why_excused(host, away, followed)
+                why = self._why_excused(host, away, followed)
             if why is None:
                 await self._sealed(host, followed)
         except RecordError as error:
@@ -109,34 +110,36 @@ class Cluster:
             self._services.observers.tell(Observer.match_stepped, step)
         return followed.remote.report
 
-    async def _why_excused(self, host: ClusterHost, away: Away, followed: Followed) -> str | None:
-        """Tell why a match that was played does not count: a program could not start that may well start elsewhere."""
-        result, starts, others = followed.remote.match.result, self._hosts.starts, self._hosts.others(host)
+    def _why_excused(self, host: ClusterHost, away: Away, followed: Followed) -> str | None:
+        """Tell why a match that was played does not count: its host may lack what a program needs."""
+        result, choice = followed.remote.match.result, self._hosts.choice
         if result is None or result.void is not None:
             return None
-        failed = {seat for seat in await self._in_thread(followed.unstarted) if away.programs[seat]}
+        starts, others = choice.starts, choice.others(host)
+        failed = {seat for seat in unstarted(result.fouls, followed.moved) if away.programs[seat]}
         excused = [seat for seat in failed if starts.is_excused(away.programs[seat], host.name, others)]
         if excused:
             names = ", ".join(followed.job.seats[seat].name for seat in sorted(excused))
             self._hosts.say(
-                f"host {host.name} could not start {names}, and others may: {away.match} is void, and played again; "
+                f"host {host.name} could not run {names}, and others may: {away.match} is void, and played again; "
                 "what was printed is beside its record",
                 match=away.match,
                 host=host.name,
             )
-            return f"could not start {names}, and others may"
+            return f"could not run {names}, and others may"
         for seat in failed:
             starts.counted(away.programs[seat], away.match)
-        if not failed:
-            self._note_starts(host, away, followed.job)
+        self._note_moves(host, away, followed)
         return None
 
-    def _note_starts(self, host: ClusterHost, away: Away, job: MatchJob) -> None:
-        """Note that all programs of a match have started on its host; tell what others were blamed for."""
-        for seat, program in enumerate(away.programs):
-            if program and (matches := self._hosts.starts.started(program, host.name)):
+    def _note_moves(self, host: ClusterHost, away: Away, followed: Followed) -> None:
+        """Note which programs of a match have moved on its host; tell what they were blamed for elsewhere."""
+        for seat in followed.moved:
+            program = away.programs[seat]
+            if program and (matches := self._hosts.choice.starts.moved(program, host.name)):
+                name = followed.job.seats[seat].name
                 self._hosts.say(
-                    f"{job.seats[seat].name} has started on host {host.name}, and could not on others, which counts in "
+                    f"{name} plays on host {host.name}, and could not be run on others, which counts in "
                     f"{', '.join(matches)}: see what was printed there, and whether that was the hosts' fault",
                     host=host.name,
                 )

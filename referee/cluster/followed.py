@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
+from ..match.events import MoveReceived
 from ..net.jobs.acceptance import HandedOut
 from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
 from ..observers import Observers
-from ..record.reader import RecordError, record_in
+from ..record.reader import RecordError
 from ..record.schema import RecordedStep, read_line, typed
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
-from .starts import unstarted
 
 AWAY = ".away"
 """Folder of the records of matches that hosts play: until one is judged, nothing goes on from it."""
@@ -37,6 +37,8 @@ class Followed:
         (folder / AWAY).mkdir(exist_ok=True)
         self.job = job
         self._handed_out = handed_out
+        self.moved: set[int] = set()
+        """Seats that have answered a turn."""
         self.remote = self._followed_by(observers)
         self.remote.path.unlink(missing_ok=True)  # of a referee that was killed
         self._size = 0
@@ -59,16 +61,6 @@ class Followed:
     def is_over(self) -> bool:
         """Whether all of it has come, up to its result."""
         return self.remote.match.result is not None and b'"kind":"result"' in _last(self.come)
-
-    def unstarted(self) -> set[int]:
-        """Return the seats whose programs could not start, as its host says; in any thread.
-
-        Raises:
-            RecordError: what the host says is no record.
-        """
-        result = self.remote.match.result
-        has_some = result is not None and any(foul.turn == 0 for foul in result.fouls)
-        return unstarted(record_in(self.come, self.remote.path)) if has_some else set()
 
     def told(self, offset: int, lines: bytes) -> None:
         """Take lines of the record that its host tells.
@@ -99,6 +91,7 @@ class Followed:
         if not (self._is_clear and record.startswith(self.come)):
             self.remote = self._followed_by(Observers())
             self._size, self._is_clear = 0, True
+            self.moved.clear()
         self._take(record[self._size :])
         if not self._is_clear:
             raise RecordError(self.remote.path, 0, "events that follow from each other", "others")
@@ -167,6 +160,8 @@ class Followed:
                 if isinstance(step, RecordedStep):
                     stepped = Stepped(match=self.job.match, line=plain.fields["n"], hash=plain.hash, event=step.event)
                     self.remote.take(stepped)
+                    if isinstance(step.event, MoveReceived):
+                        self.moved.add(step.event.seat)
         except Exception:  # noqa: BLE001  # of a stranger's making: an event that can't be raises what it likes
             self._is_clear = False
         else:

@@ -5,7 +5,7 @@ lied gets nothing more, and what waits at a host that is lost waits elsewhere.
 """
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ..net.jobs.acceptance import HandedOut
 from ..net.jobs.messages import Around
 from ..net.matches.services import MatchServices
 from ..observers import Observer
+from .choice import Choice
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .dispatch import Dispatch, nothing
 from .host.host import versions
@@ -40,7 +41,6 @@ from .messages import (
     unpacked,
 )
 from .shipping import Shipping
-from .starts import Starts
 
 GONE_LOOKS = 30
 """So often the scheduler does not know a host any more, and its matches are given up: twice a second. What it does not
@@ -87,7 +87,7 @@ class Hosts:
         self.services = services
         self.run = secrets.token_hex(8)
         """Names this run of the tournament."""
-        self.starts = Starts()
+        self.choice = Choice()
         self.shipping = Shipping(around.folder, around.hidden)
         self._plan = plan
         self._processes = list(processes)
@@ -104,39 +104,18 @@ class Hosts:
 
     # --- for the coordinator
 
-    @property
-    def room(self) -> int:
-        """How many matches may be open now."""
-        return sum(host.capacity for host in self._hosts.values())
-
     async def free(self, preferred: str | None, programs: Iterable[str]) -> ClusterHost:
         """Wait for a host that can be given a match.
 
         Args:
-            preferred: name of the one that is to have it if it is there, and its programs start there.
+            preferred: as Choice.pick has it.
             programs: of the match.
         """
-        while not (able := self._able()):
+        while (host := self.choice.pick(preferred, programs)) is None:
             waiting: Deferred[None] = Deferred()
             self._waiting.append(waiting)
             await waiting
-        fit = self.starts.fit(programs, able)
-        return (
-            able[preferred] if preferred is not None and preferred in fit else _least_busy(able[name] for name in fit)
-        )
-
-    def other(self, than: ClusterHost, programs: Iterable[str]) -> ClusterHost | None:
-        """Return another host that can be given a match of the same programs; None: there is none."""
-        able = self._able()
-        able.pop(than.name, None)
-        return _least_busy(able[name] for name in self.starts.fit(programs, able)) if able else None
-
-    def others(self, than: ClusterHost) -> Collection[str]:
-        """Return the names of all other hosts that can be given matches."""
-        return self._able().keys() - {than.name}
-
-    def _able(self) -> dict[str, ClusterHost]:
-        return {name: host for name, host in self._hosts.items() if host.capacity}
+        return host
 
     def handed_out(self, host: ClusterHost) -> HandedOut:
         """Return how a host is given a match now."""
@@ -154,7 +133,7 @@ class Hosts:
 
     def stop(self, host: ClusterHost, match: str) -> None:
         """Have a match stopped in the middle, and forget it."""
-        host.attempts.pop(match, None)
+        self._forget(host, match)
         if host.address:
             self._dispatch.ask(host.address, "stop", Stop(run=self.run, match=match), nothing)
 
@@ -203,11 +182,16 @@ class Hosts:
         for host in self._hosts.values():
             host.address = host.entering = ""
             host.pushing.clear()
+        self.choice.look(self._hosts.values())
 
     # --- who is there
 
     def _see(self, seen: tuple[SeenHost, ...]) -> None:
         known = {host.name: host for host in seen}
+        for found in seen:
+            if found.name in self._hosts and found.address == self._hosts[found.name].address:
+                self._hosts[found.name].tables = found.tables
+        self.choice.look(self._hosts.values())
         for host in list(self._hosts.values()):
             if host.name in known:
                 host.absent_looks = 0
@@ -233,9 +217,7 @@ class Hosts:
                 )
                 return
             host = self._hosts[found.name] = ClusterHost(found.name, self._processes.pop(0))
-        if host.address == found.address:
-            host.tables = found.tables
-        elif not host.aside and host.entering != found.address:
+        if found.address not in (host.address, host.entering) and not host.aside:
             host.entering = found.address
             self._enter(host, found)
 
@@ -298,12 +280,14 @@ class Hosts:
     def _lose(self, host: ClusterHost, why: str) -> None:
         """Give up what a host was given: what it has begun is void."""
         host.address = ""
+        self.choice.look(self._hosts.values())
         self._note("host-lost", host=host.name, why=why)
         for attempt in list(host.attempts.values()):
             self._end(host, attempt, Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
 
     def _tell_room(self) -> None:
-        if self.room:
+        self.choice.look(self._hosts.values())
+        if self.choice.room:
             waiting, self._waiting = self._waiting, []
             for each in waiting:
                 if not each.called:
@@ -350,8 +334,12 @@ class Hosts:
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
         self._note("host-match", host=host.name, match=attempt.away.match, outcome=type(outcome).__name__.lower())
         if host.attempts.get(attempt.away.match) is attempt:
-            del host.attempts[attempt.away.match]
+            self._forget(host, attempt.away.match)
         attempt.end(outcome)
+
+    def _forget(self, host: ClusterHost, match: str) -> None:
+        host.attempts.pop(match, None)
+        self.choice.eased(host)
 
     def _push(self, host: ClusterHost, attempt: Attempt, needs: Needs) -> None:
         """Send a host the programs that it lacks, then ask it again."""
@@ -375,10 +363,6 @@ class Hosts:
                 self._end(host, attempt, NotBegun(why=f"could not keep a program: {why}"))
             elif not attempt.needs:
                 self._play(host, attempt)
-
-
-def _least_busy(hosts: Iterable[ClusterHost]) -> ClusterHost:
-    return min(hosts, key=lambda host: (host.load, host.name))
 
 
 def _read(answer: Answer, kind: Any) -> Any:

@@ -58,7 +58,7 @@ class Replays:
             return
         if not is_drawn(job.match, hosts.services.sealer, self._share):
             return
-        if (other := hosts.other(host, away.programs)) is not None:
+        if (other := hosts.choice.other(host, away.programs)) is not None:
             replay = Deferred.fromCoroutine(self._replay(job, away, (host, other), record))
             self._going_on.add(replay)
             replay.addBoth(lambda _: self._going_on.discard(replay))

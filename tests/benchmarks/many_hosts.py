@@ -28,6 +28,11 @@ DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
 LOOK_S = 0.5
 """How often all hosts are told of, as the real process does."""
 WELCOME, PLAYED = packed(Welcome()), packed(Played(record=b""))
+JOB: Any = SimpleNamespace(
+    seats=("a", "b"),
+    terms=SimpleNamespace(time=SimpleNamespace(per_move_ms=1000, start_ms=10_000), come_back_s=0.0),
+)
+"""What is looked at of a match that is going on."""
 PARTS = 10
 
 
@@ -83,12 +88,12 @@ class Simulated:
             self.wire.go_on(self.wire.now_s + LOOK_S)
 
     def _fill(self) -> None:
-        while self.left and self.open < self.hosts.room:
+        while self.left and self.open < self.hosts.choice.room:
             self.left, self.open = self.left - 1, self.open + 1
             Deferred.fromCoroutine(self.hosts.free(None, ())).addCallback(self._given)
 
     def _given(self, host: ClusterHost) -> None:
-        followed: Any = SimpleNamespace(is_begun=True)
+        followed: Any = SimpleNamespace(is_begun=True, stage=0, job=JOB)
         attempt = Attempt(Away(run="", match=f"cup-{self.left:07}", job=b"", programs=()), followed)
         attempt.outcome.addCallback(self._over)
         self.hosts.give(host, attempt)

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -60,24 +60,36 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
     assert list(printed[0].values()) == ["I begin"] * 4
 
 
-def test_a_program_that_one_host_cannot_start(tmp_path: Path, processes: Processes) -> None:
-    """What it needs is missing there: no match of it counts there, and all are played on the other host."""
-    path = write(tmp_path)
-    program = tmp_path / "own" / "player.py"
-    program.write_text(f"import os\nif '/host0/' in os.getcwd():\n    import missing\n{program.read_text()}")
-    houses = "".join(f'[[entrants]]\nname = "h{number}"\nplayer = "house:dag"\n' for number in range(2))
-    head = 'game = "q"\nseed = 6\ntables = 4\nsandbox = "off"\n[[entrants]]\nname = "own"\nplayer = "own"\n'
-    path.write_text(f'{head}{houses}[format]\nname = "gauntlet"\n')
+MISSING = '"/host0/" in __import__("os").getcwd() and __import__("missing")\n'
+"""What fails on one of the hosts."""
+MOVING = "    rules = GAMES[game]\n"
+LACKING: tuple[tuple[str, str, Callable[[str], str]], ...] = (
+    ("builder", f'build = "{sys.executable} build.py"\n', lambda text: text),
+    ("mover", "", lambda text: text.replace(MOVING, f"    {MISSING}{MOVING}")),
+)
+"""A name that says what fails, what stands in player.toml, and what becomes of the sample's text."""
+
+
+def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes) -> None:
+    """What they need to be built, or for their first move, is missing there: nobody is blamed, and all is played."""
+    entrants = '[[entrants]]\nname = "house"\nplayer = "house:random"\n'
+    for name, build, changed in LACKING:
+        own = tmp_path / name
+        own.mkdir()
+        (own / "build.py").write_text(MISSING)
+        (own / "player.py").write_text(changed((SAMPLE / "player.py").read_text()))
+        (own / "player.toml").write_text(f'name = "{name}"\nrun = "{sys.executable} player.py random"\n{build}')
+        entrants += f'[[entrants]]\nname = "{name}"\nplayer = "{name}"\n'
+    path = tmp_path / "cup.toml"
+    head = 'game = "quincy"\nseed = 6\ntables = 8\nsandbox = "off"\n'
+    path.write_text(f'{head}{entrants}[format]\nname = "gauntlet"\n')
     run(path, *processes.options)
     folder = tmp_path / "logs" / "cup"
     found = closed(folder / "cup.jsonl")
-    voided = [entry for entry in found if entry["void"] is not None]
+    voided = [entry["void"] for entry in found if entry["void"] is not None]
+    assert [entry["fouls"] for entry in found] == [[]] * (len(voided) + 2 * len(LACKING))
     assert voided
-    assert [entry["fouls"] for entry in found] == [[]] * (len(voided) + 4)
-    for entry in voided:
-        assert "could not start own" in entry["void"]
-        printed = [path.read_text() for path in folder.glob(f"{entry['fixture']['match']}.*.stderr")]
-        assert ["No module named 'missing'" in text for text in printed] == [True]
+    assert all(" could not run " in why for why in voided)
     assert audit(folder) == ""
 
 

@@ -109,10 +109,10 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
 def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
     """Each is given up to twice what it plays at a time, and nothing before it has let the tournament in."""
     scene.see(a=1, b=2)
-    assert (scene.hosts.room, scene.way.calls) == (0, [("at-a", "enter"), ("at-b", "enter")])
+    assert (scene.hosts.choice.room, scene.way.calls) == (0, [("at-a", "enter"), ("at-b", "enter")])
     scene.way.answer(Welcome())
     scene.way.answer(Welcome())
-    assert scene.hosts.room == 2 + 3
+    assert scene.hosts.choice.room == 2 + 3
     assert [scene.given()[0].name for _ in range(5)] == ["a", "b", "b", "a", "b"]
 
 
@@ -133,7 +133,7 @@ def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
     scene.see(a=1)
     scene.way.answer(Welcome(refused="python is 3.12 here and 3.11 there"))
     scene.see(a=1)
-    assert (scene.hosts.room, scene.way.calls) == (0, [])
+    assert (scene.hosts.choice.room, scene.way.calls) == (0, [])
 
 
 @pytest.mark.parametrize(("is_begun", "outcome"), [(True, Lost), (False, NotBegun)])
@@ -157,7 +157,7 @@ def test_a_host_that_drains_keeps_what_it_has_begun(scene: Scene) -> None:
     scene.way.take(Told(host="a", match=begun.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
     _, _, second = scene.given()
     scene.see(a=0)
-    assert (first, [type(each) for each in second], scene.hosts.room) == ([], [NotBegun], 0)
+    assert (first, [type(each) for each in second], scene.hosts.choice.room) == ([], [NotBegun], 0)
 
 
 def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:
         scene.way.answer(None)
         scene.see(a=1)
         assert [type(each) for each in found] == [Lost]
-    assert scene.hosts.room == 0
+    assert scene.hosts.choice.room == 0
 
 
 def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,7 @@ class FakeHosts:
         self.around = SimpleNamespace(folder=folder, keep_for=None)
         self.services = SimpleNamespace(observers=SimpleNamespace(note=self._note), sealer=SEALER)
         self.returned = returned
+        self.choice = self
         self.told: list[str] = []
         self.aside: list[str] = []
         self.notes: list[dict[str, Any]] = []

@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
 
 from ...errors import RefereeError
-from ...launch import Builds, Confinement, Launch, ProgramLimits, house_launch, resolved
+from ...launch import Builds, Confinement, Launch, PlayerError, ProgramLimits, house_launch, resolved
 from ...launch.confining import find_confinement
 from ...net.group_commit import Durability
 from ...net.jobs.job import JobSeat, KeylessSealer, MatchJob, decoded
@@ -95,11 +95,15 @@ class HostRun:
         return replace(job, seats=tuple(self._seated(seat, digest, programs) for seat, digest in seats))
 
     def _seated(self, seat: JobSeat, digest: str, programs: ProgramStore) -> JobSeat:
+        """Return a seat with its program built, or vacant if that fails: whose fault it is, is judged as of a start."""
         if seat.launch is None:
             return seat
         launch = _here(seat.launch, digest, programs)
-        self._builds.build(launch)  # it could be built where the tournament is: what fails now is this host's fault
-        resolved(launch)
+        try:
+            self._builds.build(launch)
+            resolved(launch)
+        except PlayerError as error:
+            return replace(seat, launch=None, why_not=str(error))
         return replace(seat, launch=launch)
 
     def begin(self, job: MatchJob) -> "Future[Returned | None]":
