@@ -1,7 +1,7 @@
 """How positions and moves of a game become arrays and numbers: the contract, and what its parts have in common.
 
-An observation is made from a view, which is all that a seat may know. So a policy that was trained in an environment
-can play over the wire, where it is given views.
+An observation holds nothing but what the view of its seat shows. So a policy that was trained in an environment can
+play over the wire, where it is given views: in a state that is imagined from a view, it observes the same.
 """
 
 from abc import ABC, abstractmethod
@@ -18,8 +18,6 @@ Vector = NDArray[np.float32]
 Mask = NDArray[np.int8]
 LIMIT = 10.0
 """No number of an observation is greater, or less than its negative."""
-WINDOW = 31
-"""Rows and columns of a board without edges that an observation shows, around the middle of what lies on it."""
 
 
 class Part(NamedTuple):
@@ -53,7 +51,12 @@ class Encoding(ABC):
         self.actions = sum(prod(kind.shape) for kind in self.kinds)
         """How many actions there are."""
         self._slices = _slices(self.parts)
+        self._at: dict[str, int] = {name: span.start for name, span in self._slices.items()}
+        """Where each part begins."""
         self._first: dict[str, int] = {name: span.start for name, span in _slices(self.kinds).items()}
+        """The first action of each kind."""
+        self._kept = np.zeros(self.length, np.float32)
+        """What an observation begins as."""
 
     @abstractmethod
     def _parts(self) -> Iterable[Part]:
@@ -64,75 +67,55 @@ class Encoding(ABC):
         """Yield the kinds of actions."""
 
     @abstractmethod
-    def _values(self, view: Any, chosen: tuple[Any, ...]) -> Iterable[tuple[str, Any]]:
-        """Yield parts by name with their values: of all their numbers, or of those that are not zero (`Sparse`)."""
+    def _ones(self, state: Any, seat: int, chosen: tuple[Any, ...]) -> list[int]:
+        """Return the places of an observation that hold a 1, beside those of `_kept`."""
 
     @abstractmethod
-    def numbers(self, view: Any, steps: Sequence[Any]) -> Iterable[int]:
+    def _last(self, state: Any, seat: int, chosen: tuple[Any, ...]) -> list[float]:
+        """Return the numbers with which an observation ends."""
+
+    @abstractmethod
+    def numbers(self, state: Any, steps: Sequence[Any]) -> Iterable[int]:
         """Yield the numbers of steps that are legal together.
 
         Args:
-            view: of the seat to move, before its move.
+            state: in which they are.
             steps: as `legal_steps` returns them.
         """
 
-    def observation(self, view: Any, chosen: tuple[Step, ...] = ()) -> Vector:
-        """Return what a seat sees.
+    def observation(self, state: Any, seat: int, chosen: tuple[Step, ...] = ()) -> Vector:
+        """Return what a seat sees, in an array of its own.
 
         Args:
-            view: its view.
+            state: the game's; of it, only what the view of the seat shows counts.
+            seat: who sees it.
             chosen: the steps of its own move so far.
         """
-        found = np.zeros(self.length, np.float32)
-        for name, value in self._values(view, chosen):
-            if isinstance(value, Sparse):
-                found[self._slices[name]][value.places] = value.values
-            else:
-                found[self._slices[name]] = value
+        found = self._kept_up(state).copy()
+        found[self._ones(state, seat, chosen)] = 1
+        last = self._last(state, seat, chosen)
+        found[-len(last) :] = last
         return found
+
+    def _kept_up(self, state: Any) -> Vector:
+        """Return what observations of a state have in common."""
+        return self._kept
 
     def part(self, observation: Vector, name: str) -> Vector:
         """Return one part of an observation in its shape."""
         shape = next(part.shape for part in self.parts if part.name == name)
         return observation[self._slices[name]].reshape(shape)
 
-    def legal(self, state: Any, view: Any, chosen: tuple[Step, ...]) -> dict[int, Step]:
+    def legal(self, state: Any, chosen: tuple[Step, ...]) -> dict[int, Step]:
         """Return the legal steps by action; of several squares beyond the window, the first one."""
         steps = self.rules.legal_steps(state, chosen)[::-1]
-        return dict(zip(self.numbers(view, steps), steps, strict=True))
+        return dict(zip(self.numbers(state, steps), steps, strict=True))
 
     def mask(self, legal: Iterable[int]) -> Mask:
         """Return 1 for each of some actions, 0 for the others."""
         found = np.zeros(self.actions, np.int8)
         found[[*legal]] = 1
         return found
-
-
-class Sparse(NamedTuple):
-    """A part of an observation that is zeros for the most part."""
-
-    places: list[int]
-    """Of what is not zero, in its flat order."""
-    values: float | list[float] = 1
-    """What stands there."""
-
-
-class Window:
-    """A square window on a board without edges; its middle is the middle of what lies on the board.
-
-    Args:
-        laid: (row, column, name) of all that lies there, maybe nothing.
-    """
-
-    def __init__(self, laid: Iterable[tuple[int, int, str]]) -> None:
-        rows, columns, _ = zip(*laid, strict=True) if laid else ((0,), (0,), ())
-        self._top = (min(rows) + max(rows)) // 2 - WINDOW // 2
-        self._left = (min(columns) + max(columns)) // 2 - WINDOW // 2
-
-    def index(self, row: int, column: int) -> int:
-        """Return the number of a cell, row by row; WINDOW * WINDOW for all cells beyond the window."""
-        row, column = row - self._top, column - self._left
-        return row * WINDOW + column if 0 <= row < WINDOW and 0 <= column < WINDOW else WINDOW * WINDOW
 
 
 def _slices(parts: Iterable[Part]) -> Mapping[str, slice]:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 Policy = Callable[[Vector, Mask], int]
 """(observation, which actions are legal: 1 or 0 each) -> a legal action."""
 _HIDDEN = Dealer(bytes(32))
-"""Deals what a view does not show; the legal steps of its seat do not depend on it."""
+"""Deals what a view does not show; what its seat observes and may do does not depend on it."""
 
 
 def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
@@ -27,12 +27,12 @@ def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
 
     def choose(plain: Any) -> Any:
         """Return the move that the policy plays."""
-        view = msgspec.convert(plain, rules.view_type)
+        view: Any = msgspec.convert(plain, rules.view_type)
         state = rules.imagine(encoding.options, view, _HIDDEN)
         chosen: tuple[Step, ...] = ()
         while (move := rules.move_of(chosen)) is None:
-            legal = encoding.legal(state, view, chosen)
-            action = int(policy(encoding.observation(view, chosen), encoding.mask(legal)))
+            legal = encoding.legal(state, chosen)
+            action = int(policy(encoding.observation(state, view.seat, chosen), encoding.mask(legal)))
             if action not in legal:
                 raise ValueError(f"the policy chose action {action}, which its mask does not allow")
             chosen = (*chosen, legal[action])

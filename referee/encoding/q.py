@@ -4,31 +4,41 @@ The map has no edges: an observation shows a window around its middle. Squares b
 takes the first of them.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..games.base import Step
-from ..games.q.forms import View
-from ..games.q.steps import EXCHANGE, PASS, STOP
-from ..games.q.tiles import ALL_TILES, BY_NAME, COLORS, KINDS, SHAPES
-from .base import WINDOW, Encoding, Part, Sparse, Window, from_own, points
+from ..games.q.forms import State
+from ..games.q.steps import EXCHANGE, PASS, STOP, laid
+from ..games.q.tiles import ALL_TILES, BY_NAME, COLORS, KINDS, SHAPES, Tile
+from .base import Part, from_own, points
+from .window import CELLS, WINDOW, Cell, WindowEncoding
 
 _WORDS: dict[Step, int] = {PASS: 0, EXCHANGE: 1, STOP: 2}
 _ACTIONS: dict[Step, int] = {**_WORDS, **{name: len(_WORDS) + kind for name, kind in BY_NAME.items()}}
-"""Of all steps but squares."""
-_CELLS = WINDOW * WINDOW
+_MARKED = len(SHAPES) + len(COLORS)
+"""The plane of tiles of the move so far."""
 
 
-class QEncoding(Encoding):
+def _planes(tile: Tile) -> tuple[int, int]:
+    """Return the planes of a tile's shape and colour."""
+    shape, color = divmod(tile, len(COLORS))
+    return shape, len(SHAPES) + color
+
+
+class QEncoding(WindowEncoding):
     """The arrays of the Q game."""
 
     game = "q"
+    signs = np.array([[plane in _planes(tile) for plane in range(_MARKED + 1)] for tile in range(KINDS)], np.float32)
+    choices = _ACTIONS
 
     def _parts(self) -> Iterable[Part]:
         """Yield the parts of an observation."""
         planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), and those of the move so far"
-        yield Part("map", (len(SHAPES) + len(COLORS) + 1, WINDOW, WINDOW), planes)
+        yield Part("map", (_MARKED + 1, WINDOW, WINDOW), planes)
         yield Part("hand", (KINDS,), "own tiles of each kind by 6, without those of the move so far: by shape, colour")
         yield Part("tile", (KINDS,), "the tile that was chosen and has no square yet")
         yield Part("scores", (self.seats,), "points of each seat by 100, the own first, then in the order of turns")
@@ -38,32 +48,30 @@ class QEncoding(Encoding):
         """Yield the kinds of actions."""
         yield Part("word", (len(_WORDS),), "pass, exchange, end the placement")
         yield Part("tile", (KINDS,), "choose a tile: by shape, then colour")
-        yield Part("square", (_CELLS,), f"lay it: on each square of the window, row by row; {WINDOW} of {WINDOW}")
+        yield Part("square", (CELLS,), f"lay it: on each square of the window, row by row; {WINDOW} of {WINDOW}")
         yield Part("elsewhere", (1,), "lay it on the first square beyond the window where it fits")
 
-    def _values(self, view: View, chosen: tuple[Any, ...]) -> Iterable[tuple[str, Any]]:
-        """Yield the parts with their values."""
-        window = Window(view.map)
-        placed = [(row, column, name) for name, (row, column) in zip(chosen[::2], chosen[1::2], strict=False)]
-        ones: list[int] = []
-        for row, column, name in (*view.map, *placed):
-            at = window.index(row, column)
-            if at < _CELLS:
-                shape, color = divmod(BY_NAME[name], len(COLORS))
-                ones += (shape * _CELLS + at, (len(SHAPES) + color) * _CELLS + at)
-        marked = (window.index(row, column) for row, column, _ in placed)
-        ones += ((len(SHAPES) + len(COLORS)) * _CELLS + at for at in marked if at < _CELLS)
-        yield "map", Sparse(ones)
-        held = Counter(map(BY_NAME.__getitem__, view.hand))
-        held.subtract(BY_NAME[name] for name in chosen[::2])
-        yield "hand", [held[kind] / 6 for kind in range(KINDS)]
-        yield "tile", Sparse([BY_NAME[chosen[-1]]] if len(chosen) % 2 else [])
-        yield "scores", points(from_own(view.scores, view.seat))
-        yield "tiles_left", view.tiles_left / len(ALL_TILES)
+    def _board(self, state: State) -> Mapping[Cell, int]:
+        """Return the map's tiles."""
+        return state.board
 
-    def numbers(self, view: View, steps: Sequence[Any]) -> Iterable[int]:
-        """Return the numbers of words and tiles, or of squares."""
-        if isinstance(steps[0], tuple):
-            first, window = self._first["square"], Window(view.map)
-            return [first + window.index(row, column) for row, column in steps]
-        return map(_ACTIONS.__getitem__, steps)
+    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
+        """Return where the tiles of the move so far lie."""
+        found: list[int] = []
+        for cell, tile in laid(chosen).items():
+            at = self._window.index(cell)
+            if at < CELLS:
+                found += [plane * CELLS + at for plane in (*_planes(tile), _MARKED)]
+        return found
+
+    def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
+        """Return all but the map."""
+        held, tile = [0] * KINDS, [0] * KINDS
+        for kind in state.hands[seat]:
+            held[kind] += 1
+        for name in chosen[::2]:
+            held[BY_NAME[name]] -= 1
+        if len(chosen) % 2:
+            tile[BY_NAME[chosen[-1]]] = 1
+        scores = points(from_own(state.scores, seat))
+        return [*(count / 6 for count in held), *tile, *scores, len(state.pile) / len(ALL_TILES)]

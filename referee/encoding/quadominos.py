@@ -4,27 +4,32 @@ The table has no edges: an observation shows a window around its middle. Squares
 which takes the first of them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..games.base import Step
-from ..games.quadominos.forms import View
-from ..games.quadominos.tiles import BY_NAME, FACE_BY_NAME, FACES, TILES
-from .base import WINDOW, Encoding, Part, Sparse, Window, from_own, points
+from ..games.quadominos.rounds import State
+from ..games.quadominos.tiles import FACE_BY_NAME, FACES, TILES
+from .base import Part, from_own, points
+from .window import CELLS, WINDOW, Cell, WindowEncoding
 
 _WORDS: dict[Step, int] = {"points": 0, "done": 1}
 _ACTIONS: dict[Step, int] = {**_WORDS, **{name: len(_WORDS) + face for name, face in FACE_BY_NAME.items()}}
-"""Of all steps but squares."""
 _TASKS = ("open", "lay", "bonus", "second", "extra")
-_CELLS = WINDOW * WINDOW
-_SHOWN = {name: (1.0, *(int(number) / 5 for number in name)) for name in FACES}
-"""By the numbers of a tile as it lies: that it is one, and its corners."""
+_ASKED = {task: [float(task == other) for other in _TASKS] for task in _TASKS}
+_NO_TILE = (0.0,) * 5
+_SHOWN = [(1.0, *(int(number) / 5 for number in name)) for name in FACES]
+"""By face: that it is one, and its corners."""
 
 
-class QuadOminosEncoding(Encoding):
+class QuadOminosEncoding(WindowEncoding):
     """The arrays of Quad-Ominos."""
 
     game = "quadominos"
+    signs = np.array(_SHOWN, np.float32)
+    choices = _ACTIONS
 
     def _parts(self) -> Iterable[Part]:
         """Yield the parts of an observation."""
@@ -46,33 +51,26 @@ class QuadOminosEncoding(Encoding):
         order = "0000; 0001, 0010, 0100, 1000; 0002 ... 5555: by tile, then turned"
         yield Part("word", (len(_WORDS),), "take 25 points, lay no more additional tiles")
         yield Part("tile", (len(FACES),), f"choose a tile as it is to lie, clockwise from the top left: {order}")
-        yield Part("square", (_CELLS,), f"lay it: on each place of the window, row by row; {WINDOW} of {WINDOW}")
+        yield Part("square", (CELLS,), f"lay it: on each place of the window, row by row; {WINDOW} of {WINDOW}")
         yield Part("elsewhere", (1,), "lay it on the first place beyond the window where it fits")
 
-    def _values(self, view: View, chosen: tuple[Any, ...]) -> Iterable[tuple[str, Any]]:
-        """Yield the parts with their values."""
-        window = Window(view.board)
-        places: list[int] = []
-        values: list[float] = []
-        for row, column, name in view.board:
-            at = window.index(row, column)
-            if at < _CELLS:
-                places += range(at, 5 * _CELLS, _CELLS)
-                values += _SHOWN[name]
-        yield "table", Sparse(places, values)
-        yield "hand", Sparse([BY_NAME[name] for name in view.hand])
-        if chosen:
-            yield "tile", _SHOWN[chosen[0]]
-        yield "task", Sparse([_TASKS.index(view.step)])
-        yield "additional", view.additional / 2
-        yield "scores", points(from_own(view.scores, view.seat))
-        yield "hand_sizes", [size / 30 for size in from_own(view.hand_sizes, view.seat)]
-        yield "well", view.well / len(TILES)
-        yield "round", min(view.round / 100, 10)
+    def _board(self, state: State) -> Mapping[Cell, int]:
+        """Return the table's faces."""
+        return state.table.board
 
-    def numbers(self, view: View, steps: Sequence[Any]) -> Iterable[int]:
-        """Return the numbers of words and tiles, or of squares."""
-        if isinstance(steps[0], tuple):
-            first, window = self._first["square"], Window(view.board)
-            return [first + window.index(row, column) for row, column in steps]
-        return map(_ACTIONS.__getitem__, steps)
+    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
+        """Return the places of the seat's tiles."""
+        first = self._at["hand"]
+        return [first + tile for tile in state.hands[seat]]
+
+    def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
+        """Return all but the table and the hand."""
+        return [
+            *(_SHOWN[FACE_BY_NAME[chosen[0]]] if chosen else _NO_TILE),
+            *_ASKED[state.step],
+            state.additional / 2,
+            *points(from_own(state.scores, seat)),
+            *(len(hand) / 30 for hand in from_own(state.hands, seat)),
+            len(state.well) / len(TILES),
+            min(state.round / 100, 10),
+        ]

@@ -1,17 +1,28 @@
 """Quincala Mixing as arrays: each piece that is placed and each leg, a move each, is an action."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..games.base import Step
 from ..games.quincala import board as boards
-from ..games.quincala.game import Leg, Pieces, Place, Stop, View
-from .base import Encoding, Part, Sparse
+from ..games.quincala.game import Leg, Place, Stop
+from ..games.quincala.turns import State
+from .base import Encoding, Part, from_own
 
 _PIECES = len(boards.NAMES)
 _PHASES = ("place", "move", "continue")
 _DIRECTIONS = {step: number for number, step in enumerate(boards.DIRECTIONS)}
+
+
+def _plane(piece: int, seat: int) -> int:
+    """Return the number of a piece as it counts for a seat, its own first."""
+    return (piece + seat * boards.MAX_SIZES) % _PIECES
+
+
+_PLANES = [
+    [[_plane(piece, seat) for piece in boards.pieces(tower)] for tower in range(1 << _PIECES)] for seat in (0, 1)
+]
+"""By seat and tower."""
 
 
 class QuincalaEncoding(Encoding):
@@ -20,17 +31,21 @@ class QuincalaEncoding(Encoding):
     game = "quincala"
 
     def __init__(self, game: Any, options: Any, seats: int) -> None:
-        rows = options.board_layout.map
-        self._height, self._width = len(rows), len(rows[0])
-        self._areas = [_signs("".join(rows), *signs) for signs in (("wx", "bx"), ("bx", "wx"))]
-        """By seat."""
+        self._field = boards.field_of(options.board_layout.map)
+        self._dots = len(self._field.places)
         self._numbers: tuple[dict[Step, int], dict[Step, int]] = ({}, {})
         """Of steps, by seat."""
         super().__init__(game, options, seats)
+        areas = self._field.areas
+        self._areas = [
+            [self._at["areas"] + plane * self._dots + dot for plane, area in enumerate(own) for dot in area]
+            for own in (areas, areas[::-1])
+        ]
+        """By seat: the places of its own placing areas and of its opponent's."""
 
     def _parts(self) -> Iterable[Part]:
         """Yield the parts of an observation."""
-        towers = (_PIECES, self._height, self._width)
+        towers = (_PIECES, self._field.height, self._field.width)
         sizes = "own sizes 1 to 5, then the opponent's; rows from White's edge"
         yield Part("board", towers, f"dots with each piece: {sizes}")
         yield Part("immune", towers, "the same of pieces that may not be knocked in this turn")
@@ -44,7 +59,7 @@ class QuincalaEncoding(Encoding):
 
     def _kinds(self) -> Iterable[Part]:
         """Yield the kinds of actions."""
-        dots = self._height * self._width
+        dots = self._dots
         yield Part("stop", (1,), "end the move")
         yield Part(
             "place", (_PIECES, dots), "place a piece: own sizes 1 to 5, then the opponent's; on each dot by rows"
@@ -53,57 +68,41 @@ class QuincalaEncoding(Encoding):
         legs = f"make a leg: from each dot by rows; in each direction, (rows, columns) {directions}; of 1 to 5 steps"
         yield Part("leg", (dots, len(boards.DIRECTIONS), boards.MAX_SIZES), legs)
 
-    def _values(self, view: View, chosen: tuple[Any, ...]) -> Iterable[tuple[str, Any]]:
-        """Yield the parts with their values."""
-        yield "board", self._towers(view.board, view.seat)
-        yield "immune", self._towers(view.immune, view.seat)
-        yield "fresh", self._towers(view.fresh, view.seat)
-        yield "areas", self._areas[view.seat]
-        if view.phase == "continue":
-            yield "here", Sparse([self._dot(*view.path[-1])])
-        held = [Counter(_PLANES[view.seat][name] for name in view.hands[seat]) for seat in (view.seat, 1 - view.seat)]
-        yield "hands", [hand[piece] / 5 for hand in held for piece in range(_PIECES)]
-        if view.phase in _PHASES:
-            yield "phase", Sparse([_PHASES.index(view.phase)])
-        yield "black", view.seat
-        yield "turns", min(view.turns / view.max_turns, 1)
+    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
+        """Return where pieces stand, the placing areas, and where a leg goes on."""
+        dots, planes = self._dots, _PLANES[seat]
+        towers = ((dot, tower) for dot, tower in enumerate(state.board) if tower)
+        found = self._areas[seat].copy()
+        for name, marks in (("board", towers), ("immune", state.immune.items()), ("fresh", state.fresh.items())):
+            at = self._at[name]
+            found += [at + plane * dots + dot for dot, tower in marks for plane in planes[tower]]
+        if state.phase == "continue":
+            found.append(self._at["here"] + state.path[-1])
+        return found
 
-    def numbers(self, view: View, steps: Sequence[Any]) -> Iterable[int]:
+    def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
+        """Return the hands, and what turn it is."""
+        hands = []
+        for hand in from_own(state.hands, seat):
+            held = [0] * _PIECES
+            for piece in hand:
+                held[_plane(piece, seat)] += 1
+            hands += [count / 5 for count in held]
+        return [*hands, *(state.phase == phase for phase in _PHASES), seat, min(state.turns / state.max_turns, 1)]
+
+    def numbers(self, state: State, steps: Sequence[Any]) -> Iterable[int]:
         """Return the numbers of steps, each of which is worked out once."""
-        known = self._numbers[view.seat]
-        return [known.get(step) or known.setdefault(step, self._number(view, step)) for step in steps]
+        known = self._numbers[state.seat]
+        return [known.get(step) or known.setdefault(step, self._number(state.seat, step)) for step in steps]
 
-    def _number(self, view: View, step: Place | Leg | Stop) -> int:
+    def _number(self, seat: int, step: Place | Leg | Stop) -> int:
         if isinstance(step, Place):
-            piece = _PLANES[view.seat][step.piece]
-            return self._first["place"] + piece * self._height * self._width + self._dot(*step.dot)
+            plane = _plane(boards.PIECES[step.piece], seat)
+            return self._first["place"] + plane * self._dots + self._field.number(*step.dot)
         if not isinstance(step, Leg):
             return self._first["stop"]
         down, right = step.end[0] - step.start[0], step.end[1] - step.start[1]
         length = max(abs(down), abs(right))
         direction = _DIRECTIONS[down // length, right // length]
-        at = self._dot(*step.start) * len(_DIRECTIONS) + direction
+        at = self._field.number(*step.start) * len(_DIRECTIONS) + direction
         return self._first["leg"] + at * boards.MAX_SIZES + length - 1
-
-    def _dot(self, row: int, column: int) -> int:
-        return (row - 1) * self._width + column - 1
-
-    def _towers(self, spots: Iterable[Pieces], seat: int) -> Sparse:
-        """Return where pieces stand."""
-        dots, width, planes = self._height * self._width, self._width, _PLANES[seat]
-        return Sparse(
-            [planes[name] * dots + (spot.row - 1) * width + spot.column - 1 for spot in spots for name in spot.pieces]
-        )
-
-
-def _signs(layout: str, *wanted: str) -> Sparse:
-    """Return where a layout has some signs, a plane for each group of them."""
-    return Sparse(
-        [n * len(layout) + at for n, own in enumerate(wanted) for at, sign in enumerate(layout) if sign in own]
-    )
-
-
-_PLANES = tuple(
-    {name: (piece + seat * boards.MAX_SIZES) % _PIECES for name, piece in boards.PIECES.items()} for seat in (0, 1)
-)
-"""By seat: the number of each piece as it counts, its own first."""

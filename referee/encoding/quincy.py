@@ -1,11 +1,12 @@
 """Quincy as arrays. A move is one step, so each domino on each square that it names is an action."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from ..games.quincy import board as b
-from ..games.quincy.forms import Add, Discard, Move, Remove, View
-from .base import Encoding, Part, Sparse, from_own
+from ..games.quincy.forms import Add, Discard, Move, Remove, State
+from .base import Encoding, Part, from_own
 
 _ADDS: list[Move] = [move for moves in b.by_bit(Add) for _, move in moves]
 _REMOVES: list[Move] = [
@@ -15,6 +16,17 @@ _DISCARDS: list[Move] = [Discard(domino) for domino in b.DOMINOES]
 MOVES = (*_ADDS, *_REMOVES, *_DISCARDS)
 """By action: by domino, smaller end first, and then by square, row by row."""
 _ACTIONS = {move: action for action, move in enumerate(MOVES)}
+
+
+@cache
+def _places(row: int, squares: b.Squares) -> tuple[int, ...]:
+    """Return where an observation has some squares of a row.
+
+    Args:
+        row: all planes counted through.
+        squares: as those of the topmost row of the board.
+    """
+    return tuple(row * b.SIZE + at for at in range(b.SIZE) if squares >> at & 1)
 
 
 class QuincyEncoding(Encoding):
@@ -39,23 +51,24 @@ class QuincyEncoding(Encoding):
         yield Part("remove", (len(_REMOVES),), f"play a blank and remove a stone: {order}")
         yield Part("discard", (len(_DISCARDS),), "discard a domino: 0-0, 0-1 ... 9-9")
 
-    def _values(self, view: View, chosen: tuple[Any, ...]) -> Iterable[tuple[str, Any]]:
-        """Yield the parts with their values."""
-        signs, own = "".join(view.board), view.stone
-        size = b.SIZE * b.SIZE
-        stones = [(0 if sign == own else size) + at for at, sign in enumerate(signs) if sign != "."]
-        lines = [
-            (2 if line.stone == own else 3) * size + (row - 1) * b.SIZE + column - 1
-            for line in view.lines
-            for row, column in line.squares
-        ]
-        yield "board", Sparse(stones + lines)
-        yield "hand", Sparse([b.NUMBERS[domino] for domino in view.hand])
-        yield "face_up", Sparse([b.NUMBERS[domino] for domino in view.face_up])
-        yield "hand_sizes", [size / 5 for size in from_own(view.hand_sizes, view.seat)]
-        yield "pile", view.pile / 45
-        yield "same_turn", view.same_turn
+    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
+        """Return where stones and dominoes are."""
+        own, other = seat % 2, 1 - seat % 2
+        planes = (state.stones[own], state.stones[other], state.unbreakable[own], state.unbreakable[other])
+        found: list[int] = []
+        for plane, squares in enumerate(planes):
+            for row in range(b.SIZE if squares else 0):
+                found += _places(plane * b.SIZE + row, squares >> 10 * row & b.ROW)
+        hand, face_up = self._at["hand"], self._at["face_up"]
+        found += [hand + domino for domino in state.hands[seat]]
+        found += [face_up + domino for domino in state.face_up]
+        return found
 
-    def numbers(self, view: View, steps: Sequence[Any]) -> Iterable[int]:
+    def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
+        """Return how many dominoes there are, and whose turn goes on."""
+        sizes = [len(hand) / 5 for hand in from_own(state.hands, seat)]
+        return [*sizes, len(state.pile) / 45, state.same_turn]
+
+    def numbers(self, state: State, steps: Sequence[Any]) -> Iterable[int]:
         """Return the numbers of moves."""
         return map(_ACTIONS.__getitem__, steps)

@@ -79,8 +79,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         """Return what an agent sees, and which actions it has: none if it is not to act."""
         encoding, seat = self.encoding, self.possible_agents.index(agent)
         is_to_act = agent == self.agent_selection and agent in self.agents
-        view = self._view if is_to_act else encoding.rules.view(self.state_of_game, seat)
-        observed = encoding.observation(view, self._chosen if is_to_act else ())
+        observed = encoding.observation(self.state_of_game, seat, self._chosen if is_to_act else ())
         return {"observation": observed, "action_mask": encoding.mask(self._legal if is_to_act else ())}
 
     def step(self, action: int | None) -> None:
@@ -96,15 +95,12 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         step = self._legal.get(action) if action is not None else None
         if step is None:
             raise BadRequest(f"action {action} of {agent} is not legal now; the action mask tells which are")
-        self._cumulative_rewards[agent] = 0.0
-        self._clear_rewards()
         chosen = (*self._chosen, step)
         move = self.encoding.rules.move_of(chosen)
         if move is None:
             self._asked(chosen)
         else:
             self._played(move)
-        self._accumulate_rewards()
         self._drawn()
 
     def render(self) -> Any:
@@ -131,10 +127,8 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         """Find out who is to act, and what it may do."""
         rules, state = self.encoding.rules, self.state_of_game
         if not chosen:
-            seat = rules.to_move(state)
-            self.agent_selection = self.possible_agents[seat]
-            self._view = rules.view(state, seat)
-        self._chosen, self._legal = chosen, self.encoding.legal(state, self._view, chosen)
+            self.agent_selection = self.possible_agents[rules.to_move(state)]
+        self._chosen, self._legal = chosen, self.encoding.legal(state, chosen)
 
     def _played(self, move: Any) -> None:
         """Play a whole move, and ask the next agent, or end the game."""
@@ -144,6 +138,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         if outcome is not None:
             self.terminations = dict.fromkeys(self.agents, True)
             self.rewards = {f"player_{seat}": reward for seat, reward in rewards(outcome, self._teams()).items()}
+            self._accumulate_rewards()
             self._chosen, self._legal = (), {}
             return
         self._turns[self.possible_agents.index(self.agent_selection)] += not rules.is_same_turn(state)

@@ -11,7 +11,8 @@ import pytest
 
 from referee.chance import Dealer
 from referee.encoding import ENCODINGS, Encoding, Part, chooser, encoding_of
-from referee.encoding.base import LIMIT, WINDOW, Mask, Vector
+from referee.encoding.base import LIMIT, Mask, Vector
+from referee.encoding.window import WINDOW
 from referee.plugins import load
 from referee.testing.seats import plain
 from tests.docs.manual import ROOT
@@ -33,7 +34,7 @@ def restored(encoding: Encoding, position: Any) -> Any:
 
 def seen(encoding: Encoding, state: Any, chosen: tuple[Any, ...] = ()) -> dict[str, Any]:
     """Return by part what the seat to move sees: the places and the values of what is not zero."""
-    observation = encoding.observation(encoding.rules.view(state, encoding.rules.to_move(state)), chosen)
+    observation = encoding.observation(state, encoding.rules.to_move(state), chosen)
     found = {part.name: encoding.part(observation, part.name) for part in encoding.parts}
     return {
         name: {tuple(map(int, place)): round(float(part[tuple(place)]), 3) for place in np.argwhere(part)}
@@ -49,11 +50,11 @@ def test_a_policy_chooses_over_the_wire_as_at_home(game: str, seats: int) -> Non
     while steps < _STEPS and rules.outcome(state) is None:
         asked: list[tuple[bytes, bytes]] = []
         answers: list[int] = []
-        view, chosen = rules.view(state, rules.to_move(state)), tuple[Any, ...]()
+        seat, chosen = rules.to_move(state), tuple[Any, ...]()
         while (move := rules.move_of(chosen)) is None:
-            legal = encoding.legal(state, view, chosen)
+            legal = encoding.legal(state, chosen)
             assert sorted(map(repr, rules.legal_steps(state, chosen))) == sorted(map(repr, legal.values()))
-            observation, mask = encoding.observation(view, chosen), encoding.mask(legal)
+            observation, mask = encoding.observation(state, seat, chosen), encoding.mask(legal)
             assert np.abs(observation).max() <= LIMIT
             assert sorted(legal) == list(np.flatnonzero(mask))
             asked.append((observation.tobytes(), mask.tobytes()))
@@ -67,8 +68,25 @@ def test_a_policy_chooses_over_the_wire_as_at_home(game: str, seats: int) -> Non
             assert asked.pop(0) == (observation.tobytes(), mask.tobytes())
             return answers.pop(0)
 
-        assert plain(move) == plain(chooser(encoding, policy)(plain(view)))
+        assert plain(move) == plain(chooser(encoding, policy)(plain(rules.view(state, seat))))
         state = rules.deliver(rules.play(state, move))
+
+
+@pytest.mark.parametrize(("game", "seats"), TABLES)
+def test_what_was_observed_stays_as_it_was(game: str, seats: int) -> None:
+    """Two games by one encoding, turn about, are seen as by encodings of their own, and no array changes later."""
+    shared, source = encoding_of(game, seats), Random(seats)
+    games = [(encoding := encoding_of(game, seats), begun(encoding, seed)) for seed in (1, 2)]
+    rules, kept = shared.rules, list[tuple[Vector, bytes]]()
+    for _ in range(_STEPS):
+        own, state = games.pop(0)
+        if rules.outcome(state) is None:
+            seat = rules.to_move(state)
+            kept.append((shared.observation(state, seat), own.observation(state, seat).tobytes()))
+            state = rules.deliver(rules.play(state, source.choice(rules.legal_moves(state))))
+        games.append((own, state))
+    assert len(kept) > _STEPS // 4
+    assert all(observed.tobytes() == expected for observed, expected in kept)
 
 
 def test_a_policy_that_chooses_what_it_may_not_is_named() -> None:
@@ -160,14 +178,13 @@ def test_what_lies_beyond_the_window_has_one_action() -> None:
     map_ = [[0, column, "red-star"] for column in range(60)]
     players = [{"score": 0, "hand": ["red-star"]}, {"score": 0, "hand": ["red-star"]}]
     state = restored(encoding, {"map": map_, "pile": [], "players": players})
-    view = encoding.rules.view(state, 0)
-    legal = encoding.legal(state, view, ("red-star",))
+    legal = encoding.legal(state, ("red-star",))
     squares: Any = encoding.rules.legal_steps(state, ("red-star",))
     beyond = [square for square in squares if not 14 <= square[1] <= 44]
     assert len(squares) == 122
     assert len(legal) == 2 * WINDOW + 1
     assert legal[encoding.actions - 1] == beyond[0]
-    assert encoding.part(encoding.observation(view), "map")[0].sum() == WINDOW
+    assert encoding.part(encoding.observation(state, 0), "map")[0].sum() == WINDOW
 
 
 def listed(parts: tuple[Part, ...]) -> list[str]:

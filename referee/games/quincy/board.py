@@ -38,7 +38,7 @@ ALL_DOMINOES = tuple(range(len(DOMINOES)))
 SQUARES: tuple[Square, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
 BITS: dict[Square, Squares] = {(row, column): 1 << (10 * row + column - 11) for row, column in SQUARES}
 
-_ROW: Squares = (1 << SIZE) - 1
+ROW: Squares = (1 << SIZE) - 1
 """The topmost row."""
 _STEPS = (1, 10, 11, 9)
 """To the next square of a row, a column, a diagonal downwards to the right, and one downwards to the left."""
@@ -72,7 +72,7 @@ def by_bit(make: Callable[[Domino, Square], T]) -> tuple[tuple[tuple[Squares, T]
 def rows_of(stones: Pair) -> tuple[str, ...]:
     """Return the board as nine strings: `.` for an empty square, else a stone."""
     first, second = stones
-    return tuple(_row_of(first >> shift & _ROW, second >> shift & _ROW) for shift in range(0, 10 * SIZE, 10))
+    return tuple(_row_of(first >> shift & ROW, second >> shift & ROW) for shift in range(0, 10 * SIZE, 10))
 
 
 @cache

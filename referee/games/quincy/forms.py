@@ -24,7 +24,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set: nothing."""
 
 
-class DominoMove(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action"):
+class DominoMove(Struct, frozen=True, cache_hash=True, forbid_unknown_fields=True, tag_field="action"):
     """Base of the moves."""
 
     domino: DominoForm

@@ -1,0 +1,106 @@
+"""Boards without edges: an observation shows a window of them. Squares beyond it share one action."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..games.base import Game, Step
+from .base import Encoding, Vector
+
+WINDOW = 31
+"""Rows and columns that an observation shows, around the middle of what lies on the board."""
+CELLS = WINDOW * WINDOW
+Cell = tuple[int, int]
+"""(row, column)"""
+
+
+class Window:
+    """A square window on a board without edges; its middle is the middle of what lies on the board.
+
+    It follows a game: a board that goes on from the last one is not drawn anew, unless its middle moves.
+
+    Args:
+        planes: what is drawn on, a row of CELLS numbers for each plane.
+        signs: by tile, the number that stands for it in each plane.
+    """
+
+    def __init__(self, planes: Vector, signs: NDArray[np.float32]) -> None:
+        self._planes, self._signs = planes, signs
+        self._board: Mapping[Cell, int] | None = None
+        self._cells: list[Cell] = []
+        self._tiles: list[int] = []
+        self._box: tuple[Cell, ...] = ()
+        """The cells at the top left and at the bottom right of what lies on the board."""
+        self._corner: Cell = (0, 0)
+        """The cell at the top left of the window."""
+
+    def follow(self, board: Mapping[Cell, int]) -> None:
+        """Show a board: its tiles by cell, in the order in which they were laid."""
+        if board is self._board:
+            return
+        cells, tiles, known = [*board], [*board.values()], len(self._cells)
+        if cells[:known] != self._cells or tiles[:known] != self._tiles:
+            known = 0
+        self._board, self._cells, self._tiles = board, cells, tiles
+        if self._moves(known):
+            self._planes[:] = known = 0
+        for cell, tile in zip(cells[known:], tiles[known:], strict=True):
+            at = self.index(cell)
+            if at < CELLS:
+                self._planes[:, at] = self._signs[tile]
+
+    def _moves(self, known: int) -> bool:
+        """Put the window where it belongs, and tell whether all is to be drawn anew.
+
+        Args:
+            known: so many of the first cells are drawn.
+        """
+        box = self._box if known else ()
+        rows, columns = zip(*box, *self._cells[known:], strict=True) if self._cells else ((0,), (0,))
+        (top, left), (bottom, right) = self._box = (min(rows), min(columns)), (max(rows), max(columns))
+        before, half = self._corner, WINDOW // 2
+        self._corner = (top + bottom) // 2 - half, (left + right) // 2 - half
+        return not known or self._corner != before
+
+    def index(self, cell: Cell) -> int:
+        """Return the number of a cell, row by row; CELLS for all cells beyond the window."""
+        row, column = cell[0] - self._corner[0], cell[1] - self._corner[1]
+        return row * WINDOW + column if 0 <= row < WINDOW and 0 <= column < WINDOW else CELLS
+
+
+class WindowEncoding(Encoding):
+    """The arrays of a game in which a tile is chosen, then its square on a board without edges.
+
+    The window is the first part of an observation; the actions of squares are of the kind `square`, the last but one,
+    and `elsewhere`, the last.
+    """
+
+    signs: ClassVar[NDArray[np.float32]]
+    """By tile, the number that stands for it in each plane of the window."""
+    choices: ClassVar[Mapping[Step, int]]
+    """The actions of all steps but squares."""
+
+    def __init__(self, game: Game[Any, Any, Any], options: Any, seats: int) -> None:
+        super().__init__(game, options, seats)
+        planes = self._kept[self._slices[self.parts[0].name]].reshape(-1, CELLS)
+        self._window = Window(planes, self.signs)
+
+    @abstractmethod
+    def _board(self, state: Any) -> Mapping[Cell, int]:
+        """Return the tiles that lie on the board, in the order in which they were laid."""
+
+    def _kept_up(self, state: Any) -> Vector:
+        """Return zeros but for the window."""
+        self._window.follow(self._board(state))
+        return self._kept
+
+    def numbers(self, state: Any, steps: Sequence[Any]) -> Iterable[int]:
+        """Return the numbers of words and tiles, or of squares."""
+        if not isinstance(steps[0], tuple):
+            return map(self.choices.__getitem__, steps)
+        self._window.follow(self._board(state))
+        first = self._first["square"]
+        return [first + self._window.index(cell) for cell in steps]
