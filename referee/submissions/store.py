@@ -34,8 +34,8 @@ from .folder import write
 VERSIONS = ".versions"
 MAX_VERSIONS = 200
 """Of one author: ten a day for three weeks."""
-MAX_JSON_BYTES = 1024 * MIB
-"""Of one author, packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
+MAX_AUTHOR_BYTES = 1024 * MIB
+"""Packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
 MIN_FREE_BYTES = 512 * MIB
 """Of the disk, so much is left for records: without them no match can go on."""
 MAX_ATTEMPTS = 3
@@ -257,8 +257,10 @@ class Store:
         ask = "ask the organiser to make room"
         if len(known) >= self._max_versions:
             raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
-        if sum(version.packed_bytes + version.unpacked_bytes for version in known) + size > MAX_JSON_BYTES:
-            raise VersionRefused(f"your versions take {MAX_JSON_BYTES // MIB} MiB together, and may take no more", ask)
+        if sum(version.packed_bytes + version.unpacked_bytes for version in known) + size > MAX_AUTHOR_BYTES:
+            raise VersionRefused(
+                f"your versions take {MAX_AUTHOR_BYTES // MIB} MiB together, and may take no more", ask
+            )
         if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
             raise VersionRefused("the organiser's disk is nearly full, and takes nothing in", ask)
 

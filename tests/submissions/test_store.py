@@ -90,7 +90,7 @@ def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
         store.hand_in("ada", archive(note="b"), NOW)
     store.conclude("ada", 1, FAILED, NOW)
     assert [taken(store, "a", FAILED) for _ in range(2)] == [2, 3]
-    monkeypatch.setattr(module, "MAX_JSON_BYTES", 800)
+    monkeypatch.setattr(module, "MAX_AUTHOR_BYTES", 800)
     with pytest.raises(VersionRefused, match="take no more"):
         store.hand_in("ada", archive(note="d"), NOW)
     monkeypatch.setattr(module, "MIN_FREE_BYTES", 1 << 60)

@@ -1,4 +1,4 @@
-"""All that waits in a contest, each with the reason: checks, practice matches, tournaments."""
+"""All that waits in a contest, with the reasons; those of practice matches come from practice.py."""
 
 from collections.abc import Iterable, Iterator
 
