@@ -18,7 +18,7 @@ from ..plugins import find_game
 from ..submissions.api import LIMITS, AuthorApi
 from ..submissions.authors import Authors
 from ..submissions.check_queue import CHECK_S, CheckQueue
-from ..submissions.matches import Matches
+from ..submissions.matches import AuthorsMatches
 from ..submissions.store import MAX_VERSIONS, Store
 from ..text import printable
 from .running import run_reactor
@@ -67,7 +67,7 @@ def receive(
     """
     find_confinement(options, logs)  # now, and said to the organiser; a check would find out too late
     authors = Authors(players)
-    matches = Matches(logs, service.folder, find_game, remote_by_name=service.remote_by_name)
+    matches = AuthorsMatches(logs, service.folder, find_game, remote_by_name=service.remote_by_name)
     command = check or check_command(options)
     with closing(Store(service.folder, service.max_versions)) as store, monitoring(options) as watching:
         note = telling(watching.observers.note, options.say)

@@ -25,7 +25,7 @@ from .findings import Failed
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes
 from .remedies import OF_CODE, SPEC, ending_remedy, late_remedy
-from .wire import Delivery, NotReadingError, Wire, listening
+from .wire import CheckConnection, Delivery, NotReadingError, listening
 
 Rewrite = Callable[[bytes], bytes]
 """Another encoding of a message's body."""
@@ -94,7 +94,7 @@ class Session:
         """How many were offered: each has a name of its own."""
         self.peak_bytes = 0
         """The most memory that its processes were seen to use."""
-        self._wire: Wire | None = None
+        self._wire: CheckConnection | None = None
         self._printed = b""
         self._outbox: list[bytes] = []
         path = None if confinement.sandbox is None else folder / "socket"
@@ -114,7 +114,7 @@ class Session:
     # --- the connection
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> CheckConnection:
         """The connection."""
         assert self._wire is not None, "nobody has connected yet"
         return self._wire
@@ -174,7 +174,7 @@ class Session:
         if sock.family == socket.AF_INET:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
-        self._wire = Wire(sock, self.loop)
+        self._wire = CheckConnection(sock, self.loop)
         return True
 
     # --- the referee speaks

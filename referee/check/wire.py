@@ -33,7 +33,7 @@ class NotReadingError(Exception):
     """The other end does not read."""
 
 
-class Wire:
+class CheckConnection:
     """One connection; one of Twisted's readers.
 
     Args:

@@ -99,7 +99,7 @@ class Hint(Channel):
         return found == 2 + True
 
 
-class Times(Channel):
+class FileTimes(Channel):
     """A device has one time or the other."""
 
     def send(self, *, bit: bool) -> None:
@@ -244,7 +244,7 @@ MAKERS: dict[str, Callable[[], Channel]] = {
     "lock of a file": lambda: Lock(LOCKED, os.O_RDONLY, fcntl.flock),
     "lock of a byte": lambda: Lock(_DEVICE, os.O_RDWR, fcntl.lockf),
     "hint of a file": Hint,
-    "time of a device": Times,
+    "time of a device": FileTimes,
     "notice of opening": Notice,
     "file in memory, asked for": lambda: Page(0, by_asking),
     "file in memory, not waited for": lambda: Page(1, by_not_waiting),

@@ -43,7 +43,7 @@ class Together(StrEnum):
     AFTER = "from match to match"
 
 
-class Channel(Struct, frozen=True, kw_only=True):
+class TriedChannel(Struct, frozen=True, kw_only=True):
     """What came of one channel."""
 
     name: str
@@ -63,7 +63,7 @@ class NoProbeError(Exception):
     """Programs can't be started to try it."""
 
 
-def tried(confinement: Confinement) -> list[Channel]:
+def tried(confinement: Confinement) -> list[TriedChannel]:
     """Try every channel.
 
     Args:
@@ -93,17 +93,17 @@ class _Round(Struct, frozen=True):
     heard: Mapping[str, Any]
 
 
-def _judged(together: Together, rounds: Sequence[_Round]) -> Iterator[Channel]:
+def _judged(together: Together, rounds: Sequence[_Round]) -> Iterator[TriedChannel]:
     """Yield what came of each channel."""
     refused = rounds[-1].sent["refused"] | rounds[-1].heard["refused"]
     for name in leak_probe.MAKERS:
         heard = tuple(each.heard["heard"].get(name) for each in rounds)
         detail = refused.get(name, "")
-        yield Channel(name=name, together=together, leaks=heard == BITS, detail=detail)
+        yield TriedChannel(name=name, together=together, leaks=heard == BITS, detail=detail)
     counted = all(each.sent["counts"] != each.heard["counts"] for each in rounds)
-    yield Channel(name=COUNTS, together=together, leaks=counted, detail="")
+    yield TriedChannel(name=COUNTS, together=together, leaks=counted, detail="")
     shared = any(each.sent["own folder"] == each.heard["own folder"] for each in rounds)
-    yield Channel(name=OWN_FOLDER, together=together, leaks=shared, detail="")
+    yield TriedChannel(name=OWN_FOLDER, together=together, leaks=shared, detail="")
 
 
 class _Trial(Struct, frozen=True):

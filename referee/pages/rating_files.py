@@ -9,7 +9,7 @@ from itertools import combinations
 from ..match.fouls import Cause
 from ..pairing import swiss, timetable
 from ..pairing.base import half_points
-from ..pairing.trf import Person, PlayedRounds, RoundLine, trf_text
+from ..pairing.trf import PlayedRounds, RoundLine, TrfPlayer, trf_text
 from ..text import printable
 from ..tournament.history import History
 from ..tournament.match_context import MatchEntry
@@ -70,7 +70,7 @@ def tournament_trf(summary: Summary) -> str | None:
     course = _course(summary)
     if course is None:
         return None
-    people = [Person(printable(entrant.name), entrant.rating) for entrant in summary.spec.entrants]
+    people = [TrfPlayer(printable(entrant.name), entrant.rating) for entrant in summary.spec.entrants]
     days = sorted(match.opened[:10].replace("-", "/") for match in summary.match_summaries.values())
     heads = [("012", summary.spec.name)]
     heads += [("042", days[0]), ("052", days[-1])] if days else []

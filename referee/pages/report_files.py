@@ -32,7 +32,7 @@ REPLAYS = "replays"
 ENTRANTS = "entrants"
 
 
-class Replays(StrEnum):
+class ReplayPages(StrEnum):
     """Of which matches pages are made."""
 
     NONE = "none"
@@ -48,7 +48,7 @@ class Targets(Struct, frozen=True, kw_only=True):
     csv: Path | None = None
     """A folder."""
     pgn: Path | None = None
-    replays: Replays = Replays.FOULS
+    replays: ReplayPages = ReplayPages.FOULS
     is_public: bool = False
     """Whether what is for the organiser alone is left out: what programs printed."""
 
@@ -169,7 +169,7 @@ def make_replay(record: Path, target: Path, find_game: FindGame) -> None:
 
 
 def _replay(
-    folder: Path, summary: Summary, which: Replays, make: Callable[[Sequence[Path], Path], None]
+    folder: Path, summary: Summary, which: ReplayPages, make: Callable[[Sequence[Path], Path], None]
 ) -> frozenset[str]:
     """Make the pages that are missing; a record that is sealed does not change.
 
@@ -177,8 +177,8 @@ def _replay(
         The matches that have a page.
     """
     pages, entries = folder / REPLAYS, summary.history.entries
-    wanted = [entry.match for entry in entries if which is Replays.ALL or entry.fouls or entry.void is not None]
-    records = [folder / f"{match}.jsonl" for match in wanted if which is not Replays.NONE]
+    wanted = [entry.match for entry in entries if which is ReplayPages.ALL or entry.fouls or entry.void is not None]
+    records = [folder / f"{match}.jsonl" for match in wanted if which is not ReplayPages.NONE]
     missing = [path for path in records if path.is_file() and not (pages / f"{path.stem}.html").is_file()]
     if missing:
         pages.mkdir(exist_ok=True)

@@ -5,7 +5,7 @@ Who sits together is found greedily; `table_search` makes it better. Seats are e
 
 from collections.abc import Sequence
 
-from .table_search import Search
+from .table_search import ExchangeSearch
 
 Table = tuple[int, ...]
 """Entrants by seat."""
@@ -49,7 +49,7 @@ def better(tables: list[list[int]], met: Counts, reach: int) -> None:
         met: meetings so far.
         reach: exchange only between tables that are so near in the order.
     """
-    search = Search([tables], [list(row) for row in met], reach)
+    search = ExchangeSearch([tables], [list(row) for row in met], reach)
     while [index for index in range(len(tables)) if search.step(index)]:
         pass
 

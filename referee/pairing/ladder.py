@@ -53,7 +53,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     other again. Fewer tell more, and more are sooner done. How many tables there are makes no difference to it."""
 
 
-class Strength(Struct, frozen=True):
+class Skill(Struct, frozen=True):
     """What is known of a strength."""
 
     mean: float = _MEAN
@@ -78,7 +78,7 @@ class State(Struct, frozen=True, kw_only=True):
     options: Options
     order: tuple[int, ...]
     """Entrants by seed; where all else is equal, the better seed is asked first."""
-    ratings: tuple[Strength, ...]
+    ratings: tuple[Skill, ...]
     """By entrant."""
     met: tuple[tuple[int, ...], ...]
     """Entrant -> entrant -> matches together."""
@@ -115,7 +115,7 @@ class Ladder(PairingFormat[State]):
         state = State(
             options=options,
             order=seeded(field, shuffle),
-            ratings=(Strength(),) * count,
+            ratings=(Skill(),) * count,
             met=((0,) * count,) * count,
             used=((0,) * field.seats,) * count,
         )
@@ -175,7 +175,7 @@ class Ladder(PairingFormat[State]):
             replace(
                 state,
                 order=(*state.order, len(state.order)),
-                ratings=(*state.ratings, Strength()),
+                ratings=(*state.ratings, Skill()),
                 met=(*((*row, 0) for row in state.met), (0,) * (len(state.met) + 1)),
                 used=(*state.used, (0,) * field.seats),
             )
@@ -223,7 +223,7 @@ class Ladder(PairingFormat[State]):
         return tuple(tuple(groups[key]) for key in sorted(groups))
 
 
-def _with_rating(state: State, entrant: int, rating: Strength) -> State:
+def _with_rating(state: State, entrant: int, rating: Skill) -> State:
     ratings = (*state.ratings[:entrant], rating, *state.ratings[entrant + 1 :])
     return replace(state, ratings=ratings)
 
@@ -279,14 +279,14 @@ def _noted(state: State, played: PlayedPairing) -> State:
     )
 
 
-def _rated(state: State, played: PlayedPairing) -> list[Strength]:
+def _rated(state: State, played: PlayedPairing) -> list[Skill]:
     """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
     own = [state.ratings[entrant] for entrant in played.pairing.seats]
     ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
     return [_updated(seat, own, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(own)]
 
 
-def _updated(seat: int, ratings: Sequence[Strength], ranks: dict[int, int], fouls: Sequence[int]) -> Strength:
+def _updated(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fouls: Sequence[int]) -> Skill:
     """Return one seat's rating after a match; of two that both fouled, nobody has shown which is the better.
 
     Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c.
@@ -302,7 +302,7 @@ def _updated(seat: int, ratings: Sequence[Strength], ranks: dict[int, int], foul
         shift += mine.variance / scale * (score - chance)
         shrink += (sqrt(mine.variance) / scale) ** 3 * chance * (1 - chance)
     variance = mine.variance * max(1 - shrink, _KAPPA)
-    return Strength(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
+    return Skill(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
 
 
 def _filled(state: State) -> State:
@@ -363,7 +363,7 @@ def _is_certain(state: State) -> bool:
     )
 
 
-def _chance(better: Strength, worse: Strength) -> float:
+def _chance(better: Skill, worse: Skill) -> float:
     """Return with which probability one strength is greater than another, both being normal."""
     spread = sqrt(2 * (better.variance + worse.variance))
     return 0.5 * (1 + erf((better.mean - worse.mean) / spread))

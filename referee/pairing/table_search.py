@@ -39,7 +39,7 @@ class _Exchange(Struct, frozen=True):
     """From the first, and from the second table."""
 
 
-class Search:
+class ExchangeSearch:
     """Tables, and the best exchanges between them.
 
     Args:
@@ -101,7 +101,12 @@ class Search:
         more = 2 * (len(ours) - 1)
         losses = [self._change(entrant, ours, theirs) for entrant in leaving]
         others = [self._change(entrant, theirs, ours) for entrant in coming]
-        least = min(losses) + min(others) + more - 2 * max([self._met[one][two] for one in leaving for two in coming])
+        least = (
+            min(losses)
+            + min(others)
+            + more
+            - 2 * max([self._met[leaver][comer] for leaver in leaving for comer in coming])
+        )
         self.tried += len(leaving) * len(coming) + _OVERHEAD
         if best is not None and least >= best.worth:
             return best
@@ -147,7 +152,7 @@ def even_out(rounds: Rounds, met: Met, work: int) -> None:
         met: meetings before these rounds; afterwards those of the rounds are in it, too.
         work: try so many exchanges at most.
     """
-    search = Search(rounds, met, sum(map(len, rounds)))
+    search = ExchangeSearch(rounds, met, sum(map(len, rounds)))
     goal, best = -excess(met), 0
     kept = [list(table) for table in search.tables]
     index = quiet = 0

@@ -74,14 +74,14 @@ class LineResult(Struct, frozen=True):
 _MISSED = LineResult(0, "-", "Z")
 
 
-class Person(Struct, frozen=True):
+class TrfPlayer(Struct, frozen=True):
     """What a file tells of an entrant besides its results."""
 
     name: str
     rating: float | None = None
 
 
-def trf_text(course: PlayedRounds, people: Sequence[Person], heads: Sequence[tuple[str, str]]) -> str:
+def trf_text(course: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> str:
     """Return a tournament as a file.
 
     Args:
@@ -92,7 +92,7 @@ def trf_text(course: PlayedRounds, people: Sequence[Person], heads: Sequence[tup
     return "".join(f"{line}\n" for line in _lines(course, people, heads))
 
 
-def _lines(course: PlayedRounds, people: Sequence[Person], heads: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _lines(course: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from (f"{code} {text}" for code, text in heads)
     yield f"XXR {course.rounds}"
     yield f"XXC {'white1' if course.is_white_first else 'black1'}"

@@ -16,7 +16,7 @@ from ..record.reader import RecordError
 from .archive import MAX_PACKED_BYTES, BadArchive
 from .authors import Authors, Pace
 from .check_queue import CheckQueue
-from .matches import Matches
+from .matches import AuthorsMatches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
 
 LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_address=16, known=256, of_client=8)
@@ -58,7 +58,7 @@ class AuthorApi:
         authors: Authors,
         store: Store,
         checks: CheckQueue,
-        matches: Matches,
+        matches: AuthorsMatches,
         clock: Callable[[], float],
         now: Callable[[], str],
         note: Note,

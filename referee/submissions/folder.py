@@ -27,7 +27,7 @@ _ENVIRONMENT = "pyvenv.cfg"
 _MAX_IGNORE_BYTES = 65_536
 
 
-class Gathered(Struct, frozen=True, kw_only=True):
+class FolderContents(Struct, frozen=True, kw_only=True):
     """What a folder holds."""
 
     entries: tuple[ArchiveEntry, ...]
@@ -35,7 +35,7 @@ class Gathered(Struct, frozen=True, kw_only=True):
     """Paths; of a folder, itself alone."""
 
 
-def gather(folder: Path) -> Gathered:
+def gather(folder: Path) -> FolderContents:
     """Read a player's folder.
 
     Raises:
@@ -50,7 +50,7 @@ def gather(folder: Path) -> Gathered:
         raise BadArchive(f"{folder}: {error}", f"mend that, or name it in {IGNORE}") from None
     except OSError as error:
         raise BadArchive(f"can't read {error.filename}: {error.strerror}", "see to that path") from None
-    return Gathered(entries=tuple(found.entries), left_out=tuple(sorted(found.left_out)))
+    return FolderContents(entries=tuple(found.entries), left_out=tuple(sorted(found.left_out)))
 
 
 class _Walk:

@@ -64,7 +64,7 @@ class Own(Struct, frozen=True, kw_only=True):
     """Why the seat was expelled; None if it was not."""
 
 
-class Matches:
+class AuthorsMatches:
     """The matches of all authors.
 
     Args:

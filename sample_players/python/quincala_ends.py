@@ -39,7 +39,7 @@ _TOWERS = range(1 << len(NAMES))
 no colour has more than five towers."""
 
 
-class End(NamedTuple):
+class TurnEnd(NamedTuple):
     """One way to end the turn."""
 
     worth: float
@@ -52,7 +52,7 @@ class End(NamedTuple):
 class _Reached(NamedTuple):
     board: Board
     path: tuple[int, ...]
-    """As in an End; empty before the first leg."""
+    """As in a TurnEnd; empty before the first leg."""
     tally: int
     points: float
     """All worth but that of the tally."""
@@ -80,7 +80,7 @@ class _Waiting:
                 yield cost, *waiting.popleft()
 
 
-def turn_ends(state: State, most_steps: int) -> list[End]:
+def turn_ends(state: State, most_steps: int) -> list[TurnEnd]:
     """Return ends of the turn of the seat to move, which has nothing to place.
 
     Many legs to other towers can be tried in place of few to empty dots, and they are what most of the best turns are
@@ -104,7 +104,7 @@ def turn_ends(state: State, most_steps: int) -> list[End]:
     return found
 
 
-def turn_steps(state: State, end: End) -> tuple[Move, ...]:
+def turn_steps(state: State, end: TurnEnd) -> tuple[Move, ...]:
     """Return the steps to an end of the turn, with the stop that it needs unless no further leg is possible.
 
     Args:
@@ -130,8 +130,8 @@ def _counted(state: State, seat: int) -> tuple[int, float]:
     return sum(_TALLIES[tower] for tower in state.board), points
 
 
-def _end(state: State, reached: _Reached) -> End:
-    return End(_worth(state.sizes, reached.tally, reached.points, state.seat), reached.board, reached.path)
+def _end(state: State, reached: _Reached) -> TurnEnd:
+    return TurnEnd(_worth(state.sizes, reached.tally, reached.points, state.seat), reached.board, reached.path)
 
 
 def _worth(sizes: int, tally: int, points: float, seat: int) -> float:

@@ -46,7 +46,7 @@ _CODES = range(25)
 _Action = Literal["add", "remove", "discard"]
 
 
-class Choice(NamedTuple):
+class GreedyChoice(NamedTuple):
     """What a greedy player does."""
 
     rating: float
@@ -147,7 +147,7 @@ class Stones:
         self._owner[square] = _EMPTY
         self._change(square, -_STEPS[team])
 
-    def choice(self, team: int, hand: list[int], *, can_draw: bool) -> Choice:
+    def choice(self, team: int, hand: list[int], *, can_draw: bool) -> GreedyChoice:
         """Return what a greedy player would do with a hand of at least one domino.
 
         Args:
@@ -155,20 +155,20 @@ class Stones:
             hand: dominoes.
             can_draw: whether there is a pile.
         """
-        best = Choice(-2.0 * WIN, "discard", hand[0], 0)
+        best = GreedyChoice(-2.0 * WIN, "discard", hand[0], 0)
         for domino in hand:
             own, square = self._best_add(team, domino)
             if own > best.rating:
-                best = Choice(own, "add", domino, square)
+                best = GreedyChoice(own, "add", domino, square)
             is_playable = own > -WIN
             if IS_WILD[domino]:
                 removing, square = self._best_removal(team, domino)
                 is_playable |= removing > -WIN
                 if removing > best.rating:
-                    best = Choice(removing, "remove", domino, square)
+                    best = GreedyChoice(removing, "remove", domino, square)
             discarding = WIN if can_draw else -WIN
             if not is_playable and discarding > best.rating:
-                best = Choice(discarding, "discard", domino, 0)
+                best = GreedyChoice(discarding, "discard", domino, 0)
         return best
 
     def _best_add(self, team: int, domino: int) -> tuple[float, int]:

@@ -71,7 +71,7 @@ def verdict(folder: Path, runs: Runs, expected: Any) -> str:
     report = audited(folder)
     if report is None or not report.holds:
         return NAMED
-    sound = [one for one in report.tournaments if isinstance(one, SoundTournament)]
+    sound = [tournament for tournament in report.tournaments if isinstance(tournament, SoundTournament)]
     if told(folder) == expected and all(
         _is_told_of(folder, runs.one, sound[0], name) for name in sorted(path.name for path in folder.iterdir())
     ):

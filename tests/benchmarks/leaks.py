@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from referee.launch import Confinement
 from referee.launch.control_groups import find_ground
-from referee.launch.leaks import UNHIDDEN, Channel, tried
+from referee.launch.leaks import UNHIDDEN, TriedChannel, tried
 from referee.launch.sandbox import find_sandbox
 
 WITHOUT = ("filter", "groups", "sandbox")
@@ -27,7 +27,7 @@ def confinement(without: list[str]) -> Confinement:
     return Confinement(sandbox=replace(find_sandbox(), is_filtered="filter" not in without), ground=ground)
 
 
-def verdict(channel: Channel) -> str:
+def verdict(channel: TriedChannel) -> str:
     """Return what came of a channel in one round."""
     if not channel.leaks:
         return f"closed: {channel.detail}" if channel.detail else "closed: nothing came"

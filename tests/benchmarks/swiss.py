@@ -29,7 +29,7 @@ from referee.pairing.base import Entrant, EntrantField, RoundToPair
 from referee.pairing.dutch import pair_round
 from referee.pairing.swiss import Swiss, course_of
 from referee.pairing.swiss_rules import Card, cards_of
-from referee.pairing.trf import Person, PlayedRounds, trf_text
+from referee.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 from referee.testing import random_result
 
 Pairs = Sequence[tuple[int, int]]
@@ -170,7 +170,7 @@ def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair,
 
 
 def _write_trf(path: Path, course: PlayedRounds) -> None:
-    people = [Person(f"e{entrant}") for entrant in range(len(course.order))]
+    people = [TrfPlayer(f"e{entrant}") for entrant in range(len(course.order))]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(trf_text(course, people, [("012", path.stem)]))
 

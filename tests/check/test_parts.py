@@ -19,7 +19,7 @@ from referee.check.loop import Loop
 from referee.check.positions import largest, near_end
 from referee.check.remedies import OF_CODE, remedy
 from referee.check.scripted_match import fouled
-from referee.check.wire import Delivery, NotReadingError, Wire
+from referee.check.wire import CheckConnection, Delivery, NotReadingError
 from referee.match.fouls import Cause, Foul
 from referee.plugins import load
 from referee.testing.seats import plain
@@ -101,11 +101,11 @@ def test_the_other_order_leaves_out_what_may_be_missing() -> None:
 
 
 @contextmanager
-def connected() -> Iterator[tuple[Wire, socket.socket, Loop]]:
+def connected() -> Iterator[tuple[CheckConnection, socket.socket, Loop]]:
     """Connect the two ends of a wire: the check's, and a program's."""
     ours, theirs = socket.socketpair()
     loop = Loop()
-    wire = Wire(ours, loop)
+    wire = CheckConnection(ours, loop)
     try:
         with theirs:
             yield wire, theirs, loop

@@ -15,7 +15,7 @@ from referee.cli.main import main
 from referee.cli.views.notices import MAX_TOLD, TurnedAway
 from referee.dialects.cs4500.actors import Actor
 from referee.dialects.cs4500.configs import ActorSpec, actor_of
-from referee.dialects.cs4500.forms import BadForm
+from referee.dialects.cs4500.forms import MalformedValue
 from referee.plugins import load
 from referee.record.audit.audit import audit
 
@@ -280,5 +280,5 @@ def test_actors_are_told_apart(spec: list[Any], expected: ActorSpec) -> None:
 @pytest.mark.parametrize("spec", [[], ["A"], [1, "dag"], ["A", "dag", 1], ["A", "dag", "win", "x"], [*A, "win", 1, 1]])
 def test_what_is_no_actor(spec: list[Any]) -> None:
     """Anything else is refused."""
-    with pytest.raises(BadForm):
+    with pytest.raises(MalformedValue):
         actor_of(spec)

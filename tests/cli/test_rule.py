@@ -129,7 +129,7 @@ def test_a_withdrawal_is_carried_out_by_the_next_run_and_undone_by_another_rulin
     rule(over, "reinstate", "random1")
     run(over)
     assert (requests(over), history(over).tournament.suspended) == ([], {})
-    assert [(one.ruling.kind, one.ruling.by) for one in events(over, e.Ruled)] == [
+    assert [(event.ruling.kind, event.ruling.by) for event in events(over, e.Ruled)] == [
         ("withdraw", "Ada"),
         ("reinstate", "Ada"),
     ]
@@ -211,7 +211,7 @@ def test_a_ruling_that_makes_no_sense_is_refused_at_once(over: Path, arguments: 
 def test_a_match_is_awarded_to_one_of_its_players_alone(over: Path) -> None:
     """Not to somebody else of the tournament."""
     entry = next(entry for entry in history(over).entries if entry.match == FIRST)
-    other = next(one.name for one in history(over).tournament.spec.entrants if one.name not in entry.names)
+    other = next(entrant.name for entrant in history(over).tournament.spec.entrants if entrant.name not in entry.names)
     assert f"{other} does not play {FIRST}" in rule(over, "award", FIRST, "--to", other, status=2)
 
 

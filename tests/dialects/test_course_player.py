@@ -101,5 +101,5 @@ PUB: dict[str, Any] = {
 )
 def test_a_referee_is_not_trusted(value: Any) -> None:
     """What is no call, or has not the arguments of one, is refused, whatever it is."""
-    with pytest.raises(forms.BadForm):
+    with pytest.raises(forms.MalformedValue):
         call_of(value)

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from referee.launch import Confinement
 from referee.launch.control_groups import find_ground
-from referee.launch.leaks import TIMED, Channel, Together, tried
+from referee.launch.leaks import TIMED, Together, TriedChannel, tried
 from referee.launch.sandbox import find_sandbox
 
 
-def open_channels(found: list[Channel]) -> set[tuple[str, Together]]:
+def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
     """Return those that carry words; how long something takes is left to the benchmark."""
     return {(channel.name, channel.together) for channel in found if channel.leaks and channel.name != TIMED}
 

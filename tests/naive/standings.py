@@ -200,16 +200,16 @@ def sonneborn_berger(course: PlayedRounds, who: int, _tied: list[int]) -> Fracti
 def direct_encounter(course: PlayedRounds, who: int, tied: list[int]) -> Fraction:
     """Return of how many of the tied somebody is surely ahead, whatever the missing matches would bring (6)."""
     sure, met = {}, {}
-    for one in tied:
-        among = [(opponent, points) for opponent, points, _ in games_of(course, one) if opponent in tied]
-        sure[one] = sum((points for _, points in among), Fraction(0))
-        met[one] = [opponent for opponent, _ in among]
-    most = max(met[one].count(other) for one in tied for other in tied)
-    could = {one: sure[one] + most * (len(tied) - 1) - len(met[one]) for one in tied}
+    for somebody in tied:
+        among = [(opponent, points) for opponent, points, _ in games_of(course, somebody) if opponent in tied]
+        sure[somebody] = sum((points for _, points in among), Fraction(0))
+        met[somebody] = [opponent for opponent, _ in among]
+    most = max(met[somebody].count(other) for somebody in tied for other in tied)
+    could = {somebody: sure[somebody] + most * (len(tied) - 1) - len(met[somebody]) for somebody in tied}
     ahead_of = 0
-    for least in {sure[one] for one in tied if sure[one] <= sure[who]}:
-        rest = [one for one in tied if sure[one] < least]
-        if rest and least > max(could[one] for one in rest):
+    for least in {sure[somebody] for somebody in tied if sure[somebody] <= sure[who]}:
+        rest = [somebody for somebody in tied if sure[somebody] < least]
+        if rest and least > max(could[somebody] for somebody in rest):
             ahead_of = max(ahead_of, len(rest))
     return Fraction(ahead_of)
 

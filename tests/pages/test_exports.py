@@ -58,10 +58,10 @@ def test_the_whole_object_can_be_folded_again(cup: Stage) -> None:
 def test_all_that_happened_beside_matches_is_told(ruled_cup: Stage) -> None:
     """Byes with what they were worth, rulings, late entrants, changes, and when the tournament was run."""
     found = json.loads((ruled_cup.folder / "tournament.json").read_text(encoding="utf-8"))
-    played = [one for one in ruled_cup.history.played if one.pairing.is_bye]
+    played = [entry for entry in ruled_cup.history.played if entry.pairing.is_bye]
     assert [(bye["number"], bye["round"], bye["entrant"], bye["table"], bye["against"]) for bye in found["byes"]] == [
-        (one.pairing.number, one.pairing.round, *one.pairing.seats, one.pairing.table, one.pairing.against)
-        for one in played
+        (entry.pairing.number, entry.pairing.round, *entry.pairing.seats, entry.pairing.table, entry.pairing.against)
+        for entry in played
     ]
     for line in found["standings"]:
         met = [pair for pair in found["crosstable"] if pair["entrant"] == line["entrant"]]

@@ -11,7 +11,7 @@ from referee.pages import report as pages_report
 from referee.pages.causes import placeless, short_cause
 from referee.pages.match_summary import MatchSummary
 from referee.pages.report import PageLinks, Titles, report_page
-from referee.pages.report_files import Replays
+from referee.pages.report_files import ReplayPages
 from referee.pages.summary import Summary
 from referee.pages.words import number
 from referee.record.fairness import Timing, fairness
@@ -155,7 +155,7 @@ def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage,
     """A page elsewhere finds the records and the replays of the tournament's folder, if there are any."""
     elsewhere = tmp_path / "a b" / "page.html"
     elsewhere.parent.mkdir()
-    report(cup, html=elsewhere, csv=tmp_path, pgn=tmp_path / "all.txt", replays=Replays.NONE)
+    report(cup, html=elsewhere, csv=tmp_path, pgn=tmp_path / "all.txt", replays=ReplayPages.NONE)
     data = data_of(elsewhere.read_text(encoding="utf-8"))
     for match in data["matches"]:
         assert (elsewhere.parent / unquote(data["records"]) / f"{match[0]}.jsonl").is_file()
@@ -167,14 +167,14 @@ def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
     """None, those with a foul and void ones, or all; what is there is left alone."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(cheats={0: 1}, void=frozenset({3}))).play()
     replays = tmp_path / "replays"
-    assert report(stage, replays=Replays.NONE).replays == 0
+    assert report(stage, replays=ReplayPages.NONE).replays == 0
     assert not replays.exists()
     worth = {entry.match for entry in stage.entries if entry.fouls or entry.void}
     assert report(stage).replays == len(worth)
     assert {path.stem for path in replays.iterdir()} == worth
     kept = next(replays.iterdir())
     kept.write_text("mine")
-    assert report(stage, replays=Replays.ALL).replays == len(stage.entries)
+    assert report(stage, replays=ReplayPages.ALL).replays == len(stage.entries)
     assert kept.read_text() == "mine"
 
 
@@ -189,7 +189,7 @@ def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path)
     stage.rule("withdraw", "it never starts", entrant=form.entrants[fixtures[0].entrants[0]].name)
     stage.close(fixtures[1])
     why = "somebody withdrew before it was over"
-    written = report(stage, replays=Replays.NONE)
+    written = report(stage, replays=ReplayPages.NONE)
     first, given_up = (entry.match for entry in stage.entries)
     assert written.summary.history.disregarded == {given_up: why}
     assert f"{given_up} 1 " in section(page(stage), "void")
@@ -203,7 +203,7 @@ def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path)
 def test_matches_are_listed_without_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has none reads the same: match, round, players, points, fouls, and the way to record and replay."""
     stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(dead=frozenset({3}))).play()
-    report(stage, replays=Replays.FOULS)
+    report(stage, replays=ReplayPages.FOULS)
     plain = page(stage).partition('<table id="plain-match-list">')[2].partition("</table>")[0]
     lines = plain.partition("<tbody>")[2].split("<tr>")[1:]
     assert [line.partition("</td>")[0].removeprefix("<td>") for line in lines] == [item.match for item in stage.entries]
@@ -214,7 +214,7 @@ def test_matches_are_listed_without_a_script(tmp_path: Path, monkeypatch: pytest
         replay = "replay " if fouls else ""
         assert text == f"{entry.match} {entry.fixture.round} {' '.join(told)} {entry.turns} {replay}record"
     monkeypatch.setattr(pages_report, "MAX_PLAIN", 2)
-    report(stage, replays=Replays.FOULS)
+    report(stage, replays=ReplayPages.FOULS)
     assert f"The first 2; {len(stage.entries) - 2} more stand in matches.csv." in page(stage)
 
 

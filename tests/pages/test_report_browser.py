@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.pages.report_files import Replays
+from referee.pages.report_files import ReplayPages
 
 from .browser import Page
 from .matches import IMAGE, QUOTES, SCRIPT
@@ -88,7 +88,7 @@ def test_tables_sort(browser: Page, cup: Stage) -> None:
 def test_the_list_of_matches_is_searched_and_paged(browser: Page, tmp_path: Path) -> None:
     """A page of the list at a time, all of it if wanted; what is typed leaves the matches that have all the words."""
     stage = Stage(spec(12, "roundrobin"), tmp_path).play(MANY)
-    report(stage, replays=Replays.NONE)
+    report(stage, replays=ReplayPages.NONE)
     page = opened(browser, stage)
     shown = [entry.match for entry in stage.entries]
     assert column(page, "#match-list", 1) == shown[:50]

@@ -19,7 +19,7 @@ from referee.pairing.base import RoundToPair
 from referee.pairing.dutch import pair_round
 from referee.pairing.swiss import Swiss
 from referee.pairing.swiss_rules import complaint
-from referee.pairing.trf import Person, PlayedRounds, trf_text
+from referee.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 from referee.testing import random_result
 
 from .courses import course
@@ -105,7 +105,7 @@ def test_a_file_tells_the_library_what_the_tournament_does(count: int, seed: int
     state = form.new(form.parse_options({"rounds": 4}), field(count), SHUFFLE)
     while (request := form.to_pair(state)) is not None:
         handed = dutch_library.parsed(request.course)
-        text = trf_text(request.course, [Person(f"e{entrant}") for entrant in range(count)], [("012", "cup")])
+        text = trf_text(request.course, [TrfPlayer(f"e{entrant}") for entrant in range(count)], [("012", "cup")])
         read = dutch_library.read_trf(text)
         assert read.x_section == handed.x_section
         for one, other in zip(read.player_sections, handed.player_sections, strict=True):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from referee.pairing.base import BadFormat, BadRuling, Pairing, PlayedPairing
-from referee.pairing.ladder import Ladder, State, Strength
+from referee.pairing.ladder import Ladder, Skill, State
 
 from .tournaments import drawn, field, first_wins, played_out, started, won_by
 
@@ -84,8 +84,8 @@ def test_as_many_are_due_at_once_as_is_set_and_possible(at_once: int, count: int
 def test_it_asks_the_least_known_against_the_nearest() -> None:
     """A newcomer among the well known plays first, against one of its own strength that it has not met."""
     state = FORM.withdraw(started(FORM, field(6), at_once=1), 5)
-    known = [Strength(mean, 1.0) for mean in (10.0, 20.0, 24.0, 26.5, 40.0)]
-    newcomer = Strength(25.0, 60.0)
+    known = [Skill(mean, 1.0) for mean in (10.0, 20.0, 24.0, 26.5, 40.0)]
+    newcomer = Skill(25.0, 60.0)
     state = replace(state, ratings=(*known[:4], newcomer, known[4]), due=())
     met = [list(row) for row in state.met]
     met[4][2] = met[2][4] = 3
@@ -192,7 +192,15 @@ def test_a_program_that_never_starts_comes_behind_all_that_have_played() -> None
         state = FORM.record(state, result(FORM.due(state)[0]))
     after = FORM.record(state, result(FORM.due(state)[0]))
     assert after.ratings == state.ratings
-    low = replace(after, ratings=(Strength(25.0, 9.0), Strength(24.0, 9.0), Strength(20.0, 9.0), Strength(30.0, 9.0)))
+    low = replace(
+        after,
+        ratings=(
+            Skill(25.0, 9.0),
+            Skill(24.0, 9.0),
+            Skill(20.0, 9.0),
+            Skill(30.0, 9.0),
+        ),
+    )
     assert FORM.places(low) == ((3,), (2,), (0,), (1,))
 
 

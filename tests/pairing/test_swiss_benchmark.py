@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.pairing.trf import Person, PlayedRounds, trf_text
+from referee.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 
 from ..benchmarks.swiss import main
 from .courses import course
@@ -18,7 +18,7 @@ MET = course("2w1", "1b0", rounds=2)
 
 def written(path: Path, before: PlayedRounds) -> Path:
     """Return the file of a tournament before a round."""
-    people = [Person(f"e{entrant}") for entrant in before.order]
+    people = [TrfPlayer(f"e{entrant}") for entrant in before.order]
     path.write_text(trf_text(before, people, [("012", "cup")]))
     return path
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.pairing.trf import Person, PlayedRounds, trf_text
+from referee.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 
 from .courses import course
 
@@ -23,12 +23,12 @@ XXC white1
 001    3      third                                                              0.0    4     1 b 0     2 b -  0000 - Z
 001    4      fourth                            1500                             2.0    1     2 w 1  0000 - U  0000 - Z  0000 - Z
 """  # noqa: E501  # the file's columns are what they are
-PEOPLE = (Person("best", 2399.6), Person("a-name-of-more-than-thirty-three-characters"), Person("third", -3.0))
+PEOPLE = (TrfPlayer("best", 2399.6), TrfPlayer("a-name-of-more-than-thirty-three-characters"), TrfPlayer("third", -3.0))
 
 
 def test_every_kind_of_round_has_its_letter() -> None:
     """Matches that one or both have lost, byes, missed rounds and both sides of a walkover; who is away next."""
-    text = trf_text(CUP, (*PEOPLE, Person("fourth", 1500.0)), [("012", "cup")])
+    text = trf_text(CUP, (*PEOPLE, TrfPlayer("fourth", 1500.0)), [("012", "cup")])
     assert text == TEXT
 
 

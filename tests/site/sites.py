@@ -38,7 +38,7 @@ from referee.submissions import api
 from referee.submissions.api import AuthorApi
 from referee.submissions.authors import Authors
 from referee.submissions.check_queue import CheckQueue
-from referee.submissions.matches import Matches
+from referee.submissions.matches import AuthorsMatches
 from referee.submissions.store import Store
 
 from .desks import StandInDesk, StandInPractice, StandInSignUp
@@ -176,7 +176,7 @@ class TestSite:
         self.store = Store(folder / "submissions")
         self.noted = list[tuple[str, Any]]()
         self.checks = CheckQueue(self.clock, self.store, lambda: NOW, self._note, ())
-        self.matches = Matches(folder / "logs", self.store.root, find_game)
+        self.matches = AuthorsMatches(folder / "logs", self.store.root, find_game)
         answers = AuthorApi(
             self.authors, self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note
         )

@@ -55,7 +55,7 @@ def test_it_finds_so_many(cup: Searched, count: int) -> None:
     many = [msgspec.structs.replace(cup, entrants=[("ada", "ada")]) for _ in range(count)]
     found = search("ada", many)
     assert (len(found.entrants), found.is_all) == (MOST, False)
-    alone = search("ada", [msgspec.structs.replace(one, matches=[]) for one in many])
+    alone = search("ada", [msgspec.structs.replace(entrant, matches=[]) for entrant in many])
     assert (len(alone.entrants), alone.is_all) == (MOST, count == MOST)
 
 

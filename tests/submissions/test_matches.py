@@ -17,7 +17,7 @@ from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
 from referee.record.redacted_record import check_redacted
 from referee.submissions.archive import ArchiveEntry, pack
-from referee.submissions.matches import AuthoredMatch, Matches, Seat, _own
+from referee.submissions.matches import AuthoredMatch, AuthorsMatches, Seat, _own
 from referee.submissions.store import CheckOutcome, Store
 from referee.tournament.match_context import Fixture, MatchContext
 from tests.cli.calling import referee
@@ -57,12 +57,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def matches(place: Path) -> Matches:
+def matches(place: Path) -> AuthorsMatches:
     """Return the matches of that folder."""
-    return Matches(place / "logs", place / "in", load().game)
+    return AuthorsMatches(place / "logs", place / "in", load().game)
 
 
-def test_a_match_belongs_to_whose_folder_was_started(matches: Matches) -> None:
+def test_a_match_belongs_to_whose_folder_was_started(matches: AuthorsMatches) -> None:
     """Seats go by folders; the version is told where the record tells it; names that players chose are just shown."""
     ada, bob = matches.of("ada"), matches.of("bob")
     assert [(own.seat, own.version) for own in ada] == [(0, None), (3, None)]
@@ -81,7 +81,7 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
     assert [_own(match, Seat(seat=seat, author="ada", version=None)).rank for seat in range(3)] == [1, 3, 1]
 
 
-def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:
+def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None:
     """The explanation and the redacted record are of an own seat: another's is as little there as another's match."""
     name = matches.of("ada")[0].match
     assert [matches.explained("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
@@ -104,7 +104,7 @@ def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:
     assert b'"hand"' in data
 
 
-def test_an_author_reads_what_its_own_program_printed(matches: Matches, place: Path) -> None:
+def test_an_author_reads_what_its_own_program_printed(matches: AuthorsMatches, place: Path) -> None:
     """The lines of each seat's own file, by its path below the records; those of other seats are with nobody else."""
     name = matches.of("ada")[0].match
     for seat, player in enumerate(("bob1", "ada", "random", "bob2")):
@@ -115,7 +115,7 @@ def test_an_author_reads_what_its_own_program_printed(matches: Matches, place: P
         assert told.printed == Printed(path=f"{name}.seat{seat}.{player}.stderr", lines=(f"seat {seat}",))
 
 
-def test_a_record_that_does_not_hold_is_told(matches: Matches, place: Path) -> None:
+def test_a_record_that_does_not_hold_is_told(matches: AuthorsMatches, place: Path) -> None:
     """Who asks for a match whose record was changed learns that, and no more."""
     name = matches.of("ada")[0].match
     path = place / "logs" / f"{name}.jsonl"
@@ -157,11 +157,11 @@ def test_whose_a_seat_is(fields: dict[str, Any], *, by_name: bool, seats: list[t
     header = read_record(GOLDEN / "clean.jsonl").header
     setup = replace(header.setup, names=("one", "two"))
     header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
-    found = Matches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header)
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header)
     assert found == tuple(Seat(seat=seat, author=author, version=version) for seat, author, version in seats)
 
 
-def test_lists_are_plain(matches: Matches) -> None:
+def test_lists_are_plain(matches: AuthorsMatches) -> None:
     """What goes over the wire is JSON, and has no path of the organiser's machine."""
     data = msgspec.json.encode([matches.of("ada"), matches.explained("ada", matches.of("ada")[0].match, None)])
     assert json.loads(data)

@@ -56,7 +56,7 @@ def test_a_history_adds_up_to_the_table(format_: str, seats: int, size: int, see
         sums = table.sums(entrant)
         assert sum((points.get(entrant, Fraction(0)) for points in worth.values()), Fraction(0)) == sums.points
         assert sum(bye.seats == (entrant,) for bye in history.byes) == sums.byes
-        played = [one for one in history.played if not one.pairing.is_bye and entrant in one.pairing.seats]
+        played = [entry for entry in history.played if not entry.pairing.is_bye and entrant in entry.pairing.seats]
         assert len(played) == sums.played
     counted = [entry.void is None for entry in history.entries if entry.match not in history.disregarded]
     assert (sum(counted), len(counted) - sum(counted)) == (history.tournament.played, history.tournament.voided)
@@ -82,7 +82,9 @@ def test_a_result_that_is_taken_back_is_in_no_round() -> None:
     history.take(ruled("replay", 1, match=fixture.match))
     assert history.points_by_round() == {}
     assert history.disregarded == {fixture.match: "so"}
-    again = next(one for one in history.tournament.fixtures() if one.number == fixture.number)
+    again = next(
+        fixture_again for fixture_again in history.tournament.fixtures() if fixture_again.number == fixture.number
+    )
     history.take(e.MatchOpened(at=AT, fixture=again))
     history.take(closed(history.tournament, again.match, Random(1), ranking=((1,), (0,)), fouls=()))
     assert history.points_by_round()[1] == {winner: 0, loser: 1}

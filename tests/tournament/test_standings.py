@@ -37,7 +37,7 @@ def values(
 def everyone(table: Crosstable) -> tuple[tuple[HeadToHead, ...], ...]:
     """Return everyone against everyone, indexed [entrant][opponent]."""
     entrants = range(len(table.field.entrants))
-    return tuple(tuple(table.head_to_head(one, other) for other in entrants) for one in entrants)
+    return tuple(tuple(table.head_to_head(entrant, other) for other in entrants) for entrant in entrants)
 
 
 def test_a_published_crosstable_has_its_sonneborn_berger_scores() -> None:

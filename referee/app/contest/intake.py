@@ -12,7 +12,7 @@ from ...site.organisers.desk import OrganiserDesk
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
-from ...submissions.matches import Matches
+from ...submissions.matches import AuthorsMatches
 from ...submissions.store import Store
 from ..records.explain_text import foul_lines, standing
 from ..services import monotonic
@@ -61,7 +61,7 @@ class Intake:
         """Files that nobody is given."""
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
-        matches = Matches(contest.folder / LOGS, store.root, find_game)
+        matches = AuthorsMatches(contest.folder / LOGS, store.root, find_game)
         self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
         self.deeds = DeedLog(contest.folder)
         self._reactor = reactor

@@ -156,8 +156,8 @@ def _show_contradictions(report: AuditReport) -> None:
     for equivocation in report.equivocations:
         records = " and ".join(map(printable, equivocation.records))
         out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
-    for one in report.contradictions:
-        text = f"{one.match} does not tell of the standstill until {one.at_ms} ms that {one.witness} had, too"
+    for lack in report.contradictions:
+        text = f"{lack.match} does not tell of the standstill until {lack.at_ms} ms that {lack.witness} had, too"
         out.print(f"[red]BROKEN[/]  {escape(text)}")
     for head in report.missing_heads:
         text = f"expected a line with the hash {escape(head)} in a record that holds; found none"

@@ -7,7 +7,7 @@ import msgspec
 import rich_click as click
 
 from ...app.report import report_on
-from ...pages.report_files import Replays, Targets, Written
+from ...pages.report_files import ReplayPages, Targets, Written
 from ...text import printable
 from ..common import EXISTING_FOLDER, PATH, Count, json_option, out, print_json
 from ..views.live_lines import matches_text
@@ -21,8 +21,8 @@ from ..views.standings import plain_standings, standings_table
 @click.option("--pgn", metavar="FILE", type=PATH, help="All moves; FOLDER/matches.txt if not said.")
 @click.option(
     "--replays",
-    type=click.Choice([*map(str, Replays)]),
-    default=str(Replays.FOULS),
+    type=click.Choice([*map(str, ReplayPages)]),
+    default=str(ReplayPages.FOULS),
     help="Which matches get a page of their own: none, those with a foul and void ones, or all.",
 )
 @click.option("--public", is_flag=True, help="Leave out what is not for everybody: links to what programs printed.")
@@ -49,7 +49,7 @@ def report_command(
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 used wrongly.
     """
-    targets = Targets(html=html, csv=csv, pgn=pgn, replays=Replays(replays), is_public=public)
+    targets = Targets(html=html, csv=csv, pgn=pgn, replays=ReplayPages(replays), is_public=public)
     report(folder, targets, jobs, as_json=as_json)
 
 

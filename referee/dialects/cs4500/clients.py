@@ -8,7 +8,7 @@ from msgspec import Struct
 from ...errors import BadRequest
 from .actors import Actor
 from .configs import ActorSpec, ClientConfig, actor_of, read_config
-from .forms import BadForm
+from .forms import MalformedValue
 from .player_end import PlayerEnd, launch
 
 
@@ -51,10 +51,10 @@ def read_clients(data: bytes) -> CourseClients:
     """
     try:
         config: ClientConfig = read_config(data, ClientConfig)
-    except BadForm as error:
+    except MalformedValue as error:
         raise BadRequest(f"client configuration on stdin: {error}") from None
     try:
         players = [actor_of(spec) for spec in config.players]
-    except BadForm as error:
+    except MalformedValue as error:
         raise BadRequest(f"players of the client configuration: {error}") from None
     return CourseClients(port=config.port, is_quiet=config.quiet, host=config.host, wait_s=config.wait, players=players)

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from protocol import RemoteProtocolError
 
-from .forms import BadForm, JState, converted
+from .forms import JState, MalformedValue, converted
 from .json_stream import JsonReader
 
 MAX_CONFIG_BYTES = 16 * 1024 * 1024
@@ -94,7 +94,7 @@ def actor_of(spec: list[Any]) -> ActorSpec:
     """Return an actor of JActorsB.
 
     Raises:
-        BadForm: it is none.
+        MalformedValue: it is none.
     """
     if len(spec) == 2:
         name, strategy = converted(spec, _Honest)
@@ -113,7 +113,7 @@ def read_values(data: bytes) -> list[Any]:
     """Return the JSON values that stand one after the other in a program's input.
 
     Raises:
-        BadForm: it is not JSON.
+        MalformedValue: it is not JSON.
     """
     reader, values = JsonReader(MAX_CONFIG_BYTES), []
     try:
@@ -124,7 +124,7 @@ def read_values(data: bytes) -> list[Any]:
         if (last := reader.next_value()) is not None:
             values.append(last.value)
     except RemoteProtocolError as error:
-        raise BadForm(f"no JSON: {error.detail}") from None
+        raise MalformedValue(f"no JSON: {error.detail}") from None
     return values
 
 
@@ -132,9 +132,9 @@ def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig]) -> A
     """Return the one configuration that a program's input is.
 
     Raises:
-        BadForm: it is no JSON, more than one value, or not of this form.
+        MalformedValue: it is no JSON, more than one value, or not of this form.
     """
     values = read_values(data)
     if len(values) != 1:
-        raise BadForm(f"one {form.__name__} is due, {len(values)} JSON values came")
+        raise MalformedValue(f"one {form.__name__} is due, {len(values)} JSON values came")
     return converted(values[0], form)

@@ -15,7 +15,7 @@ from protocol.fairness import nonce_commitment
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
 from protocol.messages import Ack, End, Hello, Message, Move, Nonce, Offer, Ready, Start, Told, Turn
 
-from .forms import BadForm, converted, hand_of, jpub, jtiles, move_of
+from .forms import MalformedValue, converted, hand_of, jpub, jtiles, move_of
 from .json_stream import JsonReader
 from .names import NAME_PATTERN
 
@@ -68,13 +68,13 @@ class CourseConversation(Conversation):
                     return Move(match=match, turn=self._number, move=move_of(found.value))
                 case ConnectionState.TO_CONFIRM | ConnectionState.TO_CONFIRM_END:
                     return self._confirmed(found.value)
-        except BadForm as error:
+        except MalformedValue as error:
             raise _breach(Code.WRONG_TYPE, str(error), found.body) from None
         raise _breach(Code.OUT_OF_TURN, f"a value came while the conversation was {self.state}", found.body)
 
     def _confirmed(self, value: Any) -> Ack:
         if value != VOID:
-            raise BadForm(f'the string "{VOID}" is the only result of a method that returns nothing')
+            raise MalformedValue(f'the string "{VOID}" is the only result of a method that returns nothing')
         return Ack(match=self._match or "", ack=self._number)
 
     def _written(self, message: Message) -> bytes:

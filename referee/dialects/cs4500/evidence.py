@@ -11,7 +11,7 @@ from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES
 from ...match import events as e
 from ...record.audit.wires import same
 from .conversation import NO_NONCE
-from .forms import BadForm, move_of
+from .forms import MalformedValue, move_of
 from .json_stream import JsonCode, JsonReader, JsonValue
 
 _VOID = "void"
@@ -117,6 +117,6 @@ def _is_result(value: Any, asked: str) -> bool:
         return bool(value == _VOID)
     try:
         move_of(value)
-    except BadForm:
+    except MalformedValue:
         return False
     return True

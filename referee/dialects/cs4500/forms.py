@@ -17,7 +17,7 @@ Index = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**53)]
 
 
-class BadForm(ValueError):
+class MalformedValue(ValueError):
     """A value that has not the form that it must have; the text says where."""
 
 
@@ -96,12 +96,12 @@ def converted(value: Any, form: Any) -> Any:
     """Return a plain value as one of the forms above.
 
     Raises:
-        BadForm: it is none.
+        MalformedValue: it is none.
     """
     try:
         return msgspec.convert(value, form, strict=True)
     except msgspec.ValidationError as error:
-        raise BadForm(str(error)) from None
+        raise MalformedValue(str(error)) from None
 
 
 # --- what the referee says
@@ -147,7 +147,7 @@ def move_of(choice: Any) -> dict[str, Any]:
     """Return a player's JChoice as a plain move of the game.
 
     Raises:
-        BadForm: it is no JChoice.
+        MalformedValue: it is no JChoice.
     """
     chosen = converted(choice, JChoice)
     if isinstance(chosen, list):
@@ -174,7 +174,7 @@ def placements(rows: Any) -> list[list[Any]]:
     """Return a JMap as [row, column, tile]s; where a spot is named twice, its last tile counts.
 
     Raises:
-        BadForm: it is no JMap.
+        MalformedValue: it is no JMap.
     """
     tiles: dict[tuple[int, int], str] = {}
     for row in converted(rows, list[_Row]):
@@ -188,7 +188,7 @@ def view_of(public: Any) -> dict[str, Any]:
     """Return a JPub as the plain view of a player on seat 0, the others sitting behind it in the order told.
 
     Raises:
-        BadForm: it is no JPub.
+        MalformedValue: it is no JPub.
     """
     seen = converted(public, JPub)
     me = converted(seen.players[0], JPlayer)
@@ -207,7 +207,7 @@ def tile_names(tiles: Any) -> list[str]:
     """Return JTiles as tiles of the game.
 
     Raises:
-        BadForm: they are none.
+        MalformedValue: they are none.
     """
     return [tile.tile_name for tile in converted(tiles, list[JTile])]
 
@@ -216,7 +216,7 @@ def position_of(state: JState) -> dict[str, Any]:
     """Return a JState as a position of the game.
 
     Raises:
-        BadForm: its map is none.
+        MalformedValue: its map is none.
     """
     players = [{"score": player.score, "hand": [tile.tile_name for tile in player.hand]} for player in state.players]
     return {"map": placements(state.map), "pile": [tile.tile_name for tile in state.pile], "players": players}

@@ -21,7 +21,7 @@ from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 
 from ...errors import RefereeError
 from .conversation import VOID
-from .forms import BadForm, converted, tile_names, view_of
+from .forms import MalformedValue, converted, tile_names, view_of
 from .json_stream import JsonReader
 
 PATIENCE_S = 10.0
@@ -51,7 +51,7 @@ def call_of(value: Any) -> Call:
     """Return the call that a JSON value is.
 
     Raises:
-        BadForm: it is none: another method, arity, or form of an argument.
+        MalformedValue: it is none: another method, arity, or form of an argument.
     """
     match value:
         case ["setup", [public, tiles]]:
@@ -62,7 +62,7 @@ def call_of(value: Any) -> Call:
             return Call(method="new-tiles", tiles=tuple(tile_names(tiles)))
         case ["win", [has_won]]:
             return Call(method="win", has_won=converted(has_won, bool))
-    raise BadForm("no call of setup, take-turn, new-tiles or win with its arguments")
+    raise MalformedValue("no call of setup, take-turn, new-tiles or win with its arguments")
 
 
 class CoursePlayer(Interface):
@@ -112,7 +112,7 @@ class PlayerEnd(Protocol):
         try:
             while not self._why and (found := self._reader.next_value()) is not None:
                 self._take(call_of(found.value))
-        except (RemoteProtocolError, BadForm) as error:
+        except (RemoteProtocolError, MalformedValue) as error:
             self.leave(f"the referee said what is no call: {error}")
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:

@@ -13,7 +13,7 @@ from ...net.matches.host import MatchReport
 from ...net.matches.settings import MatchSettings
 from ...plugins import find_game
 from .configs import ServerConfig, read_config
-from .forms import BadForm, position_of
+from .forms import MalformedValue, position_of
 from .link import CourseLink
 from .names import NAME
 
@@ -49,7 +49,7 @@ def read_server(data: bytes, folder: Path) -> CourseServer:
     """
     try:
         config: ServerConfig = read_config(data, ServerConfig)
-    except BadForm as error:
+    except MalformedValue as error:
         raise BadRequest(f"server configuration on stdin: {error}") from None
     policy = SignUpPolicy(
         min_players=MIN_PLAYERS, max_players=MAX_PLAYERS, wait_s=config.server_wait, tries=config.server_tries
@@ -64,7 +64,7 @@ def _settings(config: ServerConfig, folder: Path) -> MatchSettings:
     try:
         position = position_of(spec.state0)
         game.restore(game.parse_options(options), position)
-    except (BadForm, BadSetup) as error:
+    except (MalformedValue, BadSetup) as error:
         raise BadRequest(f"state0 of the server configuration: {error}") from None
     return MatchSettings(
         options=options,

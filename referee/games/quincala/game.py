@@ -22,7 +22,7 @@ from . import board as boards
 from . import turns
 from .board import DotPair, Layout, PieceName, PreparedMap
 from .drawing import draw_svg, draw_text
-from .turns import Ending, Phase, State
+from .turns import GameEnding, Phase, State
 
 Seat = Literal[0, 1]
 
@@ -277,7 +277,7 @@ class QuincalaGame(Game[State, View, Move]):
     def drop(self, state: State, seat: int) -> State:
         """Take a seat out of the game, which ends it; all pieces stay where they are."""
         order = tuple(other for other in state.order if other != seat)
-        ending = state.ending or Ending("quincala.end.eliminated", None)
+        ending = state.ending or GameEnding("quincala.end.eliminated", None)
         return replace(state, order=order, ending=ending, phase="over")
 
     def outcome(self, state: State) -> Outcome | None:

@@ -23,7 +23,7 @@ Hands = tuple[tuple[int, ...], tuple[int, ...]]
 """By seat: its pieces in the order of their numbers."""
 
 
-class Ending(NamedTuple):
+class GameEnding(NamedTuple):
     """Why the game is over, and who won it."""
 
     rule: str
@@ -60,7 +60,7 @@ class State(Struct, frozen=True, kw_only=True):
     """Seats still in the game."""
     last: Mapping[str, Any] | None = None
     """The last play, plain, as everybody may know it."""
-    ending: Ending | None = None
+    ending: GameEnding | None = None
 
     def __hash__(self) -> int:
         """Follow equality; what tells few states apart is left out."""
@@ -251,7 +251,7 @@ def _passed(state: State) -> State:
 
 
 def _ended(state: State, rule: str, winner: int | None) -> State:
-    return replace(state, phase="over", ending=Ending(rule, winner))
+    return replace(state, phase="over", ending=GameEnding(rule, winner))
 
 
 def _with(values: tuple[Any, ...], changes: dict[int, Any]) -> tuple[Any, ...]:

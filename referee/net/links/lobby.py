@@ -1,6 +1,6 @@
 """Takes players in: greets each connection, checks its hello, and seats it.
 
-One greeting for all doors. `SignUp` seats whoever comes, or has a token of the organiser's, within waiting periods.
+One greeting for all doors. `MatchDoor` seats whoever comes, or has a token of the organiser's, within waiting periods.
 Elsewhere are `ReservedSeats`, with a token for every seat, and the `RemotePool` of a tournament. Behind a closed door,
 a match can still take its own players back.
 """
@@ -231,7 +231,7 @@ class Door(ABC):
             waiting.cancel()
 
 
-class SignUp(Door):
+class MatchDoor(Door):
     """The door of one match: seats in order of arrival, names unique.
 
     If the organiser has given out tokens, name and seat follow from them, whatever a player calls itself; whoever comes

@@ -22,7 +22,7 @@ from ...record.writer import RecordWriter
 from ...text import counted
 from ..group_commit import Durability, GroupCommit
 from ..links.addresses import Ports
-from ..links.lobby import Door, SignUp, SignUpPolicy
+from ..links.lobby import Door, MatchDoor, SignUpPolicy
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
@@ -267,8 +267,8 @@ class MatchHost:
                 door.close()
                 await ports.stopped()
 
-    def _sign_up(self, policy: SignUpPolicy) -> SignUp:
-        return SignUp(
+    def _sign_up(self, policy: SignUpPolicy) -> MatchDoor:
+        return MatchDoor(
             self.reactor,
             policy,
             self._settings.players,

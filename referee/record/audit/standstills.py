@@ -174,9 +174,9 @@ def contradictions(found: Iterable[Presence]) -> Iterator[Contradiction]:
             processes[presence.process].append(presence)
     for ran in processes.values():
         told = [_OnClock(presence) for presence in ran]
-        everything = sorted((over_ms, begin_ms, one) for one in told for begin_ms, over_ms in one.standstills)
-        for one in told:
-            yield from one.lacking(everything)
+        everything = sorted((over_ms, begin_ms, match) for match in told for begin_ms, over_ms in match.standstills)
+        for match in told:
+            yield from match.lacking(everything)
 
 
 class _OnClock:

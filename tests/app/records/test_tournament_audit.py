@@ -132,7 +132,7 @@ def test_tournaments_may_lie_in_each_other(folder: Path) -> None:
     play_cup(folder / "below", 5)
     report = audited(folder)
     assert report.holds
-    assert [(one.holds, Path(one.tournament).parent.name) for one in report.tournaments] == [
+    assert [(audited.holds, Path(audited.tournament).parent.name) for audited in report.tournaments] == [
         (True, "below"),
         (True, "cup"),
     ]

@@ -8,7 +8,7 @@ from twisted.internet.task import Clock
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Refused, Welcome
 from referee.net.links.crowd import MOST_IN_ALL, MOST_OF_ORIGIN
-from referee.net.links.lobby import HELLO_S, Absence, SignUp, SignUpPolicy
+from referee.net.links.lobby import HELLO_S, Absence, MatchDoor, SignUpPolicy
 from referee.net.links.reserved_seats import ReservedSeats
 
 from ..wires import Peer, fired
@@ -23,7 +23,7 @@ class SignUpRoom:
     def __init__(self, policy: SignUpPolicy = POLICY) -> None:
         self.clock = Clock()
         self.changes: list[list[str]] = []
-        self.door = SignUp(self.clock, policy, on_change=self.changes.append)
+        self.door = MatchDoor(self.clock, policy, on_change=self.changes.append)
         self.result = fired(self.door.done)
 
     def enter(self, name: str) -> Peer:
@@ -294,7 +294,7 @@ class KnownHall(SignUpRoom):
     def __init__(self) -> None:
         super().__init__()
         hashes = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in TOKENS.items()}
-        self.door = SignUp(self.clock, POLICY, hashes, on_change=self.changes.append)
+        self.door = MatchDoor(self.clock, POLICY, hashes, on_change=self.changes.append)
         self.result = fired(self.door.done)
 
 

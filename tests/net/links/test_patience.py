@@ -7,7 +7,7 @@ from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Welcome
 from referee.match.timekeeper import MAX_EXTENSIONS
 from referee.net.links.crowd import STORM
-from referee.net.links.lobby import HELLO_S, Absence, SignUp, SignUpPolicy
+from referee.net.links.lobby import HELLO_S, Absence, MatchDoor, SignUpPolicy
 from referee.net.links.patience import Patience
 from referee.net.links.reserved_seats import ReservedSeats
 from referee.net.matches.lag import BEAT_S, LoopLag
@@ -126,7 +126,7 @@ def test_a_program_that_never_comes_is_missed_all_the_same(loop: Loop) -> None:
 
 def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:
     """Whoever said it while the referee stood still is no silent one."""
-    door = SignUp(loop.clock, SignUpPolicy(), patience=loop.patience)
+    door = MatchDoor(loop.clock, SignUpPolicy(), patience=loop.patience)
     peer = Peer(door, loop.clock)
     loop.run(1.0)
     loop.stall(HELLO_S)
@@ -137,7 +137,7 @@ def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:
 def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None:
     """However short the standstill in which the limit passed."""
     clock = Turns()
-    door = SignUp(clock, SignUpPolicy())
+    door = MatchDoor(clock, SignUpPolicy())
     peer = Peer(door, clock)
     data = peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))
     clock.advance(HELLO_S + 0.1)
@@ -150,7 +150,7 @@ def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None
 
 def test_a_standstill_ends_no_sign_up(loop: Loop) -> None:
     """Who would have signed up meanwhile still can."""
-    door = SignUp(loop.clock, SignUpPolicy(wait_s=20.0, tries=1), patience=loop.patience)
+    door = MatchDoor(loop.clock, SignUpPolicy(wait_s=20.0, tries=1), patience=loop.patience)
     done = fired(door.done)
     loop.run(1.0)
     loop.stall(STANDSTILL_S)

@@ -13,7 +13,7 @@ from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Expelled, Move, Nonce, Paused, Refused, Resumed, Turn, encode
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
-from referee.net.links.lobby import SignUp, SignUpPolicy
+from referee.net.links.lobby import MatchDoor, SignUpPolicy
 from referee.net.matches.runner import MAX_RETURNS, MatchPaused
 from referee.record.reader import read_chain
 from referee.record.resume import reopen
@@ -173,7 +173,7 @@ def test_without_patience_nobody_comes_back(running: InMemoryMatch) -> None:
 def test_a_program_that_was_started_anew_has_its_own_token_only(patient: InMemoryMatch) -> None:
     """Where players are known by tokens, that one is enough to come back."""
     hashes = {"p0": hashlib.sha256(b"secret").hexdigest()}
-    door = SignUp(patient.clock, SignUpPolicy(), hashes)
+    door = MatchDoor(patient.clock, SignUpPolicy(), hashes)
     door.close()
     door.returns = patient.runner
     patient.peers[0].wire.drop()

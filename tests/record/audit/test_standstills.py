@@ -199,8 +199,8 @@ def test_a_standstill_that_one_match_leaves_out_is_named(gaps: list[float], data
     rest = (*whole.standstills[:index], *other, *whole.standstills[index + 1 :])
     lying = replace(whole, match="lying", standstills=rest)
     found = list(contradictions([lying, whole]))
-    assert {(one.match, one.witness) for one in found} <= {("lying", "whole"), ("whole", "lying")}
-    assert any(one.match == "lying" or other for one in found)
+    assert {(lack.match, lack.witness) for lack in found} <= {("lying", "whole"), ("whole", "lying")}
+    assert any(lack.match == "lying" or other for lack in found)
     assert list(contradictions([replace(lying, process="bb"), whole])) == []
     assert list(contradictions([replace(lying, process=""), replace(whole, process="")])) == []
 
