@@ -20,29 +20,28 @@ from .verifying import verifying_script
 from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control
 
 
-def replay_page(folded: FoldedRecord, record_address: str | None = None) -> str:
+def replay_page(folded: FoldedRecord, verifier: str = "") -> str:
     """Return a match as one HTML document.
 
     Args:
         folded: its record.
-        record_address: where the record stands, seen from the page, so that the page can verify it; None: its reader
-            chooses the file.
+        verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
     """
-    match, result = folded.match, folded.match.result
-    path, head = folded.record.path, folded.record.chain.head
+    match, result, record = folded.match, folded.match.result, folded.record
+    own = {"name": record.path.name, "address": None, "head": record.chain.head}
     return page(
         "replay",
-        {**_data(folded), "record": {"name": path.name, "address": record_address, "head": head}},
-        library=verifying_script(),
-        may_ask=record_address is not None,
+        {**_data(folded), "record": own},
+        library="" if verifier else verifying_script(),
         names=match.setup.names,
         game=match.game.title,
         match=match.setup.match,
-        badge=_badge(folded.record),
+        badge=_badge(record),
         ending=_ending(folded),
         ranking=ranking(match.setup.names, result) if result else (),
         expulsions=tuple(_expulsions(folded)),
-        record=path.name,
+        record=record.path.name,
+        verifier=verifier,
         facts=_facts(folded),
     )
 

@@ -19,7 +19,7 @@ from ..record.audit.audit import FindGame
 from ..record.printed import output_path
 from ..record.reader import read_record
 from ..tournament.history import History
-from . import exports, rating_files
+from . import exports, rating_files, verifying
 from .entrant_page import entrant_page
 from .match_summary import MatchSummary
 from .notation import text_of
@@ -162,10 +162,9 @@ def make_replay(record: Path, target: Path, find_game: FindGame) -> None:
         RecordError: the record does not hold.
     """
     with contextlib.suppress(StillSecret):
-        _write(
-            target / f"{record.stem}.html",
-            [replay_page(fold_record(read_record(record), find_game), f"../{record.name}")],
-        )
+        folded = fold_record(read_record(record), find_game)
+        verifier = verifying.verifying_link(record.name, folded.record.chain.head)
+        _write(target / f"{record.stem}.html", [replay_page(folded, verifier)])
 
 
 def _replay(
@@ -182,6 +181,7 @@ def _replay(
     missing = [path for path in records if path.is_file() and not (pages / f"{path.stem}.html").is_file()]
     if missing:
         pages.mkdir(exist_ok=True)
+        _write(pages / verifying.PAGE, [verifying.verifying_page()])
         make(missing, pages)
     return frozenset(entry.match for entry in entries if (pages / f"{entry.match}.html").is_file())
 

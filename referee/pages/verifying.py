@@ -6,6 +6,10 @@ What they take from Node.js stands in for them in `templates/verifier/stand_ins.
 from functools import cache
 from importlib import resources
 
+from .rendering import page
+
+PAGE = "verify.html"
+"""Name of the page that verifies records, beside those of the matches."""
 MODULES = ("shuffle", "verify_lines", "verify_evidence", "verify_q", "verify_time", "verify_record")
 """Of `sample_players/javascript`."""
 _BUNDLE = """const verifier = (() => {{
@@ -32,14 +36,30 @@ def verifier_script() -> str:
     folder = resources.files("sample_players") / "javascript"
     texts = {name: (folder / f"{name}.js").read_text(encoding="utf-8") for name in MODULES}
     sources = "".join(f'"./{name}.js": (module) => {{\n{text}}},\n' for name, text in texts.items())
-    return _BUNDLE.format(stand_ins=_template("stand_ins.js"), sources=sources)
+    return _BUNDLE.format(stand_ins=_template("verifier/stand_ins.js"), sources=sources)
 
 
 @cache
 def verifying_script() -> str:
     """Return the script of a page that verifies a record once its reader asks for it."""
-    return verifier_script() + _template("panel.js")
+    return verifier_script() + _template("verify.js")
+
+
+@cache
+def verifying_page() -> str:
+    """Return the page that verifies the record which the link to it names."""
+    return page("verify", None, styles=("contest",), library=verifier_script(), may_ask=True, record="FILE")
+
+
+def verifying_link(record: str, head: str) -> str:
+    """Return the link to that page from one beside it.
+
+    Args:
+        record: name of the record's file, in the folder above.
+        head: of the record.
+    """
+    return f"{PAGE}#{record}={head}"
 
 
 def _template(name: str) -> str:
-    return (resources.files(__package__) / "templates" / "verifier" / name).read_text(encoding="utf-8")
+    return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ BENCHMARKS = (
     "damage",
     "fairness",
     "fuzz",
+    "host_kills",
     "hosts",
     "kills",
     "leaks",

@@ -12,7 +12,8 @@ import pytest
 
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
-from referee.pages.verifying import verifier_script
+from referee.pages.report_files import make_replay
+from referee.pages.verifying import PAGE, verifier_script, verifying_page
 from referee.plugins import load
 from referee.record.reader import read_record
 
@@ -47,11 +48,12 @@ def test_pages_and_node_judge_records_alike(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a record; its page lies in the folder below, as in a report."""
+    """Give a record; the page of its match, and the one that verifies, lie in the folder below, as in a report."""
     path = ordinary(6).write(tmp_path_factory.mktemp("verified") / "match.jsonl")
-    page = path.parent / "replays" / "match.html"
-    page.parent.mkdir()
-    page.write_text(replay_page(fold_record(read_record(path), load().game), "../match.jsonl"), encoding="utf-8")
+    pages = path.with_name("replays")
+    pages.mkdir()
+    make_replay(path, pages, load().game)
+    (pages / PAGE).write_text(verifying_page(), encoding="utf-8")
     return path
 
 
@@ -76,15 +78,17 @@ def told(page: Page) -> dict[str, str]:
 
 
 def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -> None:
-    """At a click; it names what it checked, the head and the key, and no policy is in its way."""
+    """At a click, by a page that all matches share: it names what it checked, head and key; no policy is in its way."""
     whole, head = record.read_bytes(), read_record(record).chain.head
     browser.emulate(1366, 768)
     browser.visit(address)
-    browser.click("verify")
+    assert "verifyRecord" not in browser.run("return document.documentElement.innerHTML")
+    browser.run(f"document.querySelector('a[href^=\"{PAGE}\"]').click()")
+    browser.wait_until("document.getElementById('verified')")
     found = told(browser)
     assert list(found) == ["holds", "head", "key"]
     assert "chain, seal, time, shuffle, tiles in" in found["holds"]
-    assert found["head"] == f"{head}: the one that this page names"
+    assert found["head"] == f"{head}: the one that the page of the match names"
     assert found["key"].startswith(SEALER.public)
     at = whole.index(b'"event":"move-received"') + 10
     record.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
@@ -96,22 +100,30 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     assert browser.complaints() == []
 
 
-def test_a_page_verifies_a_file(browser: Page, record: Path) -> None:
+@pytest.fixture
+def alone(record: Path) -> Path:
+    """Give the page of a match that stands alone."""
+    path = record.with_suffix(".html")
+    path.write_text(replay_page(fold_record(read_record(record), load().game)), encoding="utf-8")
+    return path
+
+
+def test_a_page_that_stands_alone_verifies_a_file(browser: Page, record: Path, alone: Path) -> None:
     """One that was opened without a server can't fetch its record: its reader chooses it, or another one."""
     other = record.with_name("other.jsonl")
     other.write_bytes(record_of("clean"))
-    browser.open(record.parent / "replays" / "match.html")
+    browser.open(alone)
     assert browser.run("return document.getElementById('verify').hidden")
     browser.choose("verify-file", record)
     assert list(told(browser)) == ["holds", "head", "key"]
     browser.choose("verify-file", other)
     browser.wait_until("document.querySelector('#verified p')?.textContent.startsWith('other.jsonl, by')")
-    assert "this page was made from another record" in told(browser)["head"]
+    assert "the page of the match was made from another record" in told(browser)["head"]
 
 
 def test_a_browser_without_ed25519_says_so(browser: Page, record: Path) -> None:
-    """All the rest is checked."""
-    browser.open(record.parent / "replays" / "match.html")
+    """All the rest is checked, also where the page that all matches share was opened without a server."""
+    browser.open(record.parent / "replays" / PAGE)
     browser.run("SubtleCrypto.prototype.importKey = () => Promise.reject(new Error('no such algorithm'))")
     browser.choose("verify-file", record)
     found = told(browser)

@@ -1,7 +1,9 @@
-// Verifies a record where its page is read: the one that the page was made from, or a file that the reader chooses.
+// Verifies a record in the browser: the one that its page was made from, or a file that the reader chooses. The page
+// of a match that stands alone names its record in its data; else the link that leads here names it, and its head.
 "use strict";
 (() => {
-  const { record } = JSON.parse(document.getElementById("data").textContent);
+  const [, name, head] = location.hash.match(/^#([\w.-]+\.jsonl)=([0-9a-f]{64})$/) ?? [];
+  const record = JSON.parse(document.getElementById("data").textContent)?.record ?? { name, head, address: name && `../${name}` };
   const byId = (id) => document.getElementById(id);
   const line = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
 
@@ -12,12 +14,12 @@
   const rowsOf = (found, isJudged) => {
     const [first, last] = [found.lines[0]?.fields, found.lines.at(-1)];
     const isWhole = !found.findings.length;
-    const same = last?.hash === record.head ? "the one that this page names" : `this page was made from another record, up to ${record.head}`;
+    const same = last?.hash === record.head ? "the one that the page of the match names" : `the page of the match was made from another record, up to ${record.head}`;
     return [
       ...found.findings.map((finding) => ["does not hold", `${finding.line ? `line ${finding.line}: ` : ""}${finding.message}`]),
       ...(isWhole ? [["holds", found.story]] : []),
       ...(isWhole && !isJudged ? [["seal", unjudged()]] : []),
-      ...(isWhole ? [["head", `${last.hash}: ${same}`]] : []),
+      ...(isWhole ? [["head", `${last.hash}${record.head ? `: ${same}` : ""}`]] : []),
       ...(first?.key ? [["key", `${first.key}: compare it with the one that the organiser publishes`]] : []),
     ];
   };
@@ -39,9 +41,11 @@
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return answer.arrayBuffer();
   };
+  if (byId("asked")) byId("asked").textContent = record.name ?? "";
   // A page that was opened as a file may read no other one by itself.
   byId("verify").hidden = !(record.address && location.protocol.startsWith("http"));
   byId("verify").addEventListener("click", () => verify(record.name, fetched));
+  if (!byId("verify").hidden) byId("verify").click();
   byId("verify-file").addEventListener("change", ({ target: { files } }) => {
     if (files.length) verify(files[0].name, () => files[0].arrayBuffer());
   });

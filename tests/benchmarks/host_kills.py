@@ -1,0 +1,311 @@
+"""A hosted contest is killed at random instants, again and again: at its end, nothing is lost or double.
+
+While tournaments, checks and practice matches go on, authors hand in and ask for practice matches, and an organiser
+pauses, starts and rules. After each kill (SIGKILL) the folder is looked at, and after each start the pages. One of the
+tournaments is played undisturbed, too, with the same seeds: both must tell the same.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from http.client import HTTPException
+from itertools import count
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import Any
+from urllib.error import HTTPError
+
+from referee.app.contest.contest_file import CONTEST
+from referee.app.contest.intake import LOGS, SUBMISSIONS
+from referee.files.below import files_below
+from referee.record.key_file import VARIABLE
+from referee.submissions.archive import unpack
+from referee.submissions.challenges import PRACTICE, Challenges
+from referee.submissions.client import ServiceError
+from referee.submissions.store import Store
+
+from ..hosted import fetched, start_host
+from . import kills
+from .people import PLACE, Author, Left, Organiser, closed_in
+
+FILE = """\
+title = "Kills"
+practice = true
+[[tournaments]]
+file = "kills.toml"
+[[tournaments]]
+file = "league.toml"
+"""
+LEAGUE = """\
+name = "league"
+game = "quincy"
+seats = 2
+tables = 1
+sandbox = "off"
+entrants = ["house:greedy", "house:random", "house:search"]
+[format]
+name = "roundrobin"
+cycles = {cycles}
+"""
+TOURNAMENTS = ("kills", "league")
+AUTHORS = ("ada", "bob")
+SPANS_S = (0.5, 4.0, 20.0)
+"""From a start to the kill, at most: within the start, a match, and a check with a practice match after it."""
+PAUSE_S = 0.3
+"""Between two deeds of somebody."""
+LOOK_S = 2.0
+"""Between two looks whether all is over: an author may ask 120 times a minute."""
+PATIENCE_S = 120.0
+LONGEST_S = 1800.0
+"""From the last kill to the end."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the contest, kill it, and print what was found.
+
+    Returns:
+        0 if nothing was lost or double, every page told the truth, and every record holds.
+    """
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks host_kills", description=__doc__)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--matches", type=int, default=400, help=f"a multiple of {kills.PER_CYCLE}")
+    parser.add_argument("--cycles", type=int, default=30, help="of the other tournament: three matches each")
+    parser.add_argument("--seed", type=int, default=1, help="of the instants")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder).resolve()
+        calm, wild = (
+            kills.prepared(place / kind, argparse.Namespace(tables=1, matches=chosen.matches), "anew")
+            for kind in ("calm", "wild")
+        )
+        kills.run(calm)
+        os.environ[VARIABLE] = str(wild.with_name("key"))
+        (wild.with_name(CONTEST)).write_text(FILE)
+        (wild.with_name("league.toml")).write_text(LEAGUE.format(cycles=chosen.cycles))
+        contest = Killed(wild, Random(chosen.seed))
+        for _ in range(chosen.kills):
+            contest.live_and_die()
+        everything = contest.finish()
+        return max(contest.report(), _judge_archives(wild.parent, everything), kills.report(calm, wild, chosen.matches))
+
+
+class Killed:
+    """A contest that is killed again and again.
+
+    Args:
+        path: of the tournament that is compared; the contest's other files are beside it.
+        source: of the instants.
+    """
+
+    def __init__(self, path: Path, source: Random) -> None:
+        self._path, self._folder, self._source = path, path.parent, source
+        self._authors = [Author(self._folder, name) for name in AUTHORS]
+        self._organiser = Organiser(self._folder, Random(source.random()))
+        self._numbers = count()
+        self._left, self._told = Counter[str](), Counter[str]()
+        self._starts_s = list[float]()
+        self.faults = set[str]()
+
+    # --- alive
+
+    def live_and_die(self) -> None:
+        """Host the contest, let people act, and kill it; then look at what is left."""
+        left, begun = self._looked(), time.monotonic()
+        host, site = start_host(self._folder)
+        self._starts_s.append(time.monotonic() - begun)
+        with host, ThreadPoolExecutor() as pool:
+            is_over = Event()
+            acting = [pool.submit(self._act, each, site, left, is_over) for each in (*self._authors, self._organiser)]
+            span_s = self._source.choice(SPANS_S)
+            if span_s > SPANS_S[0]:
+                self._until("the first page", lambda: card_of(site, "kills")["played"] >= left.closed)
+            time.sleep(self._source.uniform(0, span_s))
+            host.kill()
+            is_over.set()
+            for deeds in acting:
+                self._told.update(deeds.result())
+        self._until("the last process", lambda: not processes_of(self._folder))
+        self._left[kills.state_of(self._path)] += 1
+
+    def _act(self, person: Author | Organiser, site: str, left: Left, is_over: Event) -> Counter[str]:
+        """Let somebody look at the pages, and act until the host is gone; return what came of it."""
+        told, is_in = Counter[str](), False
+        while not is_over.wait(PAUSE_S):
+            try:
+                if not is_in:
+                    person.sign_in(site)
+                    self.faults.update(person.look(site, left))
+                    is_in = True
+                person.act(site, next(self._numbers))
+                told["done"] += 1
+            except (HTTPError, ServiceError) as error:
+                status = error.code if isinstance(error, HTTPError) else error.status
+                told[f"refused with {status}" if status else "no answer"] += 1
+            except (OSError, HTTPException):
+                told["no answer"] += 1
+        return told
+
+    def _until(
+        self, what: str, holds: Callable[[], bool], patience_s: float = PATIENCE_S, pause_s: float = PAUSE_S
+    ) -> None:
+        give_up = time.monotonic() + patience_s
+        while not holds():
+            if time.monotonic() > give_up:
+                self.faults.add(f"{what} was not as it must be within {patience_s:.0f} s")
+                return
+            time.sleep(pause_s)
+
+    def finish(self) -> bytes:
+        """Host the contest to its end, and return the archive that an organiser downloads."""
+        left = self._looked()
+        host, site = start_host(self._folder)
+        with host:
+            for author in self._authors:
+                author.sign_in(site)
+                self.faults.update(author.look(site, left))
+            self._organiser.sign_in(site)
+            if card_of(site, "league")["state"] == "is paused by the organiser":
+                self._organiser.send(PLACE, f"{PLACE}/start")
+            self._until("the end", lambda: self._is_over(site), LONGEST_S, LOOK_S)
+            archive = self._organiser.open("organiser/contest.tar")
+            host.send_signal(signal.SIGTERM)
+            host.wait()
+        return archive
+
+    def _is_over(self, site: str) -> bool:
+        cards = [card_of(site, name) for name in TOURNAMENTS]
+        states = {version["state"] for author in self._authors for version in author.versions(site)}
+        challenges = Challenges(self._folder / LOGS / PRACTICE).waiting()
+        return {card["state"] for card in cards} == {"is over"} and not challenges and states <= {"passed", "failed"}
+
+    # --- dead
+
+    def _looked(self) -> Left:
+        """Look at the disk while nobody runs."""
+        challenges = Challenges(self._folder / LOGS / PRACTICE)
+        with closing(Store(self._folder / SUBMISSIONS)) as store:
+            for author in self._authors:
+                self.faults.update(wrong_in(store, author))
+            versions = {author.name: len(store.versions(author.name)) for author in self._authors}
+        kept = {author.name: len(challenges.of(author.name)) for author in self._authors}
+        for author in self._authors:
+            if not author.granted <= kept[author.name] <= author.asked:
+                self.faults.add(f"{author.name} asked {author.asked} times, {author.granted} granted, {kept} kept")
+        return Left(
+            closed=len(closed_in(self._path)),
+            is_paused=(self._folder / LOGS / "league.paused").exists(),
+            versions=versions,
+            challenges=kept,
+        )
+
+    def report(self) -> int:
+        """Print what was done and found; return 0 if no fault was."""
+        self._looked()
+        self._judge_rulings()
+        print(f"killed {self._left.total()} times; started within {max(self._starts_s):.1f} s at most")
+        kills.print_left(self._left)
+        print("what people did:", ", ".join(f"{what} {times}" for what, times in self._told.most_common()))
+        print(
+            "versions:", *(f"{author.name} {len(author.taken)} of {len(author.sent)} told" for author in self._authors)
+        )
+        with closing(Store(self._folder / SUBMISSIONS)) as store:
+            versions = [version for author in self._authors for version in store.versions(author.name)]
+        print("  ", dict(Counter(version.trouble or str(version.state) for version in versions)))
+        self._judge_practice()
+        audit = kills.audited(self._folder / "league.toml")
+        litter = [path for path in self._folder.rglob("*") if path.name.endswith(".new") or ".partial-" in path.name]
+        print(f"left over on the disk: {len(litter)} half files", *litter[:5])
+        for fault in sorted(self.faults):
+            print("FAULT:", fault)
+        return int(bool(self.faults) or audit != 0)
+
+    def _judge_rulings(self) -> None:
+        lines = kills.lines_of(self._folder / "league.toml")
+        on_record = Counter(line["event"]["ruling"]["reason"] for line in lines if kills.event_of(line) == "ruled")
+        print(f"rulings: {len(self._organiser.ruled)} taken, {on_record.total()} on record")
+        if lost := self._organiser.ruled - on_record.keys():
+            self.faults.add(f"rulings that were taken are on no record: {sorted(lost)}")
+        if twice := [reason for reason, times in on_record.items() if times > 1]:
+            self.faults.add(f"rulings are on record twice: {twice}")
+
+    def _judge_practice(self) -> None:
+        """Hold practice matches against their records, and audit those."""
+        challenges = Challenges(self._folder / LOGS / PRACTICE)
+        every = [challenge for author in AUTHORS for challenge in challenges.of(author)]
+        records = [path for each in every for path in challenges.folder(each).glob("*.jsonl")]
+        print("practice:", dict(Counter(challenge.trouble or "played" for challenge in every)))
+        played = sum(challenge.trouble is None for challenge in every)
+        audit = [sys.executable, "-m", "referee", "audit", *map(str, records)]
+        if records and subprocess.run(audit, check=False, stdout=subprocess.DEVNULL).returncode:
+            self.faults.add("a practice match's record does not hold")
+        if not played <= len(records) <= len(every):
+            self.faults.add(f"{played} practice matches were played, and there are {len(records)} records")
+
+
+def card_of(site: str, name: str) -> Any:
+    """Return how a tournament stands on the first page."""
+    return next(card for card in json.loads(fetched(site, "api/contest"))["tournaments"] if card["name"] == name)
+
+
+def wrong_in(store: Store, author: Author) -> Iterator[str]:
+    """Yield what is wrong with what is kept of an author's versions."""
+    versions = store.versions(author.name)
+    kept = [version.sha256 for version in versions]
+    if not author.taken <= set(kept) <= author.sent or len(set(kept)) < len(kept):
+        yield f"{author.name}: a version is lost, or there twice"
+    for version in versions:
+        player = store.player_folder(author.name, version.number)
+        data = (player.parent / "archive.tar.gz").read_bytes()
+        entries = {entry.path: entry.data for entry in unpack(data)}
+        files = {path.relative_to(player).as_posix(): path.read_bytes() for path in files_below(player, "*")}
+        if hashlib.sha256(data).hexdigest() != version.sha256 or entries != files:
+            yield f"{author.name}: version {version.number} is not as it was handed in"
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Return the processes that were started for a contest."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if os.fsencode(folder) in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+def _judge_archives(contest: Path, everything: bytes) -> int:
+    """Unpack the organiser's archive and audit it, and look through the public one; return 0 if they are whole."""
+    unpacked = contest.with_name("unpacked")
+    unpacked.mkdir()
+    subprocess.run(["tar", "-x", "-C", str(unpacked)], input=everything, check=True)
+    copy = unpacked / contest.name
+    shutil.copy(contest / "key", copy / "key")
+    statuses = [kills.audited(copy / f"{name}.toml") for name in TOURNAMENTS]
+    target = contest.with_name("public.zip")
+    command = [sys.executable, "-m", "referee", "host", str(contest), "--archive", str(target)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    with zipfile.ZipFile(target) as archive:
+        torn = [name for name in archive.namelist() if not _is_whole(name, archive.read(name), contest)]
+        pages = sum("/replays/" in name for name in archive.namelist())
+        print(f"public archive: {len(archive.namelist())} files, {pages} replays, not whole: {torn or 'none'}")
+    return max(*statuses, bool(torn))
+
+
+def _is_whole(name: str, data: bytes, contest: Path) -> bool:
+    """Tell whether a file of the public archive is as its ending says, and as on the disk."""
+    below = name.removeprefix("tournaments/")
+    return data.rstrip().endswith(b"</html>" if name.endswith(".html") else b"") and (
+        below == name or below.endswith("heads") or (contest / LOGS / below).read_bytes() == data
+    )

@@ -1,0 +1,101 @@
+"""A contest that is hosted in a process of its own, and those who visit its site."""
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
+
+from referee.net.links.tokens import add_tokens
+
+STOPPED = "stopping; `referee host` goes on with the tournaments where they are\n"
+
+
+def start_host(contest: Path) -> "tuple[subprocess.Popen[str], str]":
+    """Host a contest; return the process, and where its site is."""
+    address = ("--listen", "tcp:0:interface=127.0.0.1")
+    command = [sys.executable, "-m", "referee", "host", str(contest), *address]
+    host = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert host.stderr is not None
+    while "site is on" not in (line := host.stderr.readline()):
+        assert line, "the host ended before it listened"
+    return host, line.split()[-1]
+
+
+@contextmanager
+def hosting(contest: Path, number: signal.Signals, says: str = "") -> Iterator[str]:
+    """Host a contest, and yield where its site is; end it by a signal. It says something, then that it stops."""
+    host, site = start_host(contest)
+    with host:
+        assert host.stderr is not None
+        try:
+            yield site
+        finally:
+            host.send_signal(number)
+            told = host.stderr.read()
+    assert (host.returncode, told) == ((-9, "") if number == signal.SIGKILL else (0, says + STOPPED))
+
+
+def shown_until(site: str, holds: Callable[[Any], bool]) -> Any:
+    """Look on until something holds of the tournament; return how it was shown then."""
+    return events_until(site, "events", lambda card: holds(card["tournaments"][0]))["tournaments"][0]
+
+
+def events_until(site: str, name: str, holds: Callable[[Any], bool]) -> Any:
+    """Take events until something holds of one; return that."""
+    with urllib.request.urlopen(f"{site}/api/{name}", timeout=60) as events:
+        for line in events:
+            if line.startswith(b"data: "):
+                told = json.loads(line.removeprefix(b"data: "))
+                if holds(told):
+                    return told
+    raise AssertionError("the site told no more")
+
+
+def fetched(site: str, path: str) -> bytes:
+    """Return what is at an address."""
+    with urllib.request.urlopen(f"{site}/{path}", timeout=60) as answer:
+        return bytes(answer.read())
+
+
+class Person:
+    """Somebody who is signed in, in a browser without script.
+
+    Args:
+        contest: its folder.
+        file: of tokens, in that.
+        name: whose token is made.
+    """
+
+    def __init__(self, contest: Path, file: str, name: str) -> None:
+        self.token = add_tokens(contest / file, [name], may_renew=True)[name]
+        self._opener = build_opener(HTTPCookieProcessor())
+        self._site = ""
+
+    def sign_in(self, site: str) -> str:
+        """Sign in, and return the page that is shown then."""
+        self._site = site
+        return self.send("sign-in", "sign-in", token=self.token)
+
+    def open(self, path: str) -> bytes:
+        """Return what is at an address."""
+        with self._opener.open(f"{self._site}/{path}", timeout=60) as answer:
+            return bytes(answer.read())
+
+    def follow(self, path: str) -> Iterator[bytes]:
+        """Yield the events of an address."""
+        with self._opener.open(f"{self._site}/{path}", timeout=60) as events:
+            yield from (line for line in events if line.startswith(b"data: "))
+
+    def send(self, page: str, action: str, **fields: str) -> str:
+        """Send a form of a page off, and return the page that is shown then."""
+        token = self.open(page).partition(b'name="form_token" value="')[2].partition(b'"')[0]
+        body = urlencode({"form_token": token.decode(), **fields}).encode()
+        with self._opener.open(f"{self._site}/{action}", body, timeout=60) as answer:
+            return str(answer.read().decode())
