@@ -126,9 +126,10 @@ class Killed:
         left, begun = self._looked(), time.monotonic()
         host, site = start_host(self._folder)
         self._starts_s.append(time.monotonic() - begun)
+        people: list[Author | Organiser] = [*self._authors, self._organiser]
         with host, ThreadPoolExecutor() as pool:
             is_over = Event()
-            acting = [pool.submit(self._act, each, site, left, is_over) for each in (*self._authors, self._organiser)]
+            acting = [pool.submit(self._act, each, site, left, is_over) for each in people]
             span_s = self._source.choice(SPANS_S)
             if span_s > SPANS_S[0]:
                 self._until("the first page", lambda: card_of(site, "kills")["played"] >= left.closed)

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import tarfile
+import urllib.request
 import zipfile
 from pathlib import Path
 from urllib.error import HTTPError

@@ -9,9 +9,9 @@ import pytest
 from referee.app.contest.contest_file import CONTEST
 from referee.submissions.store import Store
 
+from ..hosted import Person, hosting
 from ..submissions.test_matches import handed_in
 from .calling import referee
-from .test_hosting import Person, hosting
 
 CUP = 'game = "q"\nentrants = ["house:greedy", "house:random"]\nsandbox = "off"\n[format]\nname = "roundrobin"\n'
 
