@@ -12,6 +12,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from ..cluster import calls
+from ..cluster.host.calibrating import calibrate
 from ..cluster.host.host import Host, new_name
 from ..cluster.host.run import HostSettings
 from ..cluster.security import check_address
@@ -50,13 +51,21 @@ def work(options: WorkerOptions) -> None:
     Raises:
         NoCluster: the address can't be used, or Dask is not installed.
         SandboxMissing: one is required, and this machine has none, or one that holds less than it should.
+        NotCalibrated: it can't have so many tables.
         BadRequest: another host uses the folder.
         OSError: the machine failed.
     """
     check_address(options.address, options.keys)
     hidden = tuple(path.absolute() for path in (options.folder / "records", options.keys) if path is not None)
-    settings = HostSettings(folder=options.folder.absolute(), hidden=hidden, sandbox=options.sandbox)
+    calibration = calibrate(options.tables)
+    settings = HostSettings(
+        folder=options.folder.absolute(), hidden=hidden, sandbox=options.sandbox, calibration=calibration
+    )
     _check_sandbox(settings, options.say)
+    options.say(
+        f"a fixed piece of work on all {options.tables} tables takes {calibration.wall_ms:.1f} ms of time, "
+        f"{calibration.processor_ms:.1f} ms of a core's"
+    )
     with _own(settings.folder), contextlib.suppress(Interrupted):
         run_reactor(lambda reactor: _work(reactor, options, settings))
 

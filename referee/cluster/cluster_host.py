@@ -106,6 +106,8 @@ class ClusterHost:
         """Where it is now; empty: it was not let in there."""
         self.entering = ""
         """Where it is being let in."""
+        self.is_on_record = False
+        """Whether the tournament's record tells that it has come."""
         self.tables = 0
         self.attempts: dict[str, Attempt] = {}
         self.pushing: set[str] = set()

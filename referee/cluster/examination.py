@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import RefereeError
+from ..tournament.host_class import Calibration
 from . import calls
 from .security import check_address
 
@@ -31,6 +32,7 @@ class HostReport(Struct, frozen=True, kw_only=True):
     """How long its loop took to take up a call."""
     free_mib: float
     """On the disk of its folder."""
+    calibration: Calibration
 
 
 class AskedHost(Struct, frozen=True, kw_only=True):

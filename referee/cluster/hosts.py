@@ -18,6 +18,7 @@ from ..net.jobs.acceptance import HandedOut
 from ..net.jobs.messages import Around
 from ..net.matches.services import MatchServices
 from ..observers import Observer
+from ..tournament.host_class import Calibration
 from .choice import Choice
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .dispatch import Dispatch, nothing
@@ -49,6 +50,9 @@ MOST_FAILURES = 3
 """So often a host may fail to play something, and it is put aside."""
 
 
+Admit = Callable[[str, str, Calibration], str | None]
+
+
 class ClusterPlan(Struct, frozen=True, kw_only=True):
     """What a tournament wants of a cluster."""
 
@@ -71,6 +75,7 @@ class Hosts:
         services: of the tournament; the key stays here.
         processes: what records call hosts, each once.
         has_room: called when more matches may be open.
+        admit: takes name, process and calibration of a host that comes on record; returns why not, if so.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class Hosts:
         services: MatchServices,
         processes: Sequence[str],
         has_room: Callable[[], None],
+        admit: Admit,
     ) -> None:
         self.reactor = reactor
         self.around = around
@@ -92,6 +98,7 @@ class Hosts:
         self._plan = plan
         self._processes = list(processes)
         self._has_room = has_room
+        self._admit = admit
         self._note = services.observers.note
         self._versions = versions(plan.game)
         self._hosts: dict[str, ClusterHost] = {}
@@ -241,8 +248,9 @@ class Hosts:
         welcome = _read(answer, Welcome)
         if welcome is None:
             return  # it is asked again when it is seen again
-        if welcome.refused is not None:
-            self.put_aside(host, welcome.refused)
+        why_not = welcome.refused or self._why_not_admitted(host, welcome.calibration)
+        if why_not is not None:
+            self.put_aside(host, why_not)
             return
         host.address, host.tables = found.address, found.tables
         text = f"host {host.name} plays, {host.tables} matches at a time; records call it {host.process}"
@@ -251,6 +259,14 @@ class Hosts:
             if host.tables or attempt.followed.is_begun:
                 self._play(host, attempt)
         self._tell_room()
+
+    def _why_not_admitted(self, host: ClusterHost, calibration: Calibration | None) -> str | None:
+        """Put a host on record, unless it is; return why it can't play, if so."""
+        if calibration is None:
+            return "it does not say how fast it is"
+        why_not = None if host.is_on_record else self._admit(host.name, host.process, calibration)
+        host.is_on_record = why_not is None
+        return why_not
 
     def _check_answers(self, host: ClusterHost, found: SeenHost) -> None:
         """Give up what a host that is there did not answer, and what does not go on there.

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..tournament.host_class import Calibration
+
 M = TypeVar("M")
 
 MAX_ANSWER_BYTES = 1 << 28
@@ -129,6 +131,8 @@ class Welcome(Struct, frozen=True, kw_only=True):
 
     refused: str | None = None
     """Why it can't play here; None: it plays."""
+    calibration: Calibration | None = None
+    """Of one that plays."""
 
 
 class Away(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from .host_class import Calibration
 from .match_context import Fixture, MatchEntry
 from .spec import Participant
 
@@ -42,6 +43,16 @@ class TournamentResumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed
     """Version of the program."""
     processes: tuple[str, ...] = ()
     """As of the beginning."""
+
+
+class HostCame(TournamentEvent, frozen=True, kw_only=True, tag="host-came"):
+    """A host of a cluster plays from now on, until the referee stops."""
+
+    host: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$(?!\n)")]
+    """As its organiser knows it."""
+    process: str
+    """As the records of its matches call it."""
+    calibration: Calibration
 
 
 class RoundPaired(TournamentEvent, frozen=True, kw_only=True, tag="round-paired"):
@@ -116,6 +127,7 @@ AnyTournamentEvent = (
     Begun
     | Stopped
     | TournamentResumed
+    | HostCame
     | RoundPaired
     | MatchOpened
     | MatchClosed

@@ -42,6 +42,8 @@ class History:
     """The times of day at which it stopped or had finished."""
     changes: list[tuple[int, str]] = field(default_factory=list)
     """Entrant and the time of day at which it was found to have another program than before."""
+    hosts: list[e.HostCame] = field(default_factory=list)
+    """The hosts of a cluster that have played, in the order in which they came; who came again, again."""
     joined: list[tuple[int, str]] = field(default_factory=list)
     """Entrant that joined late and the time of day at which it did."""
     ruled_at: list[str] = field(default_factory=list)
@@ -88,6 +90,8 @@ class History:
                 self.begun_at.append(event.at)
             case e.Stopped() | e.Finished():
                 self.left_at.append(event.at)
+            case e.HostCame():
+                self.hosts.append(event)
             case e.ProgramChanged():
                 self.changes.append((event.entrant, event.at))
             case e.EntrantJoined():

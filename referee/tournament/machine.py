@@ -4,7 +4,7 @@ It knows no clock, file, process or log. The same fold runs a tournament, audits
 nothing else decides what is played next, whose result counts and who is where in the end.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
@@ -19,6 +19,7 @@ from .crosstable import Crosstable
 from .decisions import Books, Decided, Decisions, decidable, entrant_called, place_of, ruled
 from .due_pairings import DuePairings, is_free
 from .failures import Failures, TooMany
+from .host_class import HostClass
 from .legs import combined
 from .match_context import Fixture, MatchEntry
 from .placing import placed
@@ -59,6 +60,7 @@ class Tournament:
         self.rulings: list[e.Ruling] = []
         self.playing: dict[str, Fixture] = {}
         """Match -> what it was opened for, of all that were opened and are not closed."""
+        self._host_class = HostClass(spec.hosts)
         self._given_up_legs = 0
         """Matches that count, of pairings that were given up before their last one."""
         self._due = DuePairings(spec.name, spec.legs)
@@ -161,6 +163,8 @@ class Tournament:
                 self._closed(event)
             case e.RoundPaired():
                 self._paired(event)
+            case e.HostCame() if why_not := self._host_class.why_not(event.calibration):
+                raise ImpossibleEvent(why_not)
             case e.EntrantJoined():
                 self._joined(event)
             case e.ProgramChanged():
@@ -311,13 +315,10 @@ class Tournament:
             self._state = self._format.revise(self._state, None, played)
         else:
             self._state = self._format.conclude(self._state, played, leaving)
-        self._decide(played, legs)
-        self._due.forget(number)
-        self._suspend_failing(pairing, is_again=is_again)
-
-    def _decide(self, played: PlayedPairing, legs: Mapping[int, MatchEntry]) -> None:
         self.concluded.append(played)
         self._decided.add(Decided(played, legs))
+        self._due.forget(number)
+        self._suspend_failing(pairing, is_again=is_again)
 
     def _suspend_failing(self, through: Pairing, *, is_again: bool = False) -> None:
         """Suspend whose program has failed to start too often, now that a pairing is through."""
@@ -388,7 +389,8 @@ class Tournament:
             self._give_up(number)
         played = bye(pairing)
         self._state = self._format.record(self._state, played)
-        self._decide(played, {})
+        self.concluded.append(played)
+        self._decided.add(Decided(played, {}))
 
     def _give_up(self, number: int) -> None:
         """Give up a pairing that is not due any more, or has become a bye."""

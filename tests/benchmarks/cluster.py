@@ -35,6 +35,7 @@ game = "quincy"
 seed = 1
 tables = 100
 sandbox = "off"
+hosts = "any"
 {entrants}
 [format]
 name = "roundrobin"

@@ -24,6 +24,7 @@ game = "q"
 seed = 11
 tables = {tables}
 sandbox = "off"
+hosts = "any"
 {entrants}
 [format]
 name = "swiss"

@@ -22,12 +22,14 @@ from twisted.internet.task import Clock
 from referee.cluster import hosts as product
 from referee.cluster.cluster_host import Attempt, ClusterHost
 from referee.cluster.messages import Answer, Away, Played, Seen, SeenHost, Welcome, packed
+from referee.tournament.host_class import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
 """Of matches of a class of students; long ones are rare."""
 LOOK_S = 0.5
 """How often all hosts are told of, as the real process does."""
-WELCOME, PLAYED = packed(Welcome()), packed(Played(record=b""))
+CALIBRATION = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
+WELCOME, PLAYED = packed(Welcome(calibration=CALIBRATION)), packed(Played(record=b""))
 JOB: Any = SimpleNamespace(
     seats=("a", "b"),
     terms=SimpleNamespace(time=SimpleNamespace(per_move_ms=1000, start_ms=10_000), come_back_s=0.0),
@@ -74,7 +76,7 @@ class Simulated:
         around: Any = SimpleNamespace(folder=folder, hidden=(), limits=limits, durability="match", keep_for=None)
         plan = product.ClusterPlan(address="", keys=None, tournament="cup", game="q", sandbox="off")
         names = [f"process{number}" for number in range(count)]
-        self.hosts = product.Hosts(Clock(), plan, around, services, names, self._fill)
+        self.hosts = product.Hosts(Clock(), plan, around, services, names, self._fill, lambda *_: None)
         self.wire: Any = self.hosts._dispatch
         self.seen = Seen(hosts=tuple(SeenHost(name=f"h{n}", address=f"a{n}", tables=1) for n in range(count)))
         self.left = self.played = self.open = 0

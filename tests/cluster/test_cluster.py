@@ -10,6 +10,7 @@ import pytest
 
 from referee import __version__
 
+from ..net.tournaments.in_memory import lines_of
 from ..net.tournaments.playing import audit, outcome, run
 from .processes import Processes, wait_until
 from .troubles import closed
@@ -34,7 +35,7 @@ def write(folder: Path) -> Path:
     players = ("house:dag", "own", f"cmd:{sys.executable} own/player.py")
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
     path = folder / "cup.toml"
-    head = 'game = "q"\nseed = 6\ntables = 2\nsandbox = "off"\n'
+    head = 'game = "q"\nseed = 6\ntables = 2\nsandbox = "off"\nhosts = "any"\n'
     path.write_text(f'{head}{entrants}[format]\nname = "roundrobin"\n')
     return path
 
@@ -53,6 +54,9 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
         found.append(outcome(folder / "logs" / "cup" / "cup.jsonl"))
         files = (folder / "logs" / "cup").glob("cup-*.stderr")
         printed.append({path.name: path.read_text().splitlines()[-1] for path in files})
+    came = [line["event"] for line in lines_of(folder / "logs" / "cup" / "cup.jsonl") if "event" in line]
+    hosts = {event["host"]: event["calibration"]["tables"] for event in came if event["event"] == "host-came"}
+    assert set(hosts.values()) == {1}
     assert len(found[0]["matches"]) == 3
     assert found[0] == found[1] == found[2]
     assert "crashed" not in str(found)
@@ -81,7 +85,7 @@ def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes)
         (own / "player.toml").write_text(f'name = "{name}"\nrun = "{sys.executable} player.py random"\n{build}')
         entrants += f'[[entrants]]\nname = "{name}"\nplayer = "{name}"\n'
     path = tmp_path / "cup.toml"
-    head = 'game = "quincy"\nseed = 6\ntables = 8\nsandbox = "off"\n'
+    head = 'game = "quincy"\nseed = 6\ntables = 8\nsandbox = "off"\nhosts = "any"\n'
     path.write_text(f'{head}{entrants}[format]\nname = "gauntlet"\n')
     run(path, *processes.options)
     folder = tmp_path / "logs" / "cup"

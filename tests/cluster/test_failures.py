@@ -30,7 +30,7 @@ def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[by
     players = ("own", "house:dag", "house:ldasg")
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
     file = folder / "cup.toml"
-    file.write_text(f'game = "q"\nseed = 6\nsandbox = "off"\n{entrants}[format]\nname = "gauntlet"\n')
+    file.write_text(f'game = "q"\nseed = 6\nsandbox = "off"\nhosts = "any"\n{entrants}[format]\nname = "gauntlet"\n')
     command = [sys.executable, "-m", "referee", "tournament", str(file), *processes.options]
     started = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     try:

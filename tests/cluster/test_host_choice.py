@@ -34,10 +34,14 @@ from referee.net.group_commit import Durability
 from referee.net.jobs.messages import Around
 from referee.net.matches.services import MatchServices
 from referee.observers.metrics import Metrics
+from referee.tournament.host_class import Calibration
 
 from ..net.jobs.making import job_of
 
 pytestmark = pytest.mark.forges  # lines of records that hosts only claim to write
+
+
+WELCOME = Welcome(calibration=Calibration(tables=1, wall_ms=9.0, processor_ms=8.0))
 
 
 class Asks:
@@ -71,10 +75,17 @@ class Scene:
     def __init__(self, folder: Path) -> None:
         plan = ClusterPlan(address="tls://h:1", keys=None, tournament="cup", game="q", sandbox="off")
         around = Around.of(folder, Confinement(), Durability.MATCH, None)
-        self.hosts = Hosts(Clock(), plan, around, MatchServices(), ["p1", "p2", "p3"], lambda: None)
+        self.hosts = Hosts(Clock(), plan, around, MatchServices(), ["p1", "p2", "p3"], lambda: None, self._admit)
+        self.came: list[tuple[str, str, float]] = []
+        self.why_not: str | None = None
+        """Why no host comes on record."""
         way: Any = self.hosts._dispatch
         self.way: Asks = way
         self.folder = folder
+
+    def _admit(self, host: str, process: str, calibration: Calibration) -> str | None:
+        self.came.append((host, process, calibration.wall_ms))
+        return self.why_not
 
     def see(self, **tables: int) -> None:
         """Let hosts be there."""
@@ -85,7 +96,7 @@ class Scene:
         """Let hosts in."""
         self.see(**tables)
         for _ in tables:
-            self.way.answer(Welcome())
+            self.way.answer(WELCOME)
 
     def given(self, programs: tuple[str, ...] = ()) -> tuple[ClusterHost, Attempt, list[Any]]:
         """Give the next host a match; return it, and what comes of that."""
@@ -110,8 +121,8 @@ def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
     """Each is given up to twice what it plays at a time, and nothing before it has let the tournament in."""
     scene.see(a=1, b=2)
     assert (scene.hosts.choice.room, scene.way.calls) == (0, [("at-a", "enter"), ("at-b", "enter")])
-    scene.way.answer(Welcome())
-    scene.way.answer(Welcome())
+    scene.way.answer(WELCOME)
+    scene.way.answer(WELCOME)
     assert scene.hosts.choice.room == 2 + 3
     assert [scene.given()[0].name for _ in range(5)] == ["a", "b", "b", "a", "b"]
 
@@ -132,6 +143,24 @@ def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
     """It is not asked again either."""
     scene.see(a=1)
     scene.way.answer(Welcome(refused="python is 3.12 here and 3.11 there"))
+    scene.see(a=1)
+    assert (scene.hosts.choice.room, scene.way.calls) == (0, [])
+
+
+def test_a_host_comes_on_record_once(scene: Scene) -> None:
+    """However often it connects."""
+    for place in ("here", "there"):
+        scene.way.take(Seen(hosts=(SeenHost(name="a", address=place, tables=1),)))
+        scene.way.answer(WELCOME)
+    assert (scene.came, scene.hosts.choice.room) == ([("a", "p1", 9.0)], 2)
+
+
+@pytest.mark.parametrize(("welcome", "why_not"), [(WELCOME, "is of another class"), (Welcome(), None)])
+def test_a_host_that_does_not_come_on_record_plays_nothing(scene: Scene, welcome: Welcome, why_not: str | None) -> None:
+    """For another class, or because it does not say how fast it is."""
+    scene.why_not = why_not
+    scene.see(a=1)
+    scene.way.answer(welcome)
     scene.see(a=1)
     assert (scene.hosts.choice.room, scene.way.calls) == (0, [])
 
@@ -228,7 +257,7 @@ def test_what_a_drained_host_has_begun_is_fetched(scene: Scene) -> None:
     scene.way.take(Told(host="a", match=begun.away.match, offset=0, lines=LINES))
     scene.way.asked.clear()
     scene.way.take(Seen(hosts=(SeenHost(name="a", address="elsewhere", tables=0),)))
-    scene.way.answer(Welcome())
+    scene.way.answer(WELCOME)
     assert scene.way.calls == [("elsewhere", "fetch")]
     scene.way.answer(Played(record=b"all of it"))
     assert found == [Played(record=b"all of it")]

@@ -11,13 +11,15 @@ from referee.cluster.host.dask_worker import log_to
 from referee.cluster.host.host import Host, versions
 from referee.cluster.host.run import HostSettings
 from referee.cluster.messages import Hello, Welcome, packed, unpacked
+from referee.tournament.host_class import Calibration
 
 
 def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
     """The tournament is told the same."""
     said: list[str] = []
     unused: Any = None
-    settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off")
+    calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
+    settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off", calibration=calibration)
     hello = Hello(
         run="r",
         tournament="cup key",

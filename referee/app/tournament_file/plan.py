@@ -126,6 +126,7 @@ class _File:
         durability = top.choose("durability", _DURABILITY, Durability.MATCH, what="durability")
         seed = top.take("seed", _SEED)
         suspend_after = top.take("suspend_after", _COUNT, 3)
+        hosts = top.choose("hosts", ("alike", "any"), "alike", what="kind of hosts")
         programs = top.choose("programs", _PROGRAMS, "anew", what="kind of programs")
         keep_for = top.take("keep_for", _KEEP_FOR, DEFAULT_KEEP_FOR)
         if programs != "kept" and "keep_for" in top:
@@ -149,6 +150,7 @@ class _File:
             seed=seed,
             scoring=scoring,
             tie_breaks=tie_breaks,
+            hosts="any" if hosts == "any" else "alike",
             suspend_after=suspend_after,
             memory_mib=memory_mib,
             programs="kept" if programs == "kept" else "anew",

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.defer import CancelledError
 from twisted.internet.threads import deferToThread
+from twisted.python.failure import Failure
 
 from ... import __version__
 from ...clock import wall_clock
@@ -34,6 +35,7 @@ from ...observers import InThread, Observer, Observers
 from ...pages.causes import short_cause
 from ...pairing.base import BadRuling, PairingFormat
 from ...plugins import find_game
+from ...record.chain_writer import NotWritten
 from ...record.reader import RecordError
 from ...record.recovery import check_no_others, recover
 from ...record.seal import Sealer
@@ -42,6 +44,7 @@ from ...record.tournament_record import (
     find_record,
 )
 from ...tournament import events as e
+from ...tournament.host_class import Calibration
 from ...tournament.machine import ImpossibleEvent, Tournament
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
@@ -169,7 +172,7 @@ def _conducted(
         course=course,
         run_settings=run_settings,
         services=at_hand.match,
-        elsewhere=_elsewhere(run_settings, taken.begun.spec, processes[1:]),
+        elsewhere=_elsewhere(run_settings, recorder, processes[1:]),
     )
     with _left_in_order(recorder):
         is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
@@ -185,9 +188,10 @@ def _names_needed(run_settings: RunSettings) -> int:
     return CLUSTER_NAMES if run_settings.cluster is not None else names_needed(run_settings.workers)
 
 
-def _elsewhere(run_settings: RunSettings, spec: TournamentSpec, processes: Sequence[str]) -> OpenElsewhere | None:
+def _elsewhere(run_settings: RunSettings, recorder: Recorder, processes: Sequence[str]) -> OpenElsewhere | None:
     """Return what opens where matches are played beside this process; None: all are played in it."""
     if run_settings.cluster is not None:
+        spec = recorder.tournament.spec
         plan = ClusterPlan(
             address=run_settings.cluster,
             keys=run_settings.cluster_keys,
@@ -196,12 +200,24 @@ def _elsewhere(run_settings: RunSettings, spec: TournamentSpec, processes: Seque
             sandbox=run_settings.sandbox,
         )
         return lambda reactor, around, services, has_room: Cluster(
-            Hosts(reactor, plan, around, services, processes, has_room)
+            Hosts(reactor, plan, around, services, processes, has_room, partial(_admitted, recorder))
         )
     count = min(run_settings.workers, run_settings.tables)
     if not count:
         return None
     return lambda reactor, around, services, _has_room: Workers(reactor, count, around, services, processes)
+
+
+def _admitted(recorder: Recorder, host: str, process: str, calibration: Calibration) -> str | None:
+    """Put on record that a host has come; return why it can't play, if so."""
+    try:
+        recorder.take(e.HostCame(at=recorder.clock(), host=host, process=process, calibration=calibration))
+    except ImpossibleEvent as error:
+        return str(error)
+    except NotWritten as error:
+        recorder.on_refused(Failure())
+        return str(error)
+    return None
 
 
 @contextmanager

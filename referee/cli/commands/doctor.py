@@ -51,7 +51,7 @@ def _asked(hosts: list[AskedHost], *, as_json: bool) -> int:
     if as_json:
         print_json({"is_fine": is_fine, "hosts": hosts})
         return FINE if is_fine else FAILED
-    figures = numbers("tables", "playing", "cores", "lag ms", "free MiB")
+    figures = numbers("tables", "playing", "cores", "work ms", "lag ms", "free MiB")
     table = RichTable("host", *figures, "versions", "missing", box=None)
     for host in hosts:
         table.add_row(*map(harmless, _row(host)))
@@ -62,7 +62,13 @@ def _asked(hosts: list[AskedHost], *, as_json: bool) -> int:
 def _row(host: AskedHost) -> list[str]:
     report = host.report
     if report is None:
-        return [host.name, str(host.tables), "", "", "", "", "", host.why]
-    figures = (report.playing, report.cores, f"{report.lag_ms:.0f}", f"{report.free_mib:.0f}")
+        return [host.name, str(host.tables), "", "", "", "", "", "", host.why]
+    figures = (
+        report.playing,
+        report.cores,
+        f"{report.calibration.wall_ms:.1f}",
+        f"{report.lag_ms:.0f}",
+        f"{report.free_mib:.0f}",
+    )
     installed = f"referee {report.referee}, Python {report.python}, Dask {report.distributed}"
     return [host.name, str(host.tables), *map(str, figures), installed, ", ".join(report.missing) or "nothing"]

@@ -102,7 +102,7 @@ class Host:
             refused = _words(error)
         if refused is not None:
             self._say(printable(f"does not play for a tournament that has asked for it: {refused}"))
-        return packed(Welcome(refused=refused))
+        return packed(Welcome(refused=refused, calibration=self._settings.calibration))
 
     def _let_in(self, hello: Hello) -> str | None:
         """Let a run of a tournament in; return why not, if so."""
@@ -144,6 +144,7 @@ class Host:
             missing=tuple(found.name for found in examine(folder) if not found.is_fine),
             lag_ms=round(1000 * lag_s, 3),
             free_mib=round(shutil.disk_usage(folder).free / MIB, 1),
+            calibration=self._settings.calibration,
         )
         return packed(report)
 

@@ -22,6 +22,7 @@ from ...net.jobs.worker import commits_of
 from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
 from ...record.record_files import record_names
+from ...tournament.host_class import Calibration
 from ..messages import Away, BrokenOff, Hello, NotBegun, Played, Returned
 from ..printed import taken
 from ..programs import ProgramStore
@@ -45,6 +46,7 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     """What no program may read."""
     sandbox: str
     """What the host demands, as SandboxMode has it; a tournament may demand more."""
+    calibration: Calibration
 
 
 class NotHere(RefereeError):

@@ -20,6 +20,8 @@ class _Runs:
         self._run = 0
         self._runs: dict[str, int] = {}
         """Process -> the run that names it."""
+        self._hosts: set[str] = set()
+        """Processes of hosts that have come."""
         self._opened: dict[str, tuple[int, dict[str, float]]] = {}
         """Match that is open -> the run that opened it, and by process when the last match was over on its clock that
         had been closed by then."""
@@ -29,11 +31,14 @@ class _Runs:
         """Take an event of the tournament, which stands in a line, from 1.
 
         Raises:
-            RecordError: it names a process once more, or a match is closed that no run so far explains.
+            RecordError: it names a process once more, or for a host one that is not the run's, or a match is closed
+                that no run so far explains.
         """
         match event:
             case e.Begun() | e.TournamentResumed():
                 self._begin(line, event.processes)
+            case e.HostCame():
+                self._came(line, event.process)
             case e.MatchOpened():
                 self._opened[event.fixture.match] = self._run, dict(self._over_ms)
             case e.MatchClosed():
@@ -53,6 +58,11 @@ class _Runs:
         for process in processes:
             if not process or self._runs.setdefault(process, self._run) != self._run:
                 raise RecordError(self._path, line, "processes with names of their own", f"{process!r}")
+
+    def _came(self, line: int, process: str) -> None:
+        if self._runs.get(process) != self._run or process in self._hosts:
+            raise RecordError(self._path, line, "a process of this run, and of no other host", f"{process!r}")
+        self._hosts.add(process)
 
     def _check(self, name: str) -> None:
         """Check that a match ran in processes of the runs since it was opened, in their order, and after what was over.

@@ -10,6 +10,7 @@ from referee.record.audit.standstills import Presence, presences
 from referee.record.reader import RecordError, read_record
 from referee.record.tournament_record import TournamentRecord, TournamentStep, read_tournament
 from referee.tournament import events as e
+from referee.tournament.host_class import Calibration
 
 from ..tournaments import play_cup
 
@@ -131,6 +132,26 @@ def test_a_resumption_that_the_tournament_does_not_tell_of_is_named(
     told = with_runs(record, "second")
     with pytest.raises(RecordError, match=rf"{name}.jsonl: expected a process"):
         check_runs(open_still(told, name) if is_open else told, {name: in_process(ran[name], *processes)})
+
+
+def with_hosts(record: TournamentRecord, *processes: str) -> TournamentRecord:
+    """Let a host come at the end, in each of these processes."""
+    last = record.steps[-1]
+    calibration = Calibration(tables=1, wall_ms=10.0, processor_ms=9.0)
+    came = (e.HostCame(at=last.event.at, host="h", process=name, calibration=calibration) for name in processes)
+    return replace(record, steps=(*record.steps, *(replace(last, event=event) for event in came)))
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("processes", [("another",), ("process 0",), ("own", "own")])
+def test_hosts_have_processes_of_their_run(played: Played, processes: tuple[str, ...]) -> None:
+    """Each one of its own."""
+    record, ran = played
+    run = next(step.event for step in reversed(record.steps) if isinstance(step.event, e.TournamentResumed))
+    (own,) = run.processes
+    check_runs(with_hosts(record, own), ran)
+    with pytest.raises(RecordError, match="a process of this run, and of no other host"):
+        check_runs(with_hosts(record, *(own if name == "own" else name for name in processes)), ran)
 
 
 NAMES: dict[str, Callable[[TournamentRecord], TournamentRecord]] = {
