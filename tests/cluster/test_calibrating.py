@@ -6,20 +6,35 @@ import pytest
 
 from referee.cluster.host import calibrating
 
+OWN = os.getpid()
 
-def test_all_tables_work_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each in a process of its own; of all that they did, the median counts, in milliseconds."""
-    processes = (os.getpid(), os.getpid())
 
-    def _work(work_s: float) -> list[tuple[float, float]]:
-        assert os.getppid() in processes
-        return [(0.010, 0.004), (0.030, work_s), (0.020, 0.008)]
+def work(work_s: float) -> list[tuple[float, float]]:
+    """Stand in for the work of a table."""
+    assert os.getpid() != OWN
+    return [(0.010, 0.004), (0.030, work_s), (0.020, 0.008)]
 
-    monkeypatch.setattr(calibrating, "_work", _work)
+
+def test_of_all_pieces_the_median_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each table does them in a process of its own."""
+    monkeypatch.setattr(calibrating, "_work", work)
     found = calibrating.calibrate(2, 0.006)
     assert (found.tables, found.wall_ms, found.processor_ms) == (2, 20.0, 6.0)
 
 
-def test_a_table_works_for_as_long_as_it_is_told() -> None:
-    """One piece at least, which takes time."""
-    assert all(wall > 0 and processor >= 0 for wall, processor in calibrating._work(0.0))
+def test_a_table_does_one_piece_at_least() -> None:
+    """However short it is to work."""
+    ((wall_s, processor_s),) = calibrating._work(0.0)
+    assert wall_s > 0
+    assert processor_s >= 0
+
+
+def test_a_machine_may_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its organiser is told what to do."""
+
+    def _no_more(*_: object) -> None:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(calibrating, "ProcessPoolExecutor", _no_more)
+    with pytest.raises(calibrating.NotCalibrated, match="fewer --tables"):
+        calibrating.calibrate(2)
