@@ -32,7 +32,7 @@ def test_a_table_does_one_piece_at_least() -> None:
 def test_a_machine_may_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its organiser is told what to do."""
 
-    def _no_more(*_: object) -> None:
+    def _no_more(*_: object, **__: object) -> None:
         raise BlockingIOError("no more processes")
 
     monkeypatch.setattr(calibrating, "ProcessPoolExecutor", _no_more)
