@@ -1,4 +1,4 @@
-"""How the site answers: with a page, a file, or another address."""
+"""How the site answers: with a page, a file, a service's reply, or another address."""
 
 import os
 from http import HTTPStatus
@@ -8,6 +8,7 @@ from typing import Any
 from twisted.protocols.basic import FileSender
 from twisted.web.http import CACHED
 
+from ..net.http_messages import Reply
 from .published import TYPES
 
 HTML = TYPES[".html"]
@@ -18,6 +19,12 @@ def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store
     request.setHeader("Cache-Control", cache)
     request.setHeader("Content-Type", content_type)
     return body
+
+
+def replied(request: Any, reply: Reply) -> bytes:
+    """Send the answer of a service."""
+    request.setResponseCode(reply.code)
+    return sent(request, reply.content_type, reply.body)
 
 
 def sent_file(request: Any, path: Path) -> Any:

@@ -14,11 +14,12 @@ from .answers import HTML, sent
 from .authors.api import add_author_api
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeDesk
-from .authors.streams import AuthorStreams
 from .bodies import Bodies
 from .doors import Doors
+from .member_api import MemberApi
 from .organisers.desk import OrganiserDesk
 from .organisers.pages import OrganiserPages
+from .person_streams import PersonStreams
 from .sessions import Sessions
 from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpDesk
@@ -32,7 +33,7 @@ class Members(Struct, frozen=True, kw_only=True):
     pages: DeskPages
     api: AuthorApi
     tell: TellFoul
-    streams: AuthorStreams
+    streams: PersonStreams
     desk: OrganiserDesk
     practice: PracticeDesk
     sign_up: SignUpDesk
@@ -53,10 +54,11 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
     doors = Doors(app, members.sessions, refused)
     SigningIn(members.sessions, members.pages, members.streams.close).register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
+    MemberApi(members.sessions, members.desk, members.practice, members.now).register(app)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)
-    OrganiserPages(members.desk, members.pages).register(doors)
+    OrganiserPages(members.desk, members.pages, members.streams).register(doors)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:

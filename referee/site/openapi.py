@@ -14,11 +14,26 @@ from ..submissions.matches import Own
 from ..submissions.store import HandedInVersion
 from .cards import ContestCard
 from .live import LiveState
+from .member_api import (
+    AUTHORS,
+    LOG,
+    ORGANISER,
+    PRACTICE,
+    QUEUE,
+    AuthorList,
+    Log,
+    OrganiserState,
+    PracticeRequest,
+    PracticeState,
+    Queue,
+)
+from .reported import TournamentReport
 from .search import Found
 from .signing_up import NewAuthor, SignUpRequest
 
 PATH = "/api/openapi.json"
 _SCHEMAS = "#/components/schemas/"
+_AUTHOR, _ORGANISER = "author", "organiser"
 _EVENTS, _LINES = "text/event-stream", "application/x-ndjson"
 
 
@@ -46,8 +61,8 @@ class _Operation(NamedTuple):
     answer: Any = None
     """Its type; None: it has no form that is described here."""
     media_type: str = JSON
-    is_authors: bool = False
-    """Whether it takes an author's token."""
+    role: str | None = None
+    """Of whose token it takes; None: of nobody's."""
     query: Mapping[str, str] = {}
     """What may stand behind the `?` -> what it is."""
     asks: Any = None
@@ -61,16 +76,23 @@ OPERATIONS = (
     _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, _EVENTS),
     _Operation("get", "/api/search", "Entrants, and matches that are over", Found, query={"q": "Words of their names"}),
     _Operation("post", "/api/sign-up", "Become an author, where the contest allows it", NewAuthor, asks=SignUpRequest),
+    _Operation("get", "/api/tournaments/{tournament}", "What a tournament's report tells", TournamentReport),
     _Operation("get", "/tournaments/{tournament}/heads", "The head of each line of its records", None, _LINES),
     _Operation("get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", None, _LINES),
     _Operation("get", "/key.pem", "The public key that verifies the records", None, "application/x-pem-file"),
-    _Operation("get", "/submissions", "The author's versions", Versions, is_authors=True),
-    _Operation("put", "/submissions", "Hand in an archive", HandedInVersion, is_authors=True),
-    _Operation("get", "/submissions/{number}", "A version, with the report of its check", is_authors=True),
-    _Operation("put", "/submissions/{number}/present", "Have this version play", Versions, is_authors=True),
-    _Operation("get", "/matches", "The author's matches that are over", OwnMatches, is_authors=True),
-    _Operation("get", "/matches/{match}", "An explanation of the author's match", is_authors=True),
-    _Operation("get", "/matches/{match}/record", "Its record", None, _LINES, is_authors=True),
+    _Operation("get", PRACTICE, "The author's practice matches", PracticeState, role=_AUTHOR),
+    _Operation("post", PRACTICE, "Ask for one", PracticeState, role=_AUTHOR, asks=PracticeRequest),
+    _Operation("get", QUEUE, "What waits: an author's own, or all", Queue, role="author or organiser"),
+    _Operation("get", ORGANISER, "How tournaments and machine stand", OrganiserState, role=_ORGANISER),
+    _Operation("get", AUTHORS, "The authors", AuthorList, role=_ORGANISER),
+    _Operation("get", LOG, "What was done on the site", Log, role=_ORGANISER),
+    _Operation("get", "/submissions", "The author's versions", Versions, role=_AUTHOR),
+    _Operation("put", "/submissions", "Hand in an archive", HandedInVersion, role=_AUTHOR),
+    _Operation("get", "/submissions/{number}", "A version, with the report of its check", role=_AUTHOR),
+    _Operation("put", "/submissions/{number}/present", "Have this version play", Versions, role=_AUTHOR),
+    _Operation("get", "/matches", "The author's matches that are over", OwnMatches, role=_AUTHOR),
+    _Operation("get", "/matches/{match}", "An explanation of the author's match", role=_AUTHOR),
+    _Operation("get", "/matches/{match}/record", "Its record", None, _LINES, role=_AUTHOR),
 )
 
 
@@ -90,7 +112,7 @@ def openapi() -> bytes:
         "paths": paths,
         "components": {
             "schemas": described["$defs"],
-            "securitySchemes": {"author": {"type": "http", "scheme": "bearer", "description": "The author's token"}},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
     return msgspec.json.encode(found).replace(b'"#/$defs/', f'"{_SCHEMAS}'.encode())
@@ -112,5 +134,5 @@ def _described(op: _Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
             },
         },
         **({"requestBody": {"content": {JSON: {"schema": schemas[f"asks {op.path}"]}}}} if op.asks else {}),
-        **({"security": [{"author": []}]} if op.is_authors else {}),
+        **({"security": [{"token": []}], "description": f"For an {op.role}"} if op.role else {}),
     }

@@ -1,15 +1,17 @@
-"""The addresses at which tables are looked at while they are played, and at which is searched."""
+"""The addresses of live tables, of a search, and of reports as JSON."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
 from klein import Klein
 from twisted.internet.defer import Deferred
 
-from ..net.http_messages import JSON
-from .answers import HTML, hides_results, sent
+from ..net.http_messages import JSON, refusal
+from .answers import HTML, hides_results, replied, sent
 from .live import LiveTables
+from .reported import TournamentReport
 from .search import Found
 
 
@@ -54,6 +56,23 @@ def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, 
     @app.route("/api/search", methods=["GET", "HEAD"])
     def _found(request: Any) -> bytes:
         return sent(request, JSON, msgspec.json.encode(search(_query(request))))
+
+
+def add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> None:
+    """Add what the reports of tournaments tell, as JSON.
+
+    Args:
+        app: the site.
+        find: returns the report of a tournament; None if there is none.
+    """
+
+    @app.route("/api/tournaments/<name>", methods=["GET", "HEAD"])
+    def _report(request: Any, name: str) -> bytes:
+        report = find(name)
+        if report is None:
+            remedy = "/api/contest names the tournaments, and tells how many matches each report has"
+            return replied(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
+        return sent(request, JSON, msgspec.json.encode(report))
 
 
 def _query(request: Any) -> str:

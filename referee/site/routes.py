@@ -18,8 +18,9 @@ from .event_streams import EventStreams
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
-from .public_routes import add_live, add_search
+from .public_routes import add_live, add_report, add_search
 from .published import find_published
+from .reported import TournamentReport
 from .search import Found
 from .visitors import Visitors
 
@@ -43,6 +44,8 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     live: LiveTables
     live_page: Callable[[], str]
     """Returns the page of the tables."""
+    report: Callable[[str], TournamentReport | None]
+    """Returns the report of a tournament; None if there is none."""
     search: Callable[[str], Found]
     """Returns what has such a name."""
     search_page: Callable[[str, Found, bool], str]
@@ -73,6 +76,7 @@ def _public(content: SiteContent) -> Klein:
     app = Klein()
     add_live(app, content.live, content.live_page)
     add_search(app, content.search, content.search_page)
+    add_report(app, content.report)
 
     @app.route("/", methods=["GET", "HEAD"])
     def _home(request: Any) -> bytes:

@@ -94,14 +94,18 @@ class Sessions:
         wait_s = self._of_address.wait_s(address) or self._of_token.wait_s(given)
         if wait_s:
             raise TooManyTries(wait_s)
-        found = [(role, name) for role, known in self._known.items() if (name := known.named(token)) is not None]
-        if not found:
+        person = self.named(token)
+        if person is None:
             return None
-        person = Person(*found[-1])
         self._make_room(person)
         cookie, now = new_cookie(), self._now()
         self._sessions[cookie] = _Session(person, given, now, now)
         return cookie
+
+    def named(self, token: str) -> Person | None:
+        """Return whose token it is; None if it is nobody's."""
+        found = [(role, name) for role, known in self._known.items() if (name := known.named(token)) is not None]
+        return Person(*found[-1]) if found else None
 
     def who(self, cookie: str) -> Person | None:
         """Return whose session it is, and note that it is used; None if it is none, or has ended."""

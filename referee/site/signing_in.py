@@ -11,7 +11,7 @@ from ..pages.desk_pages import DeskPages
 from .answers import HTML, sent, sent_on
 from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, cookie_of, form_of, give_cookie
 from .forms import BadForm, Form
-from .sessions import Role, Sessions, TooManyTries, new_cookie
+from .sessions import Person, Role, Sessions, TooManyTries, new_cookie
 
 SIGN_OUT = "/sign-out"
 FIRST_PAGES = {Role.AUTHOR: "/author", Role.ORGANISER: "/organiser"}
@@ -25,10 +25,10 @@ class SigningIn:
     Args:
         sessions: of everybody.
         pages: makes the page of signing in.
-        signed_out: called with the name of who has left.
+        signed_out: called with who has left.
     """
 
-    def __init__(self, sessions: Sessions, pages: DeskPages, signed_out: Callable[[str], None]) -> None:
+    def __init__(self, sessions: Sessions, pages: DeskPages, signed_out: Callable[[Person], None]) -> None:
         self._sessions = sessions
         self._pages = pages
         self._signed_out = signed_out
@@ -68,7 +68,7 @@ class SigningIn:
         self._sessions.sign_out(cookie)
         give_cookie(request, "")
         if person is not None:
-            self._signed_out(person.name)
+            self._signed_out(person)
         return sent_on(request, "/")
 
     def _form(self, request: Any, trouble: str, code: HTTPStatus = HTTPStatus.OK) -> bytes:

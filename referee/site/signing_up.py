@@ -11,13 +11,12 @@ from msgspec import Struct
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
-from ..errors import RemediableError
 from ..net.http_messages import JSON, refusal
 from ..net.links.addresses import origin_of
 from ..pages.desk_pages import DeskPages
 from ..submissions.authors import HOUR_S, Pace
-from .answers import HTML, sent
-from .authors.api import replied
+from .answers import HTML, replied, sent
+from .api_requests import RequestRefused, read_request
 from .cards import SignUp
 from .doors import cookie_of, give_cookie
 from .sessions import Sessions, TooManyTries
@@ -44,20 +43,6 @@ class SignUpRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The code, where one is asked for."""
 
 
-class SignUpRefused(RemediableError):
-    """Somebody does not become an author.
-
-    Args:
-        code: that says so over HTTP.
-        what: is wrong.
-        remedy: what to do about it.
-    """
-
-    def __init__(self, code: HTTPStatus, what: str, remedy: str) -> None:
-        super().__init__(what, remedy)
-        self.code = code
-
-
 class SignUpDesk(Protocol):
     """Makes authors."""
 
@@ -73,7 +58,7 @@ class SignUpDesk(Protocol):
             invitation: as it came; empty: none did.
 
         Raises:
-            SignUpRefused: nobody may now, or not with this name or invitation.
+            RequestRefused: nobody may now, or not with this name or invitation.
         """
 
 
@@ -111,7 +96,7 @@ class SigningUp:
         asked = SignUpRequest(name=form.text("name"), invitation=form.text("invitation"))
         try:
             author = await self._made(request, asked)
-        except SignUpRefused as error:
+        except RequestRefused as error:
             request.setResponseCode(error.code)
             return self._page(request, trouble=f"{error}.", asked=asked)
         with suppress(TooManyTries):  # who has the token can sign in later
@@ -120,17 +105,9 @@ class SigningUp:
         return self._page(request, author=author)
 
     async def _sign_up_program(self, request: Any) -> bytes:
-        """Answer a program; a page elsewhere can't have a browser send this type unasked."""
-        if request.content_type.partition(";")[0].strip() != JSON:
-            return replied(request, refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "no JSON", f"send it as {JSON}"))
         try:
-            asked = msgspec.json.decode(request.content.read(), type=SignUpRequest)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            remedy = 'send {"name": "...", "invitation": "..."}'
-            return replied(request, refusal(HTTPStatus.BAD_REQUEST, f"not what is asked for: {error}", remedy))
-        try:
-            author = await self._made(request, asked)
-        except SignUpRefused as error:
+            author = await self._made(request, read_request(request, SignUpRequest))
+        except RequestRefused as error:
             return replied(request, refusal(error.code, error.what, error.remedy))
         request.setResponseCode(HTTPStatus.CREATED)
         return sent(request, JSON, msgspec.json.encode(author))
@@ -139,12 +116,12 @@ class SigningUp:
         """Make an author.
 
         Raises:
-            SignUpRefused: there were too many tries, or as the desk has it.
+            RequestRefused: there were too many tries, or as the desk has it.
         """
         wait_s = self._tries.wait_s(_address(request))
         if wait_s:
             code = HTTPStatus.TOO_MANY_REQUESTS
-            raise SignUpRefused(code, "too many tries came from your address", f"try again in {wait_s:.0f} s")
+            raise RequestRefused(code, "too many tries came from your address", f"try again in {wait_s:.0f} s")
         token = await self._one.run(deferToThread, self._desk.sign_up, asked.name, asked.invitation)
         return NewAuthor(name=asked.name, token=token)
 

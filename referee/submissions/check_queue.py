@@ -78,6 +78,8 @@ class CheckQueue:
         self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
+        self.begun: str | None = None
+        """When that was begun, ISO 8601 in UTC."""
         self._told: Path | None = None
         """What its check has told so far."""
         self._changes = Counter[str]()
@@ -123,6 +125,7 @@ class CheckQueue:
         """
         while True:
             self.current = await self._queue.get()
+            self.begun = self._now()
             author = self.current[0]
             self.changed(author)
             try:
@@ -132,10 +135,10 @@ class CheckQueue:
             except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked
                 self._note("check-failed", author=self.current[0], version=self.current[1], error=_told(error))
                 self._queue.put(self.current)
-                self.current = None
+                self.current = self.begun = None
                 await deferLater(self._reactor, RETRY_S)
             finally:
-                self.current = None
+                self.current = self.begun = None
                 self.changed(author)
 
     async def _check(self, author: str, number: int) -> None:

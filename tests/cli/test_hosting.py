@@ -57,6 +57,7 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         for path in ("", "tournaments/rounds/report.html", "tournaments/rounds/heads"):
             assert last["head"].encode() in fetched(site, path)
         assert b"rounds-00001" in fetched(site, "tournaments/rounds/report.html")
+        assert len(json.loads(fetched(site, "api/tournaments/rounds"))["entries"]) == MATCHES
         assert b'href="tournaments/rounds/replays/rounds-00001.html"' in fetched(site, "search?q=rounds-00001")
         for number in range(1, MATCHES + 1):
             name = f"rounds-{number:05}"

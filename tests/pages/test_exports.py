@@ -12,6 +12,7 @@ from referee.pages.exports import everything
 from referee.pages.match_summary import summary_of
 from referee.pages.notation import short
 from referee.record.reader import read_record
+from referee.site.reported import TournamentReport
 from referee.tournament.placing import placed
 from referee.tournament.spec import TournamentSpec
 
@@ -115,6 +116,26 @@ def test_too_deep_a_move_is_told_as_such() -> None:
     for _ in range(100_000):
         move = [move]
     assert short({"action": "x", "y": move}) == "(too-deep)"
+
+
+@pytest.mark.parametrize("name", ["cup", "ruled_cup", "hostile_cup"])
+def test_what_a_site_tells_of_it_is_part_of_it(name: str, request: pytest.FixtureRequest) -> None:
+    """The same under the same names; of evidence, seeds and the places of programs nothing."""
+    stage: Stage = request.getfixturevalue(name)
+    whole = (stage.folder / "tournament.json").read_bytes()
+    told = msgspec.json.decode(msgspec.json.encode(msgspec.json.decode(whole, type=TournamentReport)))
+    assert is_part(told, json.loads(whole))
+    assert {entry["fixture"]["match"] for entry in told["entries"]} == {entry.match for entry in stage.entries}
+    assert not set(re.findall(r'"(detail|code|seed|player|options)":', json.dumps(told)))
+
+
+def is_part(told: Any, whole: Any) -> bool:
+    """Tell whether what is told stands in the whole, too, in the same place."""
+    if isinstance(told, dict):
+        return all(name in whole and is_part(value, whole[name]) for name, value in told.items())
+    if isinstance(told, list):
+        return len(told) == len(whole) and all(map(is_part, told, whole))
+    return bool(told == whole)
 
 
 def test_time_is_that_of_the_record(cup: Stage) -> None:

@@ -6,9 +6,9 @@ from http import HTTPStatus
 from msgspec.structs import replace
 
 from referee.errors import BadRequest
+from referee.site.api_requests import RequestRefused
 from referee.site.cards import SignUp
 from referee.site.organisers.desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
-from referee.site.signing_up import SignUpRefused
 from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 
@@ -138,6 +138,6 @@ class StandInSignUp:
     def sign_up(self, name: str, invitation: str) -> str:
         """Keep the name."""
         if invitation != self.CODE:
-            raise SignUpRefused(HTTPStatus.FORBIDDEN, self._payload, self._payload)
+            raise RequestRefused(HTTPStatus.FORBIDDEN, self._payload, self._payload)
         self.asked.append(name)
         return "token" * 9

@@ -21,15 +21,16 @@ from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page, search_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
-from referee.site import doors, signing_up
+from referee.site import doors, member_api, signing_up
 from referee.site.authors import practice
-from referee.site.authors.streams import AuthorStreams
 from referee.site.bodies import Bodies
 from referee.site.cards import ContestCard, Leader, OpenMatch, SignUp, TournamentCard
 from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
 from referee.site.organisers import pages as organiser_pages
+from referee.site.person_streams import PersonStreams
+from referee.site.reported import TournamentReport
 from referee.site.routes import SiteContent, site_of
 from referee.site.search import Searched, search
 from referee.site.sessions import Role, Sessions
@@ -67,6 +68,19 @@ CARD = ContestCard(
 )
 TABLE = LiveTable(
     tournament="cup", table=1, match="cup-4", round=2, names=[PAYLOAD, "bob"], opened="2026-12-01T18:00:00Z"
+)
+
+
+REPORT = msgspec.convert(
+    {
+        "spec": {"name": "cup", "game": "q", "format": "swiss", "seats": 2, "entrants": [{"name": "bob"}]},
+        "head": "5eed",
+        "state": "running",
+        "begun_at": [NOW],
+        **dict.fromkeys(("played", "void"), 1),
+        **dict.fromkeys(("standings", "ratings", "crosstable", "disqualified", "rulings", "entries"), ()),
+    },
+    TournamentReport,
 )
 
 
@@ -166,7 +180,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, practice, doors, organiser_pages, signing_up):
+        for module in (api, practice, doors, organiser_pages, signing_up, member_api):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
@@ -190,7 +204,7 @@ class TestSite:
             pages=DeskPages(PAYLOAD),
             api=answers,
             tell=told,
-            streams=AuthorStreams(self.clock, self.checks.stamp),
+            streams=PersonStreams(self.clock, lambda person: self.checks.stamp(person.name)),
             desk=self.desk,
             practice=self.practice,
             sign_up=self.sign_up,
@@ -225,6 +239,7 @@ class TestSite:
             streams=EventStreams(self.clock, lambda: msgspec.json.encode(CARD)),
             live=live,
             live_page=lambda: live_page(PAYLOAD, live.state, 0.0),
+            report=lambda name: REPORT if name == "cup" else None,
             search=lambda query: search(query, [searched]),
             search_page=partial(search_page, PAYLOAD),
         )

@@ -7,7 +7,6 @@ import pytest
 from msgspec import Struct
 
 from referee.site.routes import addresses_of
-from referee.site.signing_up import SIGN_UP_API
 
 from ..submissions.receptions import archive
 from .sites import Browser, TestSite
@@ -24,10 +23,12 @@ class Who(Flag):
     ORGANISER = auto()
     PROGRAM = auto()
     """The author's, with its token and without a session."""
+    ORGANISERS_PROGRAM = auto()
 
 
-EVERYBODY = Who(31)
+EVERYBODY = Who(63)
 AUTHORS = Who.AUTHOR | Who.OTHER
+PROGRAMS = Who.PROGRAM | Who.ORGANISERS_PROGRAM
 
 
 class Address(Struct, frozen=True):
@@ -43,6 +44,13 @@ TABLE = {
     "GET /api/contest": Address(EVERYBODY),
     "GET /api/events": Address(EVERYBODY),
     "GET /api/openapi.json": Address(EVERYBODY),
+    "GET /api/tournaments/<name>": Address(EVERYBODY, "/api/tournaments/cup"),
+    "GET /api/practice": Address(Who.PROGRAM),
+    "POST /api/practice": Address(Who.PROGRAM),
+    "GET /api/queue": Address(PROGRAMS),
+    "GET /api/organiser": Address(Who.ORGANISERS_PROGRAM),
+    "GET /api/organiser/authors": Address(Who.ORGANISERS_PROGRAM),
+    "GET /api/organiser/log": Address(Who.ORGANISERS_PROGRAM),
     "GET /search": Address(EVERYBODY, "/search?q=bob"),
     "GET /api/search": Address(EVERYBODY, "/api/search?q=bob"),
     "GET /live": Address(EVERYBODY),
@@ -51,7 +59,7 @@ TABLE = {
     "GET /key.pem": Address(EVERYBODY),
     "GET /tournaments/<name>/<path:rest>": Address(EVERYBODY, "/tournaments/cup/report.html"),
     "GET /sign-in": Address(EVERYBODY),
-    "POST /sign-in": Address(Who.VISITOR | Who.PROGRAM),
+    "POST /sign-in": Address(Who.VISITOR | PROGRAMS),
     "GET /sign-up": Address(EVERYBODY),
     "POST /sign-up": Address(EVERYBODY),
     "POST /api/sign-up": Address(EVERYBODY),
@@ -78,6 +86,7 @@ TABLE = {
     "GET /organiser/authors": Address(Who.ORGANISER),
     "GET /organiser/contest.tar": Address(Who.ORGANISER),
     "GET /organiser/queue": Address(Who.ORGANISER),
+    "GET /organiser/events": Address(Who.ORGANISER),
     "GET /organiser/log": Address(Who.ORGANISER),
     "GET /organiser/tournaments/<name>": Address(Who.ORGANISER, "/organiser/tournaments/cup"),
     "POST /organiser/authors": Address(Who.ORGANISER),
@@ -86,6 +95,13 @@ TABLE = {
     "POST /organiser/tournaments/<name>/start": Address(Who.ORGANISER, "/organiser/tournaments/cup/start"),
     "POST /author/versions/<number>/play": Address(Who.AUTHOR, "/author/versions/1/play"),
 }
+PROGRAM_OF = {Who.PROGRAM: "ada", Who.ORGANISERS_PROGRAM: "ann"}
+"""Whose token a program brings."""
+BODIES = {
+    "/api/sign-up": {"name": "eve", "invitation": "code"},
+    "/api/practice": {"tournament": "cup", "version": 1, "opponent": "house:greedy"},
+}
+"""That programs post."""
 STRANGERS = ("/sign-in", "/sign-up")
 """Pages whose forms are for who is not signed in."""
 PAGES = {Who.AUTHOR: "/author", Who.OTHER: "/author", Who.ORGANISER: "/organiser"}
@@ -111,7 +127,7 @@ def everybody(contest: TestSite) -> dict[Who, Browser]:
         Who.AUTHOR: contest.signed_in("ada"),
         Who.OTHER: contest.signed_in("bob"),
         Who.ORGANISER: contest.signed_in("ann"),
-        Who.PROGRAM: contest.visitor(),
+        **{who: contest.visitor() for who in PROGRAM_OF},
     }
 
 
@@ -125,12 +141,12 @@ def test_who_may(contest: TestSite, everybody: dict[Who, Browser], rule: str) ->
     path = address.example or path
     may = Who(0)
     for who, browser in everybody.items():
-        bearer = {"authorization": f"Bearer {contest.tokens['ada']}"} if who is Who.PROGRAM else {}
+        bearer = {"authorization": f"Bearer {contest.tokens[PROGRAM_OF[who]]}"} if who in PROGRAM_OF else {}
         if method == "POST":
             page = path if path in STRANGERS else PAGES.get(who, "/sign-in")
             form = {"token": contest.tokens["ada"], "name": "eve", "invitation": contest.sign_up.CODE}
-            if path == SIGN_UP_API:
-                body = msgspec.json.encode({"name": "eve", "invitation": form["invitation"]})
+            if path in BODIES:
+                body = msgspec.json.encode(BODIES[path])
                 answer = browser.ask("POST", path, body, content_type="application/json", **bearer)
             else:
                 assert path in STRANGERS or browser.ask("POST", path, b"a=b", **bearer).status == 403

@@ -17,6 +17,7 @@ from ...record.key_file import default_path, public_pem
 from ...site.cards import ContestCard, TournamentCard
 from ...site.event_streams import EventStreams
 from ...site.live import LiveTables
+from ...site.reported import TournamentReport
 from ...site.search import search
 from ...submissions.store import Store
 from ..receiving import check_command, telling
@@ -168,12 +169,17 @@ class HostedContest:
             streams=self.streams,
             live=self.live,
             live_page=lambda: live_page(self._contest.title, self.live.state, time.time()),
+            report=self._report,
             search=lambda query: search(query, self._publisher.searched()),
             search_page=partial(search_page, self._contest.title),
         )
         desk = Organising(self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms)
         members = self._intake.members(desk, self._practice, NewAuthors(self._contest, self._intake))
         return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
+
+    def _report(self, name: str) -> TournamentReport | None:
+        published = self._publisher.published.get(name)
+        return None if published is None else published.report
 
     def card(self) -> ContestCard:
         """Return how it stands."""

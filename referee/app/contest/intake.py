@@ -1,14 +1,17 @@
 """Who may sign in at a contest, and what is taken in from its authors."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ...clock import wall_clock
 from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
-from ...site.organisers.desk import OrganiserDesk
+from ...site.organisers.desk import OrganiserDesk, seen_by
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
@@ -77,10 +80,14 @@ class Intake:
             sign_up: makes authors.
         """
         from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
-        from ...site.authors.streams import AuthorStreams  # noqa: PLC0415
         from ...site.bodies import Bodies  # noqa: PLC0415
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
-        from ...site.sessions import Role, Sessions  # noqa: PLC0415
+        from ...site.person_streams import PersonStreams  # noqa: PLC0415
+        from ...site.sessions import Person, Role, Sessions  # noqa: PLC0415
+
+        def _stamp(person: Person) -> Any:
+            own = self.checks.stamp(person.name) if person.role is Role.AUTHOR else ()
+            return *own, hashlib.sha256(msgspec.json.encode(seen_by(person, desk.queue()))).hexdigest()
 
         sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: self.organisers}, monotonic)
         return Members(
@@ -93,7 +100,7 @@ class Intake:
             practice=practice,
             sign_up=sign_up,
             now=monotonic,
-            streams=AuthorStreams(self._reactor, self.checks.stamp),
+            streams=PersonStreams(self._reactor, _stamp),
             note=self._note,
         )
 

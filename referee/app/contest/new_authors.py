@@ -8,8 +8,8 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ...net.links.tokens import BadTokens, add_tokens
 from ...plugins import installed
+from ...site.api_requests import RequestRefused
 from ...site.cards import SignUp
-from ...site.signing_up import SignUpRefused
 from .contest_file import Contest
 from .intake import Intake
 
@@ -40,22 +40,22 @@ class NewAuthors:
             invitation: as it came; empty: none did.
 
         Raises:
-            SignUpRefused: nobody may now, or not with this name or invitation.
+            RequestRefused: nobody may now, or not with this name or invitation.
         """
         invited = self._invited(invitation)
         if not re.match(NAME_PATTERN, name):
-            raise SignUpRefused(HTTPStatus.CONFLICT, "that is no name", f"it takes {NAME_FORM}")
+            raise RequestRefused(HTTPStatus.CONFLICT, "that is no name", f"it takes {NAME_FORM}")
         if _look(name) in set(map(_look, self._taken())):
             text = "somebody has this name, or one that looks like it"
-            raise SignUpRefused(HTTPStatus.CONFLICT, text, "take another one; if it is yours, ask the organiser")
+            raise RequestRefused(HTTPStatus.CONFLICT, text, "take another one; if it is yours, ask the organiser")
         if len(self._intake.authors.names()) >= MOST_AUTHORS:
             text = f"there are {MOST_AUTHORS} authors, and no more may sign up"
-            raise SignUpRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token")
+            raise RequestRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token")
         try:
             token = add_tokens(self._intake.authors_file, [name], may_renew=False)[name]
         except BadTokens:  # the organiser let somebody of this name in just now, or has broken the file
             text = "the file of authors does not take you in"
-            raise SignUpRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token") from None
+            raise RequestRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token") from None
         self._intake.deeds.add(name, "sign up", f"as an author{invited}")
         return token
 
@@ -63,17 +63,19 @@ class NewAuthors:
         """Return by whom somebody comes, in words.
 
         Raises:
-            SignUpRefused: that somebody may not.
+            RequestRefused: that somebody may not.
         """
         if self.mode is SignUp.OPEN:
             return ""
         if self.mode is SignUp.CLOSED:
             text = "nobody can sign up for this contest"
-            raise SignUpRefused(HTTPStatus.FORBIDDEN, text, "ask the organiser for a token")
+            raise RequestRefused(HTTPStatus.FORBIDDEN, text, "ask the organiser for a token")
         found = self._intake.invitations.named(invitation)
         if found is None:
             text = "that is no invitation code, or not any more"
-            raise SignUpRefused(HTTPStatus.FORBIDDEN, text, "ask the organiser for one; it has letters and digits only")
+            raise RequestRefused(
+                HTTPStatus.FORBIDDEN, text, "ask the organiser for one; it has letters and digits only"
+            )
         return f", by the invitation {found}"
 
     def _taken(self) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ...pages.summary import page_names
 from ...pages.words import number
 from ...plugins import installed
 from ...site.cards import Leader, OpenMatch, TournamentCard
+from ...site.reported import TournamentReport
 from ...site.search import Searched
 from .contest_file import ScheduledTournament
 
@@ -29,41 +30,6 @@ SHARE = 4
 """A report that took a second is made anew after four at the earliest: the rest of the time is for matches."""
 
 
-class _Line(Struct, frozen=True, kw_only=True):
-    """One line of the standings, as tournament.json has it."""
-
-    place: int
-    name: str
-    points: float
-
-
-class _Named(Struct, frozen=True):
-    name: str
-
-
-class _Spec(Struct, frozen=True):
-    entrants: tuple[_Named, ...]
-
-
-class _Fixture(Struct, frozen=True):
-    match: str
-
-
-class _Entry(Struct, frozen=True):
-    fixture: _Fixture
-    names: tuple[str, ...]
-
-
-class _Report(Struct, frozen=True):
-    spec: _Spec
-    entries: tuple[_Entry, ...]
-    state: str
-    """`over` or `running`."""
-    head: str
-    played: int
-    standings: tuple[_Line, ...]
-
-
 class Published(Struct):
     """What was published of a tournament."""
 
@@ -72,7 +38,7 @@ class Published(Struct):
     """Length of its record that the report was made from, in bytes."""
     due: float = 0.0
     """Instant before which it is not made anew, in seconds."""
-    report: _Report | None = None
+    report: TournamentReport | None = None
     """None: there is none yet."""
     searched: Searched | None = None
     """What is found in it."""
@@ -90,7 +56,8 @@ class Published(Struct):
     def read(self) -> None:
         """Look at its report; where there is none, or it can't be read, there is nothing to tell."""
         try:
-            self.report = told = msgspec.json.decode((self.folder / "tournament.json").read_bytes(), type=_Report)
+            data = (self.folder / "tournament.json").read_bytes()
+            self.report = told = msgspec.json.decode(data, type=TournamentReport)
         except (OSError, msgspec.MsgspecError):
             self.report = self.searched = None
             return

@@ -1,6 +1,7 @@
 """All that waits in a contest, with the reasons; those of practice matches come from practice.py."""
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 
 from ...site.organisers.desk import QueueLine
 from ...submissions.check_queue import CHECK_S, CheckQueue
@@ -19,14 +20,16 @@ _FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
 
 
 def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
-    """Yield the check that is made, and those that wait, in their order."""
+    """Yield the check that is made, and those that wait, in their order; each with when that is over at the latest."""
     first = () if checks.current is None else (checks.current,)
     for ahead, (author, number) in enumerate([*first, *checks.waiting()]):
         limit = f"a check takes {CHECK_S / 60:.0f} minutes at most"
         why = (
             f"waits for the {ahead} before it: one is made at a time, and {limit}" if ahead else f"is made now; {limit}"
         )
-        yield _line(f"check of version {number}", why, author)
+        most = max(ahead, 1) * timedelta(seconds=CHECK_S)
+        until = None if checks.begun is None else datetime.fromisoformat(checks.begun) + most
+        yield _line(f"check of version {number}", why, author, until)
 
 
 def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
@@ -43,10 +46,14 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
                 what=f"tournament {run.scheduled.name}",
                 author=None,
                 why=_WHY[run.state],
-                until=None if run.due is None else run.due.isoformat(timespec="seconds"),
+                until=_moment(run.due),
                 waits_for_organiser=run.state in _FOR_ORGANISER,
             )
 
 
-def _line(what: str, why: str, author: str) -> QueueLine:
-    return QueueLine(what=what, author=author, why=why, until=None, waits_for_organiser=False)
+def _line(what: str, why: str, author: str, until: datetime | None = None) -> QueueLine:
+    return QueueLine(what=what, author=author, why=why, until=_moment(until), waits_for_organiser=False)
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat(timespec="seconds")

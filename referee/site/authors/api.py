@@ -6,7 +6,7 @@ from klein import Klein
 
 from ...net.http_messages import Reply, bearer_of, inquiry_of
 from ...submissions.api import AuthorApi
-from ..answers import sent
+from ..answers import replied
 
 PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
 
@@ -28,12 +28,6 @@ def add_author_api(app: Klein, api: AuthorApi) -> None:
             return replied(
                 request, await api.answer(inquiry_of(author, request.method, request.uri, request.content.read()))
             )
-
-
-def replied(request: Any, reply: Reply) -> bytes:
-    """Send the answer of a service."""
-    request.setResponseCode(reply.code)
-    return sent(request, reply.content_type, reply.body)
 
 
 def _length(request: Any) -> int | None:

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 import msgspec
-from twisted.internet.defer import Deferred
 
 from ...net.http_messages import Inquiry, Reply
 from ...pages.desk_pages import DeskPages
@@ -14,8 +13,8 @@ from ...pages.explanation_page import answers_of, spoken_in
 from ...submissions.api import AuthorApi
 from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
+from ..person_streams import PersonStreams, followed
 from ..sessions import Role
-from .streams import AuthorStreams
 
 HOME, MATCHES = "/author", "/author/matches"
 _NOTHING: Mapping[str, str] = {}
@@ -42,7 +41,7 @@ class AuthorPages:
         streams: tell authors that something of theirs has changed.
     """
 
-    def __init__(self, api: AuthorApi, tell: TellFoul, pages: DeskPages, streams: AuthorStreams) -> None:
+    def __init__(self, api: AuthorApi, tell: TellFoul, pages: DeskPages, streams: PersonStreams) -> None:
         self._api = api
         self._tell = tell
         self._pages = pages
@@ -62,9 +61,7 @@ class AuthorPages:
         return await self._home(visit, _NOTHING)
 
     async def _events(self, visit: Visit) -> Any:
-        sent(visit.request, "text/event-stream", b"")
-        self._streams.add(visit.person.name, visit.request)
-        return await Deferred[None]()  # cancelled once nobody looks on
+        return await followed(visit, self._streams)
 
     async def _version(self, visit: Visit, number: str) -> bytes:
         return await self._shown(visit, number, _NOTHING)

@@ -15,7 +15,7 @@ from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
 from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
-from ..organisers.desk import QueueLine
+from ..organisers.desk import QueueLine, seen_by
 from ..sessions import Role
 
 HOME, QUEUE = "/author/practice", "/author/queue"
@@ -80,9 +80,8 @@ class AuthorPractice:
         return await self._shown(visit, {})
 
     async def _waiting(self, visit: Visit) -> bytes:
-        """Show what waits of the author's own, and of everybody's; others' is theirs."""
-        lines = [line for line in self._queue() if line.author in (None, visit.person.name)]
-        return self._page(visit, "author/queue", lines=lines)
+        """Show what waits of the author's own, and of everybody's."""
+        return self._page(visit, "author/queue", lines=seen_by(visit.person, self._queue()))
 
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form

@@ -5,6 +5,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from ..sessions import Person, Role
+
 
 class TournamentLine(Struct, frozen=True, kw_only=True):
     """A tournament as its organiser sees it."""
@@ -71,6 +73,14 @@ class QueueLine(Struct, frozen=True, kw_only=True):
     """When that ends, ISO 8601 in UTC; None: that is not known."""
     waits_for_organiser: bool
     """Whether it waits until the organiser does something; all else happens by itself."""
+
+
+def seen_by(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
+    """Return what somebody is shown of all that waits: organisers all of it, authors their own and what is everybody's.
+
+    Of others' an author learns no more than how many are before its own.
+    """
+    return [line for line in lines if person.role is Role.ORGANISER or line.author in (None, person.name)]
 
 
 class OrganiserDesk(Protocol):

@@ -11,6 +11,7 @@ from ...errors import RefereeError
 from ...pages.desk_pages import DeskPages
 from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
+from ..person_streams import PersonStreams, followed
 from ..sessions import Role
 from .desk import OrganiserDesk
 
@@ -26,11 +27,13 @@ class OrganiserPages:
     Args:
         desk: does what they ask.
         pages: makes the pages.
+        streams: tell organisers that something has changed.
     """
 
-    def __init__(self, desk: OrganiserDesk, pages: DeskPages) -> None:
+    def __init__(self, desk: OrganiserDesk, pages: DeskPages, streams: PersonStreams) -> None:
         self._desk = desk
         self._pages = pages
+        self._streams = streams
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
@@ -39,6 +42,7 @@ class OrganiserPages:
         shows(Role.ORGANISER, _TOURNAMENT)(self._tournament)
         shows(Role.ORGANISER, _AUTHORS)(self._authors)
         shows(Role.ORGANISER, f"{HOME}/queue")(self._queue)
+        shows(Role.ORGANISER, f"{HOME}/events")(self._events)
         shows(Role.ORGANISER, f"{HOME}/log")(self._log)
         shows(Role.ORGANISER, f"{HOME}/contest.tar")(self._archive)
         does(Role.ORGANISER, f"{_TOURNAMENT}/start")(self._start)
@@ -71,6 +75,9 @@ class OrganiserPages:
 
     async def _queue(self, visit: Visit) -> bytes:
         return self._page(visit, "organiser/queue", lines=self._desk.queue())
+
+    async def _events(self, visit: Visit) -> Any:
+        return await followed(visit, self._streams)
 
     async def _log(self, visit: Visit) -> bytes:
         return self._page(visit, "organiser/log", deeds=self._desk.deeds())

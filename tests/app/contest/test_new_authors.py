@@ -14,8 +14,8 @@ from referee.app.contest.intake import Intake
 from referee.app.contest.new_authors import NewAuthors
 from referee.net.links.tokens import add_tokens
 from referee.plugins import load
+from referee.site.api_requests import RequestRefused
 from referee.site.cards import SignUp
-from referee.site.signing_up import SignUpRefused
 from referee.submissions.store import Store
 
 from ...submissions.receptions import archive
@@ -46,7 +46,7 @@ def refusal(office: NewAuthors, name: str, invitation: str = "") -> HTTPStatus |
     """Return why nobody was made an author; None: somebody was."""
     try:
         office.sign_up(name, invitation)
-    except SignUpRefused as error:
+    except RequestRefused as error:
         return error.code
     return None
 

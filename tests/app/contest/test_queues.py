@@ -25,18 +25,26 @@ WAITING = {
 
 
 def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
-    """The one that is made now is the first."""
+    """The one that is made now is the first, and it is known when each is over, or begins, at the latest."""
     store = Store(tmp_path)
     checks = CheckQueue(Clock(), store, str, lambda *_, **__: None, ())
     checks.add("bob", 2)
-    checks.current = ("ada", 1)
-    lines = [(line.what, line.author, line.why) for line in waiting_checks(checks)]
-    assert lines == [
-        ("check of version 1", "ada", "is made now; a check takes 10 minutes at most"),
+    checks.add("carl", 1)
+    checks.current, checks.begun = ("ada", 1), "2026-11-01T10:00:00.123+00:00"
+    limit = "a check takes 10 minutes at most"
+    assert [(line.what, line.author, line.why, line.until) for line in waiting_checks(checks)] == [
+        ("check of version 1", "ada", f"is made now; {limit}", "2026-11-01T10:10:00+00:00"),
         (
             "check of version 2",
             "bob",
-            "waits for the 1 before it: one is made at a time, and a check takes 10 minutes at most",
+            f"waits for the 1 before it: one is made at a time, and {limit}",
+            "2026-11-01T10:10:00+00:00",
+        ),
+        (
+            "check of version 1",
+            "carl",
+            f"waits for the 2 before it: one is made at a time, and {limit}",
+            "2026-11-01T10:20:00+00:00",
         ),
     ]
     store.close()

@@ -1,0 +1,74 @@
+"""What those who are signed in are told of while they look on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from twisted.internet.task import Clock
+
+from referee.app.contest.contest_file import read_contest, write_example
+from referee.app.contest.intake import Intake
+from referee.app.contest.queues import waiting_checks
+from referee.plugins import load
+from referee.site.sessions import Person, Role
+from referee.submissions.store import Store
+
+from ...site.looking import Visitor
+
+
+class Checking:
+    """A contest whose authors look on at the queue of checks.
+
+    Args:
+        folder: an empty one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        write_example(folder)
+        self.clock, self.store = Clock(), Store(folder / "submissions")
+        intake = Intake(self.clock, read_contest(folder, load()), self.store, (), lambda *_, **__: None, folder / "key")
+        self.checks = intake.checks
+        desk: Any = SimpleNamespace(queue=lambda: list(waiting_checks(self.checks)))
+        self.streams = intake.members(desk, cast("Any", None), cast("Any", None)).streams
+
+    def follow(self, role: Role, name: str) -> Visitor:
+        """Return somebody who looks on."""
+        visitor = Visitor()
+        self.streams.add(Person(role, name), visitor)
+        return visitor
+
+    def told(self, visitor: Visitor) -> bool:
+        """Tell whether somebody is told that something has changed."""
+        visitor.events()
+        self.clock.pump([0.5] * 3)
+        return bool(visitor.events())
+
+
+@pytest.fixture
+def checking(tmp_path: Path) -> Iterator[Checking]:
+    """Return a contest in which ada's version waits for bob's."""
+    found = Checking(tmp_path)
+    found.checks.current = ("bob", 1)
+    found.checks.add("ada", 1)
+    yield found
+    found.streams.close_all()
+    found.store.close()
+
+
+def test_authors_follow_their_place_in_the_queue(checking: Checking) -> None:
+    """As that of another ends before it; what comes after it is not told, nor what does not concern it."""
+    ada, bob = checking.follow(Role.AUTHOR, "ada"), checking.follow(Role.AUTHOR, "bob")
+    checking.checks.add("carl", 1)
+    assert [checking.told(person) for person in (ada, bob)] == [False, False]
+    checking.checks.current = None
+    assert checking.told(ada)
+
+
+def test_organisers_follow_all_of_it(checking: Checking) -> None:
+    """Whosever it is."""
+    ann = checking.follow(Role.ORGANISER, "ann")
+    assert not checking.told(ann)
+    checking.checks.add("carl", 1)
+    assert checking.told(ann)
