@@ -63,7 +63,7 @@ def work(options: WorkerOptions) -> None:
     )
     _check_sandbox(settings, options.say)
     options.say(
-        f"a fixed piece of work on all {options.tables} tables takes {calibration.wall_ms:.1f} ms of time, "
+        f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms of time, "
         f"{calibration.processor_ms:.1f} ms of a core's"
     )
     with _own(settings.folder), contextlib.suppress(Interrupted):
@@ -100,7 +100,9 @@ async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) ->
     log_to(settings.folder / "dask.log")
     name = new_name()
     worker = DaskWorker(options.address, options.keys, name, options.tables, settings.folder / "dask", options.say)
-    host = Host(reactor, name, settings, worker.tell, options.say)
+    host = Host(
+        reactor, name, settings, worker.tell, options.say, lambda is_resting: worker.rest(is_resting=is_resting)
+    )
     calls.answering.update(enter=host.enter, keep=host.keep, stop=host.stop, describe=host.describe, play=host.play)
     worker.start(host)
     try:

@@ -39,6 +39,8 @@ class Attempt:
         """Programs that its host does not have yet."""
         self.pushes = 0
         """How often its host has asked for programs."""
+        self.asked = 0
+        """Number of the ask for it."""
         self.unanswered = ""
         """Why there was no answer."""
         self._stage: tuple[Any, ...] = ()

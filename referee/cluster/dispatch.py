@@ -12,7 +12,7 @@ from twisted.internet.task import LoopingCall
 
 from ..net.jobs.beside import BesideProcess
 from ..net.jobs.messages import Frames, framed
-from .messages import MAX_ANSWER_BYTES, REPORTS, SPARE_BYTES, Answer, Ask, Connect, Seen, Told, packed
+from .messages import MAX_ANSWER_BYTES, REPORTS, SPARE_BYTES, Answer, Ask, Connect, Drop, Seen, Told, packed
 
 LOOK_S = 1.0
 """How often it is looked whether the dispatcher says something."""
@@ -65,7 +65,7 @@ class Dispatch:
         self._looking.clock = reactor
         self._looking.start(LOOK_S, now=False)
 
-    def ask(self, address: str, call: str, message: Struct, answered: Callable[[Answer], None]) -> None:
+    def ask(self, address: str, call: str, message: Struct, answered: Callable[[Answer], None]) -> int:
         """Ask a host for something, if there is a dispatcher.
 
         Args:
@@ -73,12 +73,25 @@ class Dispatch:
             call: name of a function in calls.py.
             message: its argument.
             answered: called with the answer, unless the dispatcher is gone before.
+
+        Returns:
+            The number of the ask.
         """
+        self._count += 1
         if self._process is not None:
-            self._count += 1
             self._asks[self._count] = answered
             order = Ask(number=self._count, host=address, call=call, data=packed(message))
             self._process.write(framed((order,)))
+        return self._count
+
+    def drop(self, number: int) -> None:
+        """Wait for an answer no more; what waits at its host is not begun.
+
+        Args:
+            number: of the ask.
+        """
+        if self._asks.pop(number, None) is not None and self._process is not None:
+            self._process.write(framed((Drop(number=number),)))
 
     async def close(self) -> None:
         """Let the dispatcher end, and wait for that."""

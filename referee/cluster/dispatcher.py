@@ -9,7 +9,6 @@ import re
 import secrets
 import socket
 import sys
-from collections.abc import Coroutine
 from typing import Any, NoReturn
 
 import msgspec
@@ -25,6 +24,7 @@ from .messages import (
     Answer,
     Ask,
     Connect,
+    Drop,
     Order,
     Report,
     Seen,
@@ -52,13 +52,15 @@ class Dispatcher:
         self._client = client
         self._writer = writer
         self._life = secrets.token_hex(4)
-        self._going_on: set[asyncio.Task[None]] = set()
-        """Kept from being forgotten."""
+        self._going_on: dict[int, asyncio.Task[None]] = {}
+        """By number of the ask."""
 
     def take(self, order: Order) -> None:
         """Carry out an order."""
         if isinstance(order, Ask):
-            self._begin(self._asked(order))
+            self._going_on[order.number] = asyncio.ensure_future(self._asked(order))
+        elif isinstance(order, Drop) and order.number in self._going_on:
+            self._going_on.pop(order.number).cancel()
 
     async def look(self) -> None:
         """Tell of all hosts, again and again, for as long as the scheduler answers.
@@ -82,11 +84,6 @@ class Dispatcher:
         if len(told.lines) + len(told.host) + len(told.match) <= MAX_TOLD_BYTES:
             self._report(told)
 
-    def _begin(self, course: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(course)
-        self._going_on.add(task)
-        task.add_done_callback(self._going_on.discard)
-
     async def _asked(self, ask: Ask) -> None:
         """Ask a host, and report its answer, or why there is none."""
         data, why = None, "its answer is no plain data"
@@ -96,6 +93,7 @@ class Dispatcher:
                 data, why = found, ""
         except Exception as error:  # noqa: BLE001  # whatever it is, there is no answer
             why = f"{type(error).__name__}: {error}"[:_MOST_TEXT]
+        self._going_on.pop(ask.number, None)
         self._report(Answer(number=ask.number, data=data, why=why))
 
     async def _played(self, ask: Ask) -> Any:

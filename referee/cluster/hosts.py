@@ -140,6 +140,9 @@ class Hosts:
 
     def stop(self, host: ClusterHost, match: str) -> None:
         """Have a match stopped in the middle, and forget it."""
+        attempt = host.attempts.get(match)
+        if attempt is not None and not attempt.followed.is_begun:
+            self._dispatch.drop(attempt.asked)
         self._forget(host, match)
         if host.address:
             self._dispatch.ask(host.address, "stop", Stop(run=self.run, match=match), nothing)
@@ -196,8 +199,12 @@ class Hosts:
     def _see(self, seen: tuple[SeenHost, ...]) -> None:
         known = {host.name: host for host in seen}
         for found in seen:
-            if found.name in self._hosts and found.address == self._hosts[found.name].address:
-                self._hosts[found.name].tables = found.tables
+            host = self._hosts.get(found.name)
+            if host is not None and found.address == host.address and found.tables != host.tables:
+                host.tables = found.tables
+                self.say(
+                    f"host {host.name} takes {f'{host.tables} matches' if host.tables else 'no more matches for now'}"
+                )
         self.choice.look(self._hosts.values())
         for host in list(self._hosts.values()):
             if host.name in known:
@@ -316,7 +323,8 @@ class Hosts:
         if host.address:
             attempt.unanswered = ""
             call = "play" if host.tables else "fetch"
-            self._dispatch.ask(host.address, call, attempt.away, partial(self._answered, host, attempt))
+            answered = partial(self._answered, host, attempt)
+            attempt.asked = self._dispatch.ask(host.address, call, attempt.away, answered)
 
     def _answered(self, host: ClusterHost, attempt: Attempt, answer: Answer) -> None:
         returned: Returned | None = _read(answer, RETURNED)

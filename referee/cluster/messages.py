@@ -48,6 +48,13 @@ class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     data: bytes
 
 
+class Drop(Struct, frozen=True, kw_only=True, tag="drop"):
+    """Nobody waits for an answer any more; what waits at its host is not begun."""
+
+    number: int
+    """Of the ask."""
+
+
 class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
     """What a host has answered."""
 
@@ -86,7 +93,7 @@ class Told(Struct, frozen=True, kw_only=True, tag="told"):
     """Whole lines of the record."""
 
 
-Order = Connect | Ask
+Order = Connect | Ask | Drop
 Report = Answer | Seen | Told
 ORDERS: Any = tuple[Order, ...]
 REPORTS: Any = tuple[Report, ...]

@@ -47,11 +47,12 @@ class StandIn:
         self._count = itertools.count()
         self._durations = itertools.cycle(DURATIONS_S)
 
-    def ask(self, _address: str, call: str, _message: Any, answered: Callable[[Answer], None]) -> None:
+    def ask(self, _address: str, call: str, _message: Any, answered: Callable[[Answer], None]) -> int:
         """Answer in time."""
         number = next(self._count)
         takes_s = next(self._durations) if call == "play" else 0.0
         heapq.heappush(self._coming, (self.now_s + takes_s, number, answered, PLAYED if takes_s else WELCOME))
+        return number
 
     def go_on(self, until_s: float) -> None:
         """Answer all that is due by then."""

@@ -1,13 +1,15 @@
 """What the dispatcher hands on of what hosts and scheduler say, and how much of it the coordinator reads."""
 
-from typing import Any
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import pytest
 
 from referee.cluster import dispatcher as dispatcher_module
 from referee.cluster.dispatcher import Dispatcher
-from referee.cluster.messages import REPORTS, Seen, Told
+from referee.cluster.messages import REPORTS, Ask, Drop, Seen, Told
 from referee.net.jobs.messages import Frames, framed
 
 
@@ -44,6 +46,27 @@ def test_names_of_hosts_name_files(name: str, is_seen: bool) -> None:  # noqa: F
     """A host with another one is none of this program."""
     seen = dispatcher_module._seen("tls://h:1", {"name": name, "resources": {"tables": 2}})
     assert (seen is not None) is is_seen
+
+
+def test_what_is_dropped_is_released() -> None:
+    """So Dask has its host forget it, if it only waits there; nobody is told of an answer."""
+    released: list[str] = []
+
+    class _Waiting(asyncio.Future[bytes]):
+        def release(self) -> None:
+            released.append("match")
+
+    async def _dropped() -> bytes:
+        written, client = Written(), SimpleNamespace(submit=lambda *_, **__: _Waiting())
+        dispatcher = Dispatcher(client, cast("Any", written))
+        dispatcher.take(Ask(number=7, host="tls://h:1", call="play", data=b""))
+        await asyncio.sleep(0)
+        dispatcher.take(Drop(number=7))
+        dispatcher.take(Drop(number=7))
+        await asyncio.sleep(0)
+        return written.data
+
+    assert (asyncio.run(_dropped()), released) == (b"", ["match"])
 
 
 def test_no_frame_is_longer_than_expected() -> None:

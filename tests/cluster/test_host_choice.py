@@ -50,10 +50,18 @@ class Asks:
     def __init__(self, *given: Any) -> None:
         self.take: Callable[[Any], None] = given[3]
         self.asked: list[tuple[str, str, Struct, Callable[[Answer], None]]] = []
+        self.count = 0
+        self.dropped: list[int] = []
 
-    def ask(self, address: str, call: str, message: Struct, answered: Callable[[Answer], None]) -> None:
+    def ask(self, address: str, call: str, message: Struct, answered: Callable[[Answer], None]) -> int:
         """Keep it."""
         self.asked.append((address, call, message, answered))
+        self.count += 1
+        return self.count
+
+    def drop(self, number: int) -> None:
+        """Take note."""
+        self.dropped.append(number)
 
     def answer(self, message: Struct | None) -> None:
         """Answer the first ask that is open."""
@@ -180,13 +188,16 @@ def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcom
 
 
 def test_a_host_that_drains_keeps_what_it_has_begun(scene: Scene) -> None:
-    """What waits there goes elsewhere, and nothing more is given to it."""
+    """What waits there goes elsewhere, and is not begun there; nothing is given to it until it has tables again."""
     scene.let_in(a=1)
     _, begun, first = scene.given()
     scene.way.take(Told(host="a", match=begun.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
-    _, _, second = scene.given()
+    _, waiting, second = scene.given()
     scene.see(a=0)
     assert (first, [type(each) for each in second], scene.hosts.choice.room) == ([], [NotBegun], 0)
+    assert scene.way.dropped == [waiting.asked]
+    scene.see(a=1)
+    assert scene.hosts.choice.room == 2
 
 
 def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

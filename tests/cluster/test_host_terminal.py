@@ -32,7 +32,7 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
         keep_for=None,
         wanted=(),
     )
-    welcome = unpacked(Host(unused, "a", settings, unused, said.append).enter(packed(hello)), Welcome)
+    welcome = unpacked(Host(unused, "a", settings, unused, said.append, unused).enter(packed(hello)), Welcome)
     assert welcome.refused is not None
     assert "python is" in welcome.refused
     assert said == [f"does not play for a tournament that has asked for it: {welcome.refused}"]

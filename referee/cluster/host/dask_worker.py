@@ -80,7 +80,10 @@ class DaskWorker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker: Any = None
         self._serving: asyncio.Task[None] | None = None
-        self._draining: asyncio.Future[None] | None = None
+        self._is_draining = False
+        self._is_resting = False
+        self._setting: asyncio.Future[None] | None = None
+        """Kept from being forgotten."""
         self._thread: Thread | None = None
 
     def start(self, host: Host) -> None:
@@ -95,9 +98,13 @@ class DaskWorker:
 
     def drain(self) -> None:
         """Take no more matches; in any thread."""
-        self._tables = 0
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._set_tables)
+        self._is_draining = True
+        self._tell_tables()
+
+    def rest(self, *, is_resting: bool) -> None:
+        """Take no matches for a while, or take them again; in any thread."""
+        self._is_resting = is_resting
+        self._tell_tables()
 
     def close(self) -> None:
         """Leave the cluster, and wait for that; in any thread but its own."""
@@ -106,9 +113,17 @@ class DaskWorker:
         if self._thread is not None:
             self._thread.join(CONNECT_S)
 
+    @property
+    def _open_tables(self) -> int:
+        return 0 if self._is_draining or self._is_resting else self._tables
+
+    def _tell_tables(self) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._set_tables)
+
     def _set_tables(self) -> None:
         if self._worker is not None:
-            self._draining = asyncio.ensure_future(self._worker.set_resources(tables=0))
+            self._setting = asyncio.ensure_future(self._worker.set_resources(tables=self._open_tables))
 
     async def _serve(self, host: Host) -> None:
         self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
@@ -130,8 +145,8 @@ class DaskWorker:
         worker: Any = Worker(
             self._address,
             name=self._name,
-            nthreads=max(self._tables, 1) + _SPARE_THREADS,
-            resources={"tables": self._tables},
+            nthreads=self._tables + _SPARE_THREADS,
+            resources={"tables": self._open_tables},
             security=security_of(self._keys),
             memory_limit=0,
             dashboard_address="127.0.0.1:0",

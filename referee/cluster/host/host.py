@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from twisted.internet.defer import Deferred
+from twisted.internet.task import LoopingCall
 
 from ... import __version__
 from ...errors import RefereeError
@@ -38,11 +39,16 @@ from ..messages import (
 )
 from ..programs import ProgramStore
 from ..security import dask_version
+from .health import Health
 from .run import HostRun, HostSettings, confinement_of
 
 T = TypeVar("T")
 CALL_S = 15.0
 """How long the loop may take to answer a call; the dispatcher waits longer."""
+
+
+LOOK_S = 1.0
+"""How often it is looked whether a host is well again."""
 
 
 def new_name() -> str:
@@ -73,6 +79,7 @@ class Host:
         settings: what all matches are held to here.
         tell: sends an event to whoever listens to a topic; called in the loop.
         say: tells the organiser of the host something; called in any thread.
+        rest: lets it take no matches for a while, or take them again.
     """
 
     def __init__(
@@ -82,6 +89,7 @@ class Host:
         settings: HostSettings,
         tell: Callable[[str, dict[str, Any]], None],
         say: Callable[[str], None],
+        rest: Callable[[bool], None],
     ) -> None:
         self._reactor = reactor
         self._name = name
@@ -90,6 +98,10 @@ class Host:
         self._say = say
         self._programs = ProgramStore(settings.folder / "programs")
         self._runs: dict[str, HostRun] = {}
+        self._rest = rest
+        self._health = Health(self._changed)
+        self._looking: Any = LoopingCall(lambda: self._health.look(time.monotonic()))
+        self._looking.clock = reactor
 
     # --- called by Dask
 
@@ -188,9 +200,22 @@ class Host:
         known = self._runs.get(hello.run)
         if known is None:
             known = HostRun(self._reactor, hello, self._settings, confinement, self._told)
+            self._health.listen(known.lag)
             self._runs[hello.run] = known
             self._say(printable(f"plays for {hello.tournament.rpartition(' ')[0]}"))
         known.listen(hello.wanted)
+
+    def _changed(self, is_well: bool) -> None:  # noqa: FBT001  # of the health
+        """Take no matches while the timers here slip: all of them are measured in time."""
+        self._rest(not is_well)
+        if is_well:
+            self._looking.stop()
+            self._say("its timers keep time again: it takes matches")
+        else:
+            self._looking.start(LOOK_S, now=False)
+            self._say(
+                "takes no matches until its timers keep time again: this machine has too much to do, or stood still"
+            )
 
     def _stop(self, stop: Stop) -> None:
         run = self._runs.get(stop.run)
@@ -223,6 +248,8 @@ class Host:
 
     async def close(self) -> None:
         """Stop all, and wait until nothing is left of it."""
+        if self._looking.running:
+            self._looking.stop()
         runs = [self._runs.pop(name) for name in list(self._runs)]
         for run in runs:
             await run.close()

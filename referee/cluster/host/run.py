@@ -81,7 +81,8 @@ class HostRun:
         commits = commits_of(reactor, durability)
         services = MatchServices(confinement=confinement, durability=durability)
         self._tables = Tables(reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits)
-        self._tables.lag.start()
+        self.lag = self._tables.lag
+        self.lag.start()
         self._telling = LoopingCall(self._tell_lines)
         self._telling.clock = reactor
         self._telling.start(TELL_S, now=False)
@@ -182,7 +183,7 @@ class HostRun:
                 playing.cancel()
                 await playing
         self._telling.stop()
-        self._tables.lag.stop()
+        self.lag.stop()
         await self._tables.close()
         self._confinement.close()
 

@@ -1,0 +1,60 @@
+"""A host whose timers slip takes no matches until it is well."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet.task import Clock
+
+from referee.cluster.host.health import LOOK_BACK_S, Health
+from referee.cluster.host.host import Host
+from referee.cluster.host.run import HostSettings
+from referee.tournament.host_class import Calibration
+
+
+@pytest.mark.parametrize(
+    ("stalls", "is_well"),
+    [
+        ([(0.0, 0.9)], True),
+        ([(0.0, 60.0)], False),
+        ([(0.0, 0.6), (2.0, 2.6)], False),
+        ([(0.0, 0.6), (LOOK_BACK_S + 0.1, LOOK_BACK_S + 0.7)], True),
+        ([(number / 10, number / 10 + 0.04) for number in range(100)], True),
+        ([(0.0, 0.9), (0.0, 0.9)], True),
+    ],
+    ids=["one", "frozen", "two", "long ago", "many short ones", "told by two runs"],
+)
+def test_who_stood_still_for_long_is_not_well(stalls: list[tuple[float, float]], *, is_well: bool) -> None:
+    """That is told once."""
+    told: list[bool] = []
+    health = Health(told.append)
+    for begin, end in stalls:
+        health.stalled(begin, end)
+    assert (health.is_well, told) == (is_well, [] if is_well else [False])
+
+
+def test_a_host_is_well_again_when_its_timers_keep_time() -> None:
+    """Hardly anything may have happened for a while then: what is not enough to be sick is too much to be well."""
+    told: list[bool] = []
+    health = Health(told.append)
+    health.stalled(0.0, 2.0)
+    health.stalled(8.0, 8.5)
+    for now in (2.0 + LOOK_BACK_S, 8.4 + LOOK_BACK_S, 8.5 + LOOK_BACK_S):
+        health.look(now)
+    assert told == [False, True]
+    assert health.is_well
+
+
+def test_a_host_rests_while_its_timers_slip(tmp_path: Path) -> None:
+    """Its organiser is told, and Dask; the others take its matches."""
+    said: list[str] = []
+    rests: list[bool] = []
+    unused: Any = None
+    calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
+    settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off", calibration=calibration)
+    host, now = Host(Clock(), "a", settings, unused, said.append, rests.append), time.monotonic()
+    host._health.stalled(now - 2.0, now)
+    assert (rests, len(said)) == ([True], 1)
+    host._health.look(now + LOOK_BACK_S)
+    assert (rests, len(said)) == ([True, False], 2)
