@@ -1,5 +1,6 @@
 """Makes the pages of a contest's site that are not a tournament's."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -38,6 +39,21 @@ def search_page(title: str, query: str, found: Any, hides_results: bool) -> str:
     """
     shown = {"contest": title, "query": query, "found": found, "hides_results": hides_results}
     return page("search", {"is_still": True}, looks="contest", may_send=True, **shown)
+
+
+def matches_page(title: str, report: Any, entrant: int | None, rounds: Mapping[int, Any], top: str) -> str:
+    """Return the matches of a tournament, or of one of its entrants, without any result.
+
+    Args:
+        title: of the contest.
+        report: of the tournament: `spec` and `head`.
+        entrant: whose matches; None: all.
+        rounds: round -> its matches, each with whether it has a replay.
+        top: the first page, as the address of this one sees it.
+    """
+    name = None if entrant is None else report.spec.entrants[entrant].name
+    shown = {"contest": title, "report": report, "entrant": name, "rounds": rounds, "top": top}
+    return page("matches", {"is_still": True}, looks="contest", **shown)
 
 
 def live_page(title: str, live: Any, now: float) -> str:

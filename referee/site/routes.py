@@ -15,6 +15,7 @@ from ..net.http_messages import JSON
 from .answers import HTML, hides_results, sent, sent_file
 from .cards import ContestCard
 from .event_streams import EventStreams
+from .hidden_results import page_without_results, shows_results
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
@@ -102,11 +103,8 @@ def _public(content: SiteContent) -> Klein:
 
     @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
     def _file(request: Any, name: str, rest: str) -> Any:
-        folder = content.folders.get(name)
-        path = None if folder is None else find_published(folder, rest, is_over=content.is_over(name))
-        if path is None:
-            return _refused(request, HTTPStatus.NOT_FOUND)
-        return sent_file(request, path)
+        found = _published(content, request, name, rest)
+        return _refused(request, HTTPStatus.NOT_FOUND) if found is None else found
 
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
@@ -117,3 +115,15 @@ def _public(content: SiteContent) -> Klein:
         return sent(request, HTML, content.refused(code).encode())
 
     return app
+
+
+def _published(content: SiteContent, request: Any, name: str, path: str) -> Any:
+    """Send a file of a tournament, or what stands for it if that shows no results; None if there is nothing."""
+    folder = content.folders.get(name)
+    found = None if folder is None else find_published(folder, path, is_over=content.is_over(name))
+    if folder is None or found is None:
+        return None
+    if not (hides_results(request) and shows_results(path)):
+        return sent_file(request, found)
+    page = page_without_results(content.card().title, content.report(name), folder, path)
+    return None if page is None else sent(request, HTML, page)

@@ -226,6 +226,8 @@ class TestSite:
             (folder / name).write_text("content")
         (folder / "replays").mkdir()
         (folder / "replays" / "cup-1.html").touch()
+        (folder / "entrants").mkdir()
+        (folder / "entrants" / "bob.html").touch()
         names = [PAYLOAD, "bob"]
         matches = [("cup-1", names), ("cup-2", names)]
         searched = Searched(name="cup", folder=folder, entrants=[("bob", "bob")], matches=matches)

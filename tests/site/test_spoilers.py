@@ -1,21 +1,106 @@
 """Who asks for no results sees none before opening them, and is led to no page that shows one."""
 
 import re
+from collections.abc import Sequence
 
-from .sites import TestSite
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from referee.site.reported import ReportedMatch
+
+from .sites import PAYLOAD, REPORT, TestSite
 
 
-def test_results_are_hidden_where_that_is_asked_for(contest: TestSite) -> None:
-    """On the first page they can be opened; a search leads to replays that show none before their end."""
+def links(text: str) -> list[str]:
+    """Return where a page leads."""
+    return re.findall(r'href="([^"]*)"', text)
+
+
+def match(number: int, round_: int, entrants: Sequence[int], names: Sequence[str]) -> ReportedMatch:
+    """Return a match that its first seat has won by 99."""
+    plain = {
+        "fixture": {"match": f"cup-{number}", "round": round_, "table": "final", "entrants": entrants},
+        "names": names,
+        "void": None,
+        "ranking": [[0], [1]],
+        "scores": [99, 0],
+        "fouls": [],
+        "reason": "q.end.finished",
+        "turns": 9,
+        "used_ms": [1, 1],
+        "head": "5eed",
+    }
+    return msgspec.convert(plain, ReportedMatch)
+
+
+def test_the_first_page_and_a_search_hide_results(contest: TestSite) -> None:
+    """On the first page they can be opened, and who plays now, which tells who won before."""
     visitor = contest.visitor()
     plain, hidden = (visitor.ask("GET", path).body.decode() for path in ("/", "/?spoilers=no"))
     closed = re.sub(r"<details>.*?</details>", "", hidden, flags=re.DOTALL)
-    for result in ("2½", "report.html"):
+    for result in ("2½", "cup-4"):
         assert result in plain
         assert result in hidden
         assert result not in closed
     assert '<a href="?spoilers=no">Hide results</a>' in plain
-    assert '<a href="search?spoilers=no&amp;q=cup">cup</a>' in hidden
-    found = visitor.ask("GET", "/search?spoilers=no&q=cup").body.decode()
-    assert re.findall(r'href="([^"]*)"', found) == ["./?spoilers=no", "tournaments/cup/replays/cup-1.html?spoilers=no"]
+    assert "tournaments/cup/report.html?spoilers=no" in links(hidden)
+    assert "tournaments/cup/report.html" not in links(hidden)
+    found = visitor.ask("GET", "/search?spoilers=no&q=b").body.decode()
+    assert links(found) == [
+        "./?spoilers=no",
+        "tournaments/cup/entrants/bob.html?spoilers=no",
+        "tournaments/cup/replays/cup-1.html?spoilers=no",
+    ]
+    assert "cup-1</a></li>" in found, "who met whom in a later round has won the one before"
     assert '<input type="hidden" name="spoilers" value="no">' in found
+
+
+@pytest.mark.parametrize(
+    ("path", "top", "shown"),
+    [("report.html", "../../", [1, 2, 3]), ("entrants/bob.html", "../../../", [1, 3])],
+)
+def test_pages_of_a_tournament_hide_results(
+    contest: TestSite, monkeypatch: pytest.MonkeyPatch, path: str, top: str, shown: Sequence[int]
+) -> None:
+    """They lead to replays round by round, where there are any; only the first round is open."""
+    entrants = [msgspec.convert({"name": name}, type(REPORT.spec.entrants[0])) for name in ("bob", PAYLOAD, "eve")]
+    played = [
+        match(3, 2, [0, 2], ["bob", "eve"]),
+        match(1, 1, [0, 1], ["bob", PAYLOAD]),
+        match(2, 1, [2, 1], ["eve", "e"]),
+    ]
+    report = replace(REPORT, spec=replace(REPORT.spec, entrants=entrants), entries=played)
+    monkeypatch.setattr("tests.site.sites.REPORT", report)
+    visitor = contest.visitor()
+    hidden = visitor.ask("GET", f"/tournaments/cup/{path}?spoilers=no").body.decode()
+    assert re.findall(r">(?:<a [^>]*>)?(cup-\d)", hidden) == [f"cup-{number}" for number in shown]
+    replay = f"{top}tournaments/cup/replays/cup-1.html?spoilers=no"
+    assert links(hidden) == [f"{top}?spoilers=no", f"{top}tournaments/cup/report.html", replay]
+    assert [part.startswith(" open>") for part in hidden.split('<details class="panel"')[1:]] == [True, False]
+    assert "99" not in hidden
+    assert "<script>alert" not in hidden
+
+
+def test_without_a_report_nothing_is_shown_in_its_place(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Least of all the page with the results."""
+    monkeypatch.setattr("tests.site.sites.REPORT", None)
+    assert contest.visitor().ask("GET", "/tournaments/cup/report.html?spoilers=no").status == 404
+
+
+def test_a_replay_hides_its_result_before_its_script_runs(contest: TestSite) -> None:
+    """Nothing of it is painted first; whoever does not ask gets the file as it is."""
+    replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
+    replay.write_text("<body>\n<main><body></main>")
+    hidden = contest.visitor().ask("GET", "/tournaments/cup/replays/cup-1.html?spoilers=no")
+    assert hidden.body == b'<body class="no-spoilers">\n<main><body></main>'
+    none = contest.visitor().ask("GET", "/tournaments/cup/replays/cup-9.html?spoilers=no")
+    assert none.status == 404
+
+
+@pytest.mark.parametrize("path", ["standings.csv", "heads"])
+def test_what_is_no_page_is_sent_as_it_is(contest: TestSite, path: str) -> None:
+    """Whoever asks for a table of results has asked for results."""
+    (contest.folder / "logs" / "cup.heads").write_text("content")
+    answers = [contest.visitor().ask("HEAD", f"/tournaments/cup/{path}{query}") for query in ("", "?spoilers=no")]
+    assert answers[0].headers["content-length"] == answers[1].headers["content-length"] == "7"

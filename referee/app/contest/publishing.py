@@ -116,6 +116,8 @@ class Publisher:
         changed: Callable[[], None],
     ) -> None:
         self.published = {name: Published(folder) for name, folder in folders.items()}
+        for published in self.published.values():
+            published.read()  # what a host before this one has made
         self._reactor = reactor
         self._referee = referee
         self._note = note
