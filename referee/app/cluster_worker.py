@@ -63,8 +63,8 @@ def work(options: WorkerOptions) -> None:
     )
     _check_sandbox(settings, options.say)
     options.say(
-        f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms of time, "
-        f"{calibration.processor_ms:.1f} ms of a core's"
+        f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms of "
+        f"time, {calibration.processor_ms:.1f} ms of a core's"
     )
     with _own(settings.folder), contextlib.suppress(Interrupted):
         run_reactor(lambda reactor: _work(reactor, options, settings))

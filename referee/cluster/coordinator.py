@@ -12,6 +12,7 @@ from ..net.matches.host import MatchReport
 from ..net.matches.runner import MatchPaused
 from ..observers import Observer
 from ..record.reader import RecordError
+from ..tournament.host_class import void_for
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
@@ -104,7 +105,7 @@ class Cluster:
             self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
             why = "sent a record that does not hold"
         if why is not None:
-            await self._in_thread(followed.voided, f"its host {host.name} {why}", self._services.sealer)
+            await self._in_thread(followed.voided, void_for(host.name, why), self._services.sealer)
         await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
         for step in followed.remote.untold:
             self._services.observers.tell(Observer.match_stepped, step)

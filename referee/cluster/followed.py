@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..match.events import MoveReceived
+from ..match.events import Answer, AnyEvent, MoveReceived
 from ..net.jobs.acceptance import HandedOut
 from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Stepped
@@ -39,6 +39,8 @@ class Followed:
         self._handed_out = handed_out
         self.moved: set[int] = set()
         """Seats that have answered a turn."""
+        self.lag_ms = 0.0
+        """The most that the host had in an answer."""
         self.remote = self._followed_by(observers)
         self.remote.path.unlink(missing_ok=True)  # of a referee that was killed
         self._size = 0
@@ -160,12 +162,17 @@ class Followed:
                 if isinstance(step, RecordedStep):
                     stepped = Stepped(match=self.job.match, line=plain.fields["n"], hash=plain.hash, event=step.event)
                     self.remote.take(stepped)
-                    if isinstance(step.event, MoveReceived):
-                        self.moved.add(step.event.seat)
+                    self._note(step.event)
         except Exception:  # noqa: BLE001  # of a stranger's making: an event that can't be raises what it likes
             self._is_clear = False
         else:
             self._size += len(lines)
+
+    def _note(self, event: AnyEvent) -> None:
+        if isinstance(event, MoveReceived):
+            self.moved.add(event.seat)
+        if isinstance(event, Answer):
+            self.lag_ms = max(self.lag_ms, event.lag_ms)
 
 
 def _last(lines: bytes) -> bytes:

@@ -356,7 +356,8 @@ class Hosts:
         )
 
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
-        self._note("host-match", host=host.name, match=attempt.away.match, outcome=type(outcome).__name__.lower())
+        facts = {"outcome": type(outcome).__name__.lower(), "lag_s": attempt.followed.lag_ms / 1000}
+        self._note("host-match", host=host.name, match=attempt.away.match, **facts)
         if host.attempts.get(attempt.away.match) is attempt:
             self._forget(host, attempt.away.match)
         attempt.end(outcome)

@@ -32,6 +32,13 @@ class Metrics(Observer):
         self._hosts = Counter(
             "referee_host_matches", "Matches of hosts of a cluster by outcome", ["host", "outcome"], registry=registry
         )
+        self._host_lag = Histogram(
+            "referee_host_lag_seconds",
+            "Most time of an answer of a match that was its host's",
+            ["host"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
         self._lag = Histogram(
             "referee_lag_seconds", "Time of an answer that was the referee's", buckets=_SECONDS, registry=registry
         )
@@ -47,6 +54,7 @@ class Metrics(Observer):
             self._stalls.observe(facts["stalled_s"])
         elif event == "host-match":
             self._hosts.labels(facts["host"], facts["outcome"]).inc()
+            self._host_lag.labels(facts["host"]).observe(facts["lag_s"])
         elif event == "match-paused":
             self._playing.discard(facts["match"])
 

@@ -32,6 +32,9 @@ COLUMNS: Mapping[str, str] = {
     "mean": "Time for a move on average; the referee's own lag is taken off.",
     "longest": "Time for its slowest move.",
     "of its limit": "The largest share of a time limit that it used; over 100 % is too late.",
+    "void": "Matches that do not count for a fault of the referee's.",
+    "most lag": "Most time of an answer that was the referee's own.",
+    "standstills": "Requests during which the referee stood still.",
     "turns": "Turns of the match.",
     "turn": "The turn in which it happened; 0 is before the first.",
     "rule": "Id of the rule of the game that was broken, or code of the protocol's error.",
@@ -43,7 +46,7 @@ COLUMNS: Mapping[str, str] = {
 TEXTS = frozenset(
     (
         *("entrant", "opponent", "opponents", "match", "players", "why", "", "95 % interval"),
-        *("at", "decision", "about", "reason", "by", "from", "until", "name", "verdict"),
+        *("host", "at", "decision", "about", "reason", "by", "from", "until", "name", "verdict"),
     )
 )
 """Titles of columns that are no numbers, and stand to the left."""

@@ -130,6 +130,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         "changed": [{"entrant": entrant, "at": at} for entrant, at in history.changes],
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
         "disregarded": history.disregarded,
+        "hosts": msgspec.to_builtins(summary.hosts),
         "rulings": [{"at": at, **msgspec.to_builtins(ruling)} for at, ruling in summary.rulings],
         "entries": list(map(msgspec.to_builtins, history.entries)),
     }

@@ -133,6 +133,7 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("fouls", "Fouls", _fouls, bool(summary.fouls_by_cause))
     yield _Section("time", "Time", is_there=any(time.answers for time in summary.times))
     yield _Section("fairness", "Fairness in time", _fairness, bool(summary.match_summaries))
+    yield _Section("hosts", "Hosts", is_there=bool(summary.hosts))
     yield _Section("suspended", "Play no more", is_there=bool(summary.suspended))
     yield _Section("rulings", "Rulings", is_there=bool(tournament.rulings))
     yield _Section("joined", "Joined late", is_there=bool(summary.joined))

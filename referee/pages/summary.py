@@ -22,6 +22,7 @@ from ..tournament.ratings.elo import Rating, elo_ratings
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import by_seat, total
+from .host_lines import HostLine, host_lines
 from .match_summary import MatchSummary, SeatTime
 from .notation import places_of
 from .rating_history import RatedEncounters
@@ -102,6 +103,11 @@ class Summary:
         spec = self.spec
         byes = (played for played in self.history.played if played.pairing.is_bye)
         return [(played.pairing, match_points(played, spec.scoring, spec.seats)[0]) for played in byes]
+
+    @cached_property
+    def hosts(self) -> list[HostLine]:
+        """What the hosts of a cluster did, if some have played."""
+        return host_lines(self.history.hosts, self.history.entries, self.match_summaries)
 
     @cached_property
     def pages(self) -> list[str]:

@@ -1,4 +1,7 @@
-"""Which hosts of a cluster play in one tournament: a game that turns on time is another one on a slower machine."""
+"""The hosts of a cluster as a tournament's record has them.
+
+Hosts of one class play in one tournament: a game that turns on time is another one on a slower machine.
+"""
 
 from typing import Annotated, Literal
 
@@ -51,3 +54,23 @@ class HostClass:
                     f"takes {found_ms:.1f} ms {what} instead of {first_ms:.1f} ms"
                 )
         return None
+
+
+def void_for(host: str, why: str) -> str:
+    """Return why a match is void for its host.
+
+    Args:
+        host: its name.
+        why: what the host did.
+    """
+    return f"its host {host} {why}"
+
+
+def is_void_for(host: str, void: str) -> bool:
+    """Tell whether a match is void for this host.
+
+    Args:
+        host: its name.
+        void: why the match is.
+    """
+    return void.startswith(void_for(host, ""))

@@ -96,7 +96,7 @@ class Simulated:
             Deferred.fromCoroutine(self.hosts.free(None, ())).addCallback(self._given)
 
     def _given(self, host: ClusterHost) -> None:
-        followed: Any = SimpleNamespace(is_begun=True, stage=0, job=JOB)
+        followed: Any = SimpleNamespace(is_begun=True, stage=0, job=JOB, lag_ms=0.0)
         attempt = Attempt(Away(run="", match=f"cup-{self.left:07}", job=b"", programs=()), followed)
         attempt.outcome.addCallback(self._over)
         self.hosts.give(host, attempt)

@@ -296,7 +296,7 @@ def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:
 
 
 def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By what came of them."""
+    """By what came of them, and how much lag they had."""
     registry = CollectorRegistry()
     monkeypatch.setattr(scene.hosts, "_note", Metrics(registry).note)
     scene.let_in(a=1)
@@ -308,3 +308,4 @@ def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.
         for outcome in ("played", "lost", "notbegun")
     ]
     assert found == [2, 1, None]
+    assert registry.get_sample_value("referee_host_lag_seconds_count", {"host": "a"}) == 3

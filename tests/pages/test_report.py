@@ -6,9 +6,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from msgspec.structs import replace
 
 from referee.pages import report as pages_report
 from referee.pages.causes import placeless, short_cause
+from referee.pages.host_lines import host_lines
 from referee.pages.match_summary import MatchSummary
 from referee.pages.report import PageLinks, Titles, report_page
 from referee.pages.report_files import ReplayPages
@@ -16,7 +18,8 @@ from referee.pages.summary import Summary
 from referee.pages.words import number
 from referee.record.fairness import Timing, fairness
 from referee.text import counted
-from referee.tournament.events import MatchOpened
+from referee.tournament.events import HostCame, MatchOpened
+from referee.tournament.host_class import Calibration, void_for
 from referee.tournament.placing import placed
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
@@ -86,6 +89,21 @@ def test_more_than_two_at_a_table(tmp_path: Path) -> None:
     assert "Plackett-Luce" in section(text, "ratings")
     for part in ("standings", "crosstable", "progress", "time", "void", "matches"):
         assert section(text, part) != ""
+
+
+def test_what_the_hosts_of_a_cluster_did(tmp_path: Path) -> None:
+    """Matches, void ones, and how fast they are; a host that was put aside may have begun none."""
+    stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(void=frozenset({1})))
+    for host, process, wall_ms in (("lab1", "", 12.5), ("lab2", "p2", 11.5)):
+        calibration = Calibration(tables=4, wall_ms=wall_ms, processor_ms=9.25)
+        stage.take(HostCame(at=AT, host=host, process=process, calibration=calibration))
+    stage.play()
+    lab1, lab2 = report(stage).summary.hosts
+    assert (lab1.host, lab1.matches, lab1.void, lab1.standstills) == ("lab1", 7, 1, 0)
+    assert (lab2.host, lab2.matches, lab2.void) == ("lab2", 0, 0)
+    assert "lab1 7 1" in section(page(stage), "hosts")
+    refused = replace(stage.entries[0], void=void_for("lab2", "sent a record that does not hold"))
+    assert [line.void for line in host_lines(stage.history.hosts, [refused], {})] == [0, 1]
 
 
 def timing(used_ms: float, stalled_ms: float = 0.0, cause: str | None = None) -> Timing:
