@@ -1,7 +1,7 @@
 """Finds the turn that a player regrets most: in which a house player would have done better by far.
 
-What a turn is worth says `house:search`, but for the games in which search is no better than who takes the most points:
-there, it is the points that the turn makes, beside those of `house:greedy`.
+What a turn is worth says `house:search`, but where it says that points tell as much: there, it is the points that the
+turn makes, beside those of `house:greedy`.
 """
 
 import random
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from sample_players.python.greedy import make_greedy
-from sample_players.python.search import Budget, Judgement, Search, judges_turns
+from sample_players.python.search import Budget, Judgement, Search, judges_by_points, judges_turns
 
 from ..chance import SEED_BYTES
 from ..match.machine import Match
@@ -25,9 +25,6 @@ from ..plugins import find_game
 from ..record.reader import read_record
 
 Measure = Literal["points", "wins"]
-
-_BY_POINTS = frozenset({"q"})
-"""Games that search plays hardly better than greedy does, by `python -m tests.benchmarks strength`."""
 TURNS: dict[Measure, int] = {"points": 200, "wins": 20}
 """To be judged: about as many as half a minute is enough for."""
 _LEAST: dict[Measure, float] = {"points": 1, "wins": 5}
@@ -79,7 +76,7 @@ def greatest_regret(records: Sequence[Path], name: str, most: int | None = None)
     played = [turn for path in sorted(records) for turn in _turns(path, name)]
     if not played:
         return None
-    measure: Measure = "points" if played[0].match.game.name in _BY_POINTS else "wins"
+    measure: Measure = "points" if judges_by_points(played[0].match.game) else "wins"
     judge = by_points if measure == "points" else by_search
     drawn = random.Random(0).sample(played, min(most or TURNS[measure], len(played)))  # noqa: S311  # no secret
     found = [(judgement, turn) for turn in drawn if (judgement := judge(turn)) is not None]
