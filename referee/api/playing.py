@@ -73,7 +73,7 @@ def time_control(per_move_s: float) -> TimeControl:
     """
     if not (math.isfinite(per_move_s) and 0 < per_move_s * 1000 <= MAX_LIMIT_MS):
         raise BadRequest(f"per_move_s is above 0 and at most {MAX_LIMIT_MS / 1000:g}, not {per_move_s}")
-    return replace(DEFAULT_TIME, per_move_ms=per_move_s * 1000)
+    return replace(DEFAULT_TIME, per_move_ms=per_move_s * 1000.0)
 
 
 def tell(name: str, traceback: str) -> None:

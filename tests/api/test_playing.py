@@ -1,5 +1,6 @@
 """Matches in this process: played as over sockets, with the same fouls and the same records."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import pytest
 
 import referee
 from referee.record.reader import Record
-from tests.api.players import first, illegal, raising, stopped
+from tests.api.players import LATE_S, first, illegal, late, malformed, program, raising, stopped
 
 GAMES = ("q", "quincy", "quincala", "quadominos")
 INSTANTS = {"at_ms", "sent_ms", "first_byte_ms", "lag_ms", "stalled_ms", "clock_ms", "used_ms", "limit_ms", "opened"}
@@ -19,13 +20,12 @@ INSTANTS = {"at_ms", "sent_ms", "first_byte_ms", "lag_ms", "stalled_ms", "clock_
 HEADS = {"prev", "signature", "key", "locked_seed", "match", "process", "standstills", "frame", "evidence"}
 HEADS |= {"programs", "folder", "commitments", "n"}
 """Fields that follow from names, keys and instants, or tell how a player was given."""
-ILLEGAL = """from protocol.client import run
-run(lambda view: {"action": "place", "tiles": [[99, 99, view["hand"][0]]]})
-"""
 
 
 def timeless(value: Any) -> Any:
-    """Return a plain value without instants and heads."""
+    """Return a plain value without instants and heads, and without the frames of a traceback, which are files'."""
+    if isinstance(value, str):
+        return re.sub("(?<=exit status 1: ).*(?=LookupError)", "", value)
     if isinstance(value, dict):
         return {key: timeless(item) for key, item in value.items() if key not in INSTANTS | HEADS}
     return [timeless(item) for item in value] if isinstance(value, list | tuple) else value
@@ -46,30 +46,30 @@ def course(record: Record) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("game", "programs", "players"),
-    [
-        ("q", ["house:random", "house:greedy", "house:ldasg"], ["house:random", "house:greedy", "house:ldasg"]),
-        ("quadominos", ["house:random", "house:greedy"], ["house:random", "house:greedy"]),
-        (
-            "q",
-            [f"cmd:{sys.executable} illegal.py", "house:random", "house:dag"],
-            [illegal, "house:random", "house:dag"],
-        ),
-    ],
-    ids=["q", "quadominos", "a foul"],
-)
+COURSES: list[tuple[str, list[Any], float]] = [
+    ("q", [illegal, raising, "house:random", "house:ldasg"], 60),
+    ("quincy", [malformed, "house:random", "house:greedy", "house:random"], 60),
+    ("quincala", ["house:random", "house:greedy"], 60),
+    ("quadominos", ["house:random", "house:greedy"], 60),
+    ("quincy", [late, "house:random"], LATE_S / 2),
+]
+"""Game, players, and the limit for a move: each game once to its end, and each kind of foul."""
+
+
+@pytest.mark.parametrize(("game", "players", "limit_s"), COURSES)
 def test_a_match_over_sockets_has_the_same_record(
-    game: str, programs: list[str], players: list[Any], tmp_path: Path
+    game: str, players: list[Any], limit_s: float, tmp_path: Path
 ) -> None:
-    """The same moves give the same record in process and over sockets, but for instants and heads."""
-    (tmp_path / "illegal.py").write_text(ILLEGAL)
-    command = [sys.executable, "-m", "referee", "play", game, *programs, "--seed", "7", "--json"]
+    """The same moves and fouls give the same record in process and over sockets, but for instants and heads."""
+    programs = [player if isinstance(player, str) else program(player, tmp_path) for player in players]
+    given = ["--seed", "2", "--time", str(limit_s), "--json"]
+    command = [sys.executable, "-m", "referee", "play", game, *programs, *given]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     refereed = referee.load(tmp_path / msgspec.json.decode(done.stdout)["record"])
     assert isinstance(refereed, referee.Match)
-    match = referee.play(game, players, seed=7, names=refereed.players)
+    match = referee.play(game, players, seed=2, names=refereed.players, per_move_s=limit_s)
     assert course(match.record) == course(refereed.record)
+    assert len(match.fouls) == sum(callable(player) for player in players)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -101,7 +101,7 @@ FOULS: list[tuple[Callable[[Any], Any], str, str]] = [
     (lambda view: {1: 2}, "malformed-message", "a map's key is of type int"),
     (lambda view: float("nan"), "malformed-message", "not finite"),
     (lambda view: ["x" * 4000] * 40, "crashed", "LocalProtocolError"),
-    (lambda view: "pass", "malformed-message", "Expected `object`"),
+    (malformed, "malformed-message", "Expected `object`"),
 ]
 
 
