@@ -144,7 +144,7 @@ def _serve(listener: socket.socket) -> None:
 def _attend(pid: int, connection: socket.socket) -> NoReturn:
     """Tell how a process ends; kill it once nobody waits for that."""
     connection.send(str(pid).encode())
-    if connection in select.select([os.pidfd_open(pid), connection], [], [])[0]:
+    if connection.fileno() in select.select([os.pidfd_open(pid), connection.fileno()], [], [])[0]:
         os.kill(pid, signal.SIGKILL)
     with suppress(BrokenPipeError):
         connection.send(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode())
