@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 
 from ..launch.build import BUILD_S
 from ..net.jobs.job import MatchJob
+from ..observers import PlayingProcess
 from .followed import Followed
 from .messages import SEEN_S, Away, NotBegun, Played
 
@@ -131,3 +132,19 @@ class ClusterHost:
     def load(self) -> float:
         """How much of what it is given at a time it has."""
         return len(self.attempts) / self.capacity
+
+    def seen(self) -> PlayingProcess:
+        """Return how it is, for observers."""
+        if self.aside:
+            state = f"plays nothing more: {self.aside}"
+        elif not self.address:
+            state = "is not there"
+        else:
+            state = "plays" if self.tables else "takes no more matches"
+        return PlayingProcess(
+            name=self.name,
+            state=state,
+            tables=self.tables,
+            matches=tuple(self.attempts),
+            silent_s=self.absent_looks * SEEN_S,
+        )

@@ -1,6 +1,7 @@
 """Plays a tournament's matches on the hosts of a cluster: keeps the attempts, judges each record, and seals it here."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
@@ -10,7 +11,7 @@ from ..net.jobs.job import MatchJob
 from ..net.jobs.through import through
 from ..net.matches.host import MatchReport
 from ..net.matches.runner import MatchPaused
-from ..observers import Observer
+from ..observers import Observer, PlayingProcess
 from ..record.reader import RecordError
 from ..tournament.host_class import void_for
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
@@ -48,6 +49,10 @@ class Cluster:
     def takes(self, job: MatchJob) -> bool:
         """Tell whether a host can play a match."""
         return can_go(job)
+
+    def processes(self) -> Sequence[PlayingProcess]:
+        """Return the hosts, and how they are."""
+        return [host.seen() for host in self._hosts.everybody]
 
     async def play(self, job: MatchJob) -> MatchReport:
         """Have a match played to its end, and seal its record.

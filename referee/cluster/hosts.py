@@ -102,6 +102,7 @@ class Hosts:
         self._note = services.observers.note
         self._versions = versions(plan.game)
         self._hosts: dict[str, ClusterHost] = {}
+        self.everybody = self._hosts.values()
         self._said: set[str] = set()
         """What is to be said once."""
         self._waiting: list[Deferred[None]] = []
@@ -202,9 +203,8 @@ class Hosts:
             host = self._hosts.get(found.name)
             if host is not None and found.address == host.address and found.tables != host.tables:
                 host.tables = found.tables
-                self.say(
-                    f"host {host.name} takes {f'{host.tables} matches' if host.tables else 'no more matches for now'}"
-                )
+                takes = f"{host.tables} matches" if host.tables else "no more matches for now"
+                self.say(f"host {host.name} takes {takes}")
         self.choice.look(self._hosts.values())
         for host in list(self._hosts.values()):
             if host.name in known:

@@ -58,6 +58,24 @@ class MatchStep(Struct, frozen=True, kw_only=True):
         )
 
 
+OWN_PROCESS = "the tournament's own"
+"""What the process is called that runs the tournament."""
+
+
+class PlayingProcess(Struct, frozen=True, kw_only=True):
+    """What plays matches of a tournament: its own process, a worker, or a host of a cluster."""
+
+    name: str
+    state: str
+    """In words: `plays`."""
+    tables: int | None
+    """How many matches it plays at a time; None: as many as it is given."""
+    matches: tuple[str, ...]
+    """That it has now; some may wait there."""
+    silent_s: float
+    """For so long it was not there, or has said nothing, when it was looked last."""
+
+
 class Observer:
     """Base of all observers: is told what happens once it has happened, and overrides what it wants to hear.
 
@@ -148,6 +166,9 @@ class Observer:
 
     def noted(self, text: str) -> None:
         """Take note of anything else that an organiser should know, in one sentence."""
+
+    def processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
+        """Take note of what plays matches of a tournament; called every second, the tournament's own process first."""
 
     def refresh(self) -> None:
         """Show what has changed; called a few times a second, whether anything has or not."""

@@ -20,11 +20,11 @@ from ..submissions.challenges import Challenge, PracticeRules
 from .answers import replied
 from .api_requests import RequestRefused, read_request
 from .authors.practice import PracticeDesk
-from .organisers.desk import AuthorLine, Deed, Machine, OrganiserDesk, QueueLine, TournamentLine, seen_by
+from .organisers.desk import AuthorLine, Deed, Machine, OrganiserDesk, ProcessLine, QueueLine, TournamentLine, seen_by
 from .sessions import Person, Role, Sessions
 
 PRACTICE, QUEUE, ORGANISER = "/api/practice", "/api/queue", "/api/organiser"
-AUTHORS, LOG = f"{ORGANISER}/authors", f"{ORGANISER}/log"
+AUTHORS, HOSTS, LOG = f"{ORGANISER}/authors", f"{ORGANISER}/hosts", f"{ORGANISER}/log"
 
 
 class PracticeState(Struct, frozen=True, kw_only=True):
@@ -60,6 +60,12 @@ class OrganiserState(Struct, frozen=True, kw_only=True):
 
     tournaments: Sequence[TournamentLine]
     machine: Machine
+
+
+class ProcessList(Struct, frozen=True, kw_only=True):
+    """What plays matches."""
+
+    processes: Sequence[ProcessLine]
 
 
 class AuthorList(Struct, frozen=True, kw_only=True):
@@ -105,6 +111,7 @@ class MemberApi:
         self._answers(app, "GET", QUEUE, author + organiser, self._queue)
         self._answers(app, "GET", ORGANISER, organiser, self._contest)
         self._answers(app, "GET", AUTHORS, organiser, self._authors)
+        self._answers(app, "GET", HOSTS, organiser, self._hosts)
         self._answers(app, "GET", LOG, organiser, self._log)
 
     def _answers(self, app: Klein, method: str, path: str, roles: Sequence[Role], answer: Answer) -> None:
@@ -152,6 +159,9 @@ class MemberApi:
 
     async def _contest(self, _person: Person, _request: Any) -> OrganiserState:
         return OrganiserState(tournaments=self._desk.tournaments(), machine=self._desk.machine())
+
+    async def _hosts(self, _person: Person, _request: Any) -> ProcessList:
+        return ProcessList(processes=self._desk.processes())
 
     async def _authors(self, _person: Person, _request: Any) -> AuthorList:
         return AuthorList(authors=await deferToThread(self._desk.authors))

@@ -16,6 +16,7 @@ from .cards import ContestCard
 from .live import LiveState
 from .member_api import (
     AUTHORS,
+    HOSTS,
     LOG,
     ORGANISER,
     PRACTICE,
@@ -25,6 +26,7 @@ from .member_api import (
     OrganiserState,
     PracticeRequest,
     PracticeState,
+    ProcessList,
     Queue,
 )
 from .reported import TournamentReport
@@ -85,6 +87,7 @@ OPERATIONS = (
     _Operation("get", QUEUE, "What waits: an author's own, or all", Queue, role="author or organiser"),
     _Operation("get", ORGANISER, "How tournaments and machine stand", OrganiserState, role=_ORGANISER),
     _Operation("get", AUTHORS, "The authors", AuthorList, role=_ORGANISER),
+    _Operation("get", HOSTS, "What plays matches: processes and hosts", ProcessList, role=_ORGANISER),
     _Operation("get", LOG, "What was done on the site", Log, role=_ORGANISER),
     _Operation("get", "/submissions", "The author's versions", Versions, role=_AUTHOR),
     _Operation("put", "/submissions", "Hand in an archive", HandedInVersion, role=_AUTHOR),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec import Struct
@@ -309,3 +309,24 @@ def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.
     ]
     assert found == [2, 1, None]
     assert registry.get_sample_value("referee_host_lag_seconds_count", {"host": "a"}) == 3
+
+
+@pytest.mark.parametrize(
+    ("facts", "state"),
+    [
+        ({"address": "tls://a", "tables": 2}, "plays"),
+        ({"address": "tls://a"}, "takes no more matches"),
+        ({"tables": 2}, "is not there"),
+        ({"address": "tls://a", "tables": 2, "aside": "it lies"}, "plays nothing more: it lies"),
+    ],
+)
+def test_observers_are_told_how_a_host_is(facts: dict[str, Any], state: str) -> None:
+    """With what it has, and since when it is away."""
+    host = ClusterHost("one", "process")
+    host.attempts["cup-00001"] = cast("Any", None)
+    host.absent_looks = 4
+    for name, value in facts.items():
+        setattr(host, name, value)
+    seen = host.seen()
+    assert (seen.state, seen.tables, seen.matches) == (state, host.tables, ("cup-00001",))
+    assert seen.silent_s == 4 * SEEN_S

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee.errors import BadRequest
 from referee.site.api_requests import RequestRefused
 from referee.site.cards import SignUp
-from referee.site.organisers.desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
+from referee.site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
 from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 
@@ -47,6 +47,20 @@ class StandInDesk:
     def machine(self) -> Machine:
         """Return one."""
         return Machine(load=0.5, cores=2, memory_free_mib=None, disk_free_mib=7, lag_ms=0.1)
+
+    def processes(self) -> Sequence[ProcessLine]:
+        """Return two, one of which is a host with a match."""
+        payload = self._payload
+        own = ProcessLine(
+            tournament="cup",
+            name="own",
+            state=payload,
+            tables=None,
+            matches=[],
+            lag_ms=0.25,
+            heard="2026-11-01T10:00:00Z",
+        )
+        return [own, replace(own, name=payload, tables=2, matches=[payload])]
 
     def queue(self) -> Sequence[QueueLine]:
         """Return one of ada, one of bob, and two of everybody: one until a time, one until the organiser comes."""

@@ -83,6 +83,7 @@ PAGES = {
     "/organiser/tournaments/<name>": "/api/organiser",
     "/organiser/authors": "/api/organiser/authors",
     "/organiser/queue": "/api/queue",
+    "/organiser/hosts": "/api/organiser/hosts",
     "/organiser/log": "/api/organiser/log",
 }
 """Page -> what answers a program the same; None: a program does not sign in, it brings its token with each request."""

@@ -86,6 +86,8 @@ TABLE = {
     "GET /organiser/authors": Address(Who.ORGANISER),
     "GET /organiser/contest.tar": Address(Who.ORGANISER),
     "GET /organiser/queue": Address(Who.ORGANISER),
+    "GET /organiser/hosts": Address(Who.ORGANISER),
+    "GET /api/organiser/hosts": Address(Who.ORGANISERS_PROGRAM),
     "GET /organiser/events": Address(Who.ORGANISER),
     "GET /organiser/log": Address(Who.ORGANISER),
     "GET /organiser/tournaments/<name>": Address(Who.ORGANISER, "/organiser/tournaments/cup"),

@@ -19,6 +19,8 @@ _TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max
 _TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
 _PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
 _TABLES = ValueKind(list[dict[str, Any]], "tables: [[tournaments]]")
+_WORKERS = ValueKind(Annotated[int, Meta(ge=1, le=256)], "a number of processes, 1 to 256")
+_ADDRESS = ValueKind(Annotated[str, Meta(min_length=1)], "the address of a Dask scheduler: tls://HOST:8786")
 _FLAG = ValueKind(bool, "true or false")
 _START = ValueKind(Annotated[datetime, Meta(tz=True)], "a time with its zone, as in 2026-12-01T18:00:00+01:00")
 
@@ -72,6 +74,8 @@ class ScheduledTournament(Struct, frozen=True, kw_only=True):
     plan: TournamentPlan
     start: datetime | None
     """From when on it is played, in UTC; None: at once."""
+    options: tuple[str, ...] = ()
+    """Of `referee tournament`: where its matches are played."""
 
     @property
     def name(self) -> str:
@@ -150,6 +154,7 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
     for index, values in enumerate(top.take("tournaments", _TABLES, [])):
         section = sheet.section(values, ("tournaments", index), "under [[tournaments]]")
         start = section.take("start", _START)
+        options = tuple(_options(section, sheet.path.parent))
         name = section.take("file", _PATH)
         if name is None:
             section.refuse("file", "this key is missing; it takes the path of a tournament's file")
@@ -157,7 +162,21 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
             section.refuse("file", f"there is no file {path}")
         else:
             at = None if start is None else start.astimezone(UTC)
-            yield ScheduledTournament(plan=read_tournament(path, registry), start=at)
+            yield ScheduledTournament(plan=read_tournament(path, registry), start=at, options=options)
+
+
+def _options(section: Section, folder: Path) -> Iterator[str]:
+    """Yield the options by which matches are played in other processes, or on other machines."""
+    workers, cluster = section.take("workers", _WORKERS), section.take("cluster", _ADDRESS)
+    keys = section.take("keys", _PATH)
+    if workers and cluster:
+        section.refuse("workers", "either workers or a cluster, not both")
+    if workers:
+        yield f"--workers={workers}"
+    if cluster:
+        yield f"--cluster={cluster}"
+    if keys:
+        yield f"--keys={folder / keys}"
 
 
 def _check_distinct(sheet: Sheet, tournaments: tuple[ScheduledTournament, ...]) -> None:

@@ -86,8 +86,10 @@ class Intake:
         from ...site.sessions import Person, Role, Sessions  # noqa: PLC0415
 
         def _stamp(person: Person) -> Any:
-            own = self.checks.stamp(person.name) if person.role is Role.AUTHOR else ()
-            return *own, hashlib.sha256(msgspec.json.encode(seen_by(person, desk.queue()))).hexdigest()
+            lines = msgspec.json.encode(seen_by(person, desk.queue()))
+            if person.role is Role.AUTHOR:
+                return *self.checks.stamp(person.name), _digest(lines)
+            return _digest(lines), _digest(msgspec.json.encode(desk.processes()))
 
         sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: self.organisers}, monotonic)
         return Members(
@@ -109,6 +111,10 @@ def told(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
     found = explanation_in(explained)
     return standing(found), () if found.verdict is None else list(foul_lines(found, found.verdict))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _people(path: Path) -> Authors:

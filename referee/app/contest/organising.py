@@ -3,14 +3,16 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast, get_args
 
 from ...errors import BadRequest
 from ...files.tree import MIB
 from ...net.links.tokens import add_tokens
+from ...observers.process_lines import SeenProcess
 from ...plugins import installed
-from ...site.organisers.desk import AuthorLine, Deed, Machine, QueueLine, TournamentLine
+from ...site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
 from ...text import printable
 from ...tournament.events import Kind
 from ..tournaments.requests import pending
@@ -92,6 +94,15 @@ class Organising:
             lag_ms=self._lag_ms(),
         )
 
+    def processes(self) -> Sequence[ProcessLine]:
+        """Return what plays the matches of all tournaments that are played now."""
+        return [
+            _process_line(name, process, run.heard)
+            for name, run in self._runs.items()
+            if run.heard is not None
+            for process in run.processes
+        ]
+
     def queue(self) -> Sequence[QueueLine]:
         """Return all that waits: checks and practice matches in their order, then tournaments."""
         checks, practice = waiting_checks(self._intake.checks), waiting_practice(self._practice)
@@ -168,6 +179,19 @@ class Organising:
         if name not in self._runs:
             raise BadRequest("there is no such tournament")
         return self._runs[name]
+
+
+def _process_line(tournament: str, process: SeenProcess, told: datetime) -> ProcessLine:
+    """Return what a tournament has told of a process."""
+    return ProcessLine(
+        tournament=tournament,
+        name=process.name,
+        state=process.state,
+        tables=process.tables,
+        matches=process.matches,
+        lag_ms=process.lag_ms,
+        heard=(told - timedelta(seconds=process.silent_s)).isoformat(timespec="seconds"),
+    )
 
 
 def _last_lines(path: Path) -> list[str]:

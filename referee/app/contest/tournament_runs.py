@@ -18,6 +18,7 @@ from twisted.internet.defer import Deferred
 
 from ...clock import Timer, wall_clock
 from ...launch.own_process import OwnProcess
+from ...observers.process_lines import SeenProcess
 from ...observers.spectating import SeenTable
 from ...site.cards import OpenMatch
 from ...site.live import LiveTable, LiveTables
@@ -72,6 +73,10 @@ class TournamentRun:
         self.open_matches: dict[str, OpenMatch] = {}
         """By name."""
         self.played = 0
+        self.processes: Sequence[SeenProcess] = ()
+        """That play its matches, as they were told of last."""
+        self.heard: datetime | None = None
+        """When that was, in UTC."""
         self._reactor = reactor
         self._referee = referee
         self._options = options
@@ -178,7 +183,8 @@ class TournamentRun:
         path = str(self.scheduled.plan.path)
         with contextlib.suppress(BadTournamentFile):  # its process tells what is wrong with it
             self.scheduled = replace(self.scheduled, plan=read_plan(self.scheduled.plan.path))  # who is in it by now
-        argv = [*self._referee, "tournament", path, "--json", "--heads", str(heads_of(self.folder)), *self._options]
+        options = ("--json", "--heads", str(heads_of(self.folder)), *self._options, *self.scheduled.options)
+        argv = [*self._referee, "tournament", path, *options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = OwnProcess(argv, output=subprocess.PIPE, errors=log)
@@ -203,6 +209,9 @@ class TournamentRun:
                 self.open_matches[match.match] = match
                 facts = {name: getattr(match, name) for name in match.__struct_fields__}
                 self._live.opened(LiveTable(tournament=self.scheduled.name, table=told["table"], **facts))
+            case "processes-seen":
+                self.processes, self.heard = msgspec.convert(told["processes"], list[SeenProcess]), datetime.now(UTC)
+                return
             case "table-changed":
                 self._live.changed(self.scheduled.name, msgspec.convert(told["table"], SeenTable))
                 return
@@ -217,6 +226,7 @@ class TournamentRun:
     def _end(self, status: int) -> None:
         self._process = None
         self.open_matches.clear()
+        self.processes, self.heard = (), None
         self._live.cleared(self.scheduled.name)
         if self._ended is not None:
             self._set(RunState.OVER if status == _OVER else RunState.INTERRUPTED)

@@ -12,6 +12,7 @@ from ...app.services import RefereeOptions
 from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournament_file.text import described
 from ...app.tournaments import from_file
+from ...observers.process_lines import ProcessLines
 from ...observers.spectating import SpectatedTables
 from ...pages.report_files import Targets
 from ...plugins import installed
@@ -61,6 +62,8 @@ def tournament(
         absent = tuple(from_file.absent_programs(plan.spec))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)
         sys.exit(FAILED if absent else FINE)
+    if as_json:
+        running = replace(running, observers=(*running.observers, ProcessLines(print_json)))
     if boards and as_json:
         spectated = SpectatedTables(print_json, installed().game)
         running = replace(running, observers=(*running.observers, spectated))

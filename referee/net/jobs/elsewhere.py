@@ -1,8 +1,9 @@
 """Where matches are played beside the tournament's own process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from ...observers import PlayingProcess
 from ..matches.host import MatchReport
 from ..matches.services import MatchServices
 from .job import MatchJob
@@ -27,6 +28,9 @@ class Elsewhere(Protocol):
             RefereeError: it can't be played there.
             OSError: the record can't be written.
         """
+
+    def processes(self) -> Sequence[PlayingProcess]:
+        """Return what plays there, and how it is."""
 
     async def close(self) -> None:
         """Play no more, and wait until nothing is left of what plays."""

@@ -11,7 +11,7 @@ from twisted.internet.threads import deferToThreadPool
 
 from ...errors import RefereeError
 from ...launch.control_groups import clear_groups
-from ...observers import Observer
+from ...observers import Observer, PlayingProcess
 from ..matches.host import MatchReport
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
@@ -146,6 +146,19 @@ class Workers:
         finally:
             writer.close()
         return match.report
+
+    def processes(self) -> Sequence[PlayingProcess]:
+        """Return the workers, and how they are."""
+        return [
+            PlayingProcess(
+                name=f"worker {worker.number}",
+                state=worker.why or "plays",
+                tables=None,
+                matches=tuple(worker.playing),
+                silent_s=worker.silent_looks * LOOK_S,
+            )
+            for worker in self._workers
+        ]
 
     async def close(self) -> None:
         """End all workers, and wait until nothing is left of them."""

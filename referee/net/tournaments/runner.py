@@ -16,7 +16,8 @@ from twisted.python.failure import Failure
 from ...clock import Port, Timer
 from ...errors import RefereeError
 from ...files.tree import MIB
-from ...observers import Observer
+from ...observers import Observer, PlayingProcess
+from ...observers.base import OWN_PROCESS
 from ...pairing.base import RoundToPair
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
@@ -160,9 +161,19 @@ class TournamentRunner:
             await stopped(port)
 
     def _look(self) -> Deferred[None]:
-        """Take in what was asked for meanwhile, and go on by it."""
+        """Tell what plays; take in what was asked for meanwhile, and go on by it."""
+        self._observers.tell(Observer.processes_seen, tuple(self._processes()))
         self._look_course = course = Deferred.fromCoroutine(self._course.look())
         return course.addBoth(self._looked)
+
+    def _processes(self) -> Iterator[PlayingProcess]:
+        """Yield what plays matches, this process first."""
+        others = [] if self._elsewhere is None else self._elsewhere.processes()
+        away = {match for process in others for match in process.matches}
+        tables = None if self._elsewhere else self._run_settings.tables
+        own = tuple(match for match in self._playing if match not in away)
+        yield PlayingProcess(name=OWN_PROCESS, state="plays", tables=tables, matches=own, silent_s=0.0)
+        yield from others
 
     def _looked(self, failure: Failure | None) -> Failure | None:
         self._look_course = None

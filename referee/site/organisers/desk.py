@@ -26,6 +26,23 @@ class TournamentLine(Struct, frozen=True, kw_only=True):
     """The last lines that its process said to the organiser."""
 
 
+class ProcessLine(Struct, frozen=True, kw_only=True):
+    """What plays matches of a tournament: its own process, a worker, or a host of a cluster."""
+
+    tournament: str
+    name: str
+    state: str
+    """In words: `plays`."""
+    tables: int | None
+    """How many matches it plays at a time; None: as many as it is given."""
+    matches: Sequence[str]
+    """That it has now; some may wait there."""
+    lag_ms: float
+    """The longest time lately that it was not listening."""
+    heard: str
+    """When something was heard of it last, ISO 8601 in UTC."""
+
+
 class AuthorLine(Struct, frozen=True, kw_only=True):
     """An author as the organiser sees it."""
 
@@ -94,6 +111,9 @@ class OrganiserDesk(Protocol):
 
     def machine(self) -> Machine:
         """Return how the machine is."""
+
+    def processes(self) -> Sequence[ProcessLine]:
+        """Return what plays the matches of all tournaments that are played now."""
 
     def queue(self) -> Sequence[QueueLine]:
         """Return all that waits: checks and practice matches in their order, then tournaments."""

@@ -42,6 +42,7 @@ class OrganiserPages:
         shows(Role.ORGANISER, _TOURNAMENT)(self._tournament)
         shows(Role.ORGANISER, _AUTHORS)(self._authors)
         shows(Role.ORGANISER, f"{HOME}/queue")(self._queue)
+        shows(Role.ORGANISER, f"{HOME}/hosts")(self._hosts)
         shows(Role.ORGANISER, f"{HOME}/events")(self._events)
         shows(Role.ORGANISER, f"{HOME}/log")(self._log)
         shows(Role.ORGANISER, f"{HOME}/contest.tar")(self._archive)
@@ -57,6 +58,7 @@ class OrganiserPages:
             "organiser/home",
             tournaments=desk.tournaments(),
             machine=desk.machine(),
+            processes=desk.processes(),
             queue=len(desk.queue()),
             deeds=desk.deeds()[:_NEWEST],
             told=told,
@@ -75,6 +77,9 @@ class OrganiserPages:
 
     async def _queue(self, visit: Visit) -> bytes:
         return self._page(visit, "organiser/queue", lines=self._desk.queue())
+
+    async def _hosts(self, visit: Visit) -> bytes:
+        return self._page(visit, "organiser/hosts", lines=self._desk.processes())
 
     async def _events(self, visit: Visit) -> Any:
         return await followed(visit, self._streams)

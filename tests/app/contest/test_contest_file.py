@@ -24,6 +24,8 @@ MISTAKES = {
     "a long delay": ('spectators = "delay 601"', "with at most 600 of them"),
     "eyes of nobody": ('spectators = "all"', 'spectators: takes "after"'),
     "sign-up of a kind that is none": ("sign_up = true", 'sign_up: takes "open", "invitation" or "closed"'),
+    "workers and a cluster": (f'{CUP}workers = 2\ncluster = "tls://h:1"', "either workers or a cluster, not both"),
+    "no workers": (f"{CUP}workers = 0", "workers: takes a number of processes, 1 to 256"),
     "no TOML": ("title", "this is no TOML"),
 }
 
@@ -48,6 +50,21 @@ def test_what_a_contest_may_say(folder: Path) -> None:
     contest = read_contest(folder, load())
     assert (contest.title, contest.about) == ("T", "")
     assert [scheduled.start for scheduled in contest.tournaments] == [datetime(2026, 12, 1, 17, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("", []),
+        ("workers = 2", ["--workers=2"]),
+        ('cluster = "tls://h:1"\nkeys = "keys"', ["--cluster=tls://h:1", "--keys={folder}/keys"]),
+    ],
+)
+def test_where_matches_are_played(folder: Path, text: str, options: list[str]) -> None:
+    """In the tournament's own process, in workers, or on the hosts of a cluster."""
+    (folder / CONTEST).write_text(CUP + text)
+    (scheduled,) = read_contest(folder, load()).tournaments
+    assert [*scheduled.options] == [option.format(folder=folder) for option in options]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """The processes in which a contest's tournaments are played, and the reports of what they play."""
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 from referee.app.contest.contest_file import read_contest, write_example
+from referee.app.contest.organising import Organising
 from referee.app.contest.publishing import Publisher
 from referee.app.contest.tournament_runs import RunState, TournamentRun
 from referee.plugins import load
@@ -13,6 +16,10 @@ from .runs import Reactor
 
 IN_BACKGROUND = """trap "" INT; echo '{"event": "tournament-begun", "played": 7}'; exec tail -f /dev/null"""
 """Plays for ever, and ignores SIGINT, as what a script starts in the background does."""
+
+
+HOST = '{"name": "host1", "state": "plays", "tables": 2, "matches": ["a"], "silent_s": 3600.0, "lag_ms": 1.5}'
+TOLD = f"""echo '{{"event": "processes-seen", "processes": [{HOST}]}}'; exec tail -f /dev/null"""
 
 
 def nothing(*_: object, **__: object) -> None:
@@ -34,6 +41,24 @@ def test_a_run_stops_that_was_started_in_the_background(tmp_path: Path) -> None:
     assert not ended.called
     reactor.next_call()
     assert (run.state, ended.called) == (RunState.INTERRUPTED, True)
+
+
+def test_organisers_see_what_plays(tmp_path: Path) -> None:
+    """As long as its tournament is played, and when it was heard of last."""
+    write_example(tmp_path)
+    scheduled = read_contest(tmp_path, load()).tournaments[0]
+    reactor, referee = Reactor(), ("/bin/sh", "-c", TOLD)
+    run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
+    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0)
+    run.begin()
+    assert desk.processes() == []
+    reactor.next_call()
+    (line,) = desk.processes()
+    assert (line.tournament, line.name, line.tables, line.lag_ms) == ("cup", "host1", 2, 1.5)
+    assert datetime.fromisoformat(line.heard) < datetime.now(UTC) - timedelta(minutes=59)
+    run.stop()
+    reactor.next_call()
+    assert desk.processes() == []
 
 
 def test_a_publisher_that_was_stopped_looks_no_more(tmp_path: Path) -> None:

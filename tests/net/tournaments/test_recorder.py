@@ -124,7 +124,7 @@ def test_no_match_is_played_before_the_disk_has_its_opening(tmp_path: Path, host
     tournament = slow(tmp_path)
     assert events_on_record(tournament.path) == ["begun", "match-opened", "match-opened"]
     assert hosts.opened == []
-    assert [method for method, _, _ in tournament.told.calls] == ["tournament_stepped", "tournament_begun"]
+    assert {method for method, _, _ in tournament.told.calls}.isdisjoint({"match_opened", "match_stepped"})
     tournament.loop.work.pop(0)()
     assert len(hosts.opened) == 1
     tournament.loop.work.pop(0)()

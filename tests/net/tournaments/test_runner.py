@@ -125,6 +125,15 @@ def test_as_many_matches_are_open_as_there_are_tables(make: Make, hosts: Hosts) 
     assert tables == [1, 2, 1]
 
 
+def test_what_plays_is_told_each_second(make: Make, hosts: Hosts) -> None:
+    """The tournament's own process, with the matches that are open."""
+    tournament = make(tables=2)
+    tournament.loop.run(2.0)
+    told = [args[0] for method, args, _ in tournament.told.calls if method == "processes_seen"]
+    assert len(told) == 2
+    assert [(process.tables, set(process.matches)) for process in told[-1]] == [(2, set(hosts.playing))]
+
+
 def test_a_round_is_paired_in_a_thread(make: Make, hosts: Hosts) -> None:
     """Nothing is opened and nothing is over while it is; then the line says who paired it."""
     tournament = make("swiss", tables=4)

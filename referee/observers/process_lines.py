@@ -1,0 +1,61 @@
+"""Tells other programs what plays the matches of a tournament, and how late its loops were."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ..match import events as e
+from .base import OWN_PROCESS, MatchStep, Observer, PlayingProcess
+
+EVERY = 5
+"""So many looks, of one second each, make one line."""
+
+
+class SeenProcess(PlayingProcess, frozen=True, kw_only=True):
+    """What plays matches, and how late it was."""
+
+    lag_ms: float
+    """The longest time since the last line that it was not listening, as far as answers that came then tell."""
+
+
+class ProcessLines(Observer):
+    """Writes `processes-seen` every few seconds.
+
+    Args:
+        write: writes one object.
+    """
+
+    def __init__(self, write: Callable[[Any], None]) -> None:
+        self._write = write
+        self._lag_ms: dict[str, float] = {}
+        """Match, or process -> the longest since the last line."""
+        self._looks = 0
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Take note of a standstill, of this process or of a worker, and of what a host has come to with a match."""
+        if event == "loop-stalled":
+            self._late(f"worker {facts['worker']}" if "worker" in facts else OWN_PROCESS, 1000 * facts["stalled_s"])
+        elif event == "host-match":
+            self._late(facts["host"], 1000 * facts["lag_s"])
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Take note of how long an answer was lying unread."""
+        if isinstance(step.event, e.Answer):
+            self._late(step.setup.match, step.event.lag_ms)
+
+    def processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
+        """Write, if it is time."""
+        self._looks += 1
+        if self._looks % EVERY:
+            return
+        seen = [self._seen(process) for process in processes]
+        self._write({"event": "processes-seen", "processes": msgspec.to_builtins(seen)})
+        self._lag_ms.clear()
+
+    def _late(self, name: str, lag_ms: float) -> None:
+        self._lag_ms[name] = max(self._lag_ms.get(name, 0.0), lag_ms)
+
+    def _seen(self, process: PlayingProcess) -> SeenProcess:
+        lag_ms = max(self._lag_ms.get(name, 0.0) for name in (process.name, *process.matches))
+        return SeenProcess(**msgspec.structs.asdict(process), lag_ms=round(lag_ms, 3))
