@@ -1,5 +1,6 @@
 """The program `referee`; `python -m referee` is the same."""
 
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ def run() -> None:
     """Be this process's program; while all that it needs is imported, Ctrl-C ends it."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored
         signal.signal(signal.SIGINT, _stop)
+    gc.disable()  # to look through what is imported again and again would be a tenth of a start
     from .cli.main import main  # noqa: PLC0415  # as above
 
     main(prog_name="referee")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -28,6 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return  # a worker of pytest-xdist has the key of the process that started it
+    # Each worker would translate all tests once more, and each process that they start the whole program.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     keys = tempfile.TemporaryDirectory(prefix="referee-key-")
     config.add_cleanup(keys.cleanup)
     os.environ[VARIABLE] = str(Path(keys.name) / "key.pem")  # never the user's own key

@@ -4,10 +4,10 @@ import ast
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 OWN = ("referee", "protocol", "sample_players")
@@ -68,6 +68,7 @@ TYPES_ALONE = {"referee", "referee.hookspecs"}
 """Modules that import from other rooms for types alone."""
 PURE = ("referee.games", "referee.match", "referee.pairing", "referee.tournament", "referee.chance", "protocol")
 EDGES = {"protocol.client"}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def modules() -> dict[str, Path]:
@@ -99,47 +100,74 @@ def may_import(name: str, found: str) -> bool:
     return ORDER.index(other) < ORDER.index(own) and not are_siblings
 
 
-def imports_of(name: str, path: Path) -> Iterator[str]:
-    """Yield what a module imports, wherever in it: dotted names, as exact as they can be told."""
+class Facts(NamedTuple):
+    """What is read off a file."""
+
+    imported: frozenset[str]
+    """Wherever in it: dotted names, as exact as they can be told."""
+    started: frozenset[str]
+    """Modules of the product that it starts as programs: what stands behind "-m" in a command line."""
+    undocumented: tuple[str, ...]
+    """Its classes and functions without a docstring, and itself."""
+
+
+@cache
+def facts_of(path: Path, name: str = "") -> Facts:
+    """Read a file; in one go, for it takes long.
+
+    Args:
+        path: of the file.
+        name: dotted, of the module.
+    """
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    imported, started, undocumented = set[str](), set[str](), list[str]()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            base = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
-            source = ".".join(filter(None, (base if node.level else "", node.module)))
-            for alias in node.names:
-                inner = f"{source}.{alias.name}"
-                yield inner if inner in MODULES else source
+            imported |= {*imported_from(node, package)}
+        elif isinstance(node, ast.Tuple | ast.List):
+            started |= {*started_by(node)}
+        elif isinstance(node, DOCUMENTED) and not ast.get_docstring(node, clean=False):
+            undocumented.append("the file itself" if isinstance(node, ast.Module) else node.name)
+    return Facts(frozenset(imported), frozenset(started), tuple(undocumented))
 
 
-def started_by(path: Path) -> Iterator[str]:
-    """Yield the modules that a module starts as programs: what stands behind "-m" in a command line."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Tuple | ast.List):
-            words = [part.value if isinstance(part, ast.Constant) else None for part in node.elts]
-            for option, module in pairwise(words):
-                if option == "-m" and isinstance(module, str):
-                    yield f"{module}.__main__" if f"{module}.__main__" in MODULES else module
+def imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
+    """Yield what is imported from a module."""
+    base = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
+    source = ".".join(filter(None, (base if node.level else "", node.module)))
+    for alias in node.names:
+        inner = f"{source}.{alias.name}"
+        yield inner if inner in MODULES else source
 
 
-def needed_by(name: str) -> set[str]:
+def started_by(node: ast.Tuple | ast.List) -> Iterator[str]:
+    """Yield the modules that a command line starts."""
+    words = [part.value if isinstance(part, ast.Constant) else None for part in node.elts]
+    for option, module in pairwise(words):
+        if option == "-m" and isinstance(module, str):
+            yield f"{module}.__main__" if f"{module}.__main__" in MODULES else module
+
+
+def needed_by(name: str) -> frozenset[str]:
     """Return the modules of the product that a module imports or starts, those for types alone left out."""
-    imported = set() if name in TYPES_ALONE else {*imports_of(name, MODULES[name])}
-    return imported | {*started_by(MODULES[name])}
+    facts = facts_of(MODULES[name], name)
+    return facts.started if name in TYPES_ALONE else facts.imported | facts.started
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_follow_the_design(name: str) -> None:
+def test_imports_follow_the_design() -> None:
     """A module imports its own room and those below it, programs that it starts by their module's name included."""
-    own = [found for found in needed_by(name) if found.split(".")[0] in OWN]
-    assert [found for found in own if not may_import(name, found)] == []
+    own = [(name, found) for name in MODULES for found in needed_by(name) if found.split(".")[0] in OWN]
+    assert [f"{name} imports {found}" for name, found in own if not may_import(name, found)] == []
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith(PURE) and name not in EDGES])
-def test_the_middle_is_pure(name: str) -> None:
+def test_the_middle_is_pure() -> None:
     """Below the edges there is no clock, no chance, no I/O and no log."""
-    assert {found.split(".")[0] for found in imports_of(name, MODULES[name])} & IMPURE == set()
+    pure = [name for name in MODULES if name.startswith(PURE) and name not in EDGES]
+    found = {name: {top.split(".")[0] for top in facts_of(MODULES[name], name).imported} & IMPURE for name in pure}
+    assert {name: impure for name, impure in found.items() if impure} == {}
 
 
 def test_there_are_no_import_cycles() -> None:
@@ -150,25 +178,17 @@ def test_there_are_no_import_cycles() -> None:
     assert sorted(graph) == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_everything_public_has_a_docstring(name: str) -> None:
+def test_everything_public_has_a_docstring() -> None:
     """Modules, and whatever has no underscore, say what they are."""
-    tree = ast.parse(MODULES[name].read_text())
-    assert ast.get_docstring(tree)
-    assert [silent for silent in undocumented(tree) if not silent.startswith("_")] == []
-
-
-def undocumented(tree: ast.Module) -> Iterator[str]:
-    """Yield the names of classes and functions without a docstring."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not ast.get_docstring(node):
-            yield node.name
+    silent = {name: facts_of(path, name).undocumented for name, path in MODULES.items()}
+    public = {name: [own for own in found if own[0] != "_"] for name, found in silent.items()}
+    assert {name: found for name, found in public.items() if found} == {}
 
 
 def test_every_test_says_what_it_shows() -> None:
     """A test's docstring states the behaviour."""
-    trees = [ast.parse(path.read_text()) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
-    assert [name for tree in trees for name in undocumented(tree) if name.startswith("test_")] == []
+    silent = {path.name: facts_of(path).undocumented for path in sorted((ROOT / "tests").rglob("test_*.py"))}
+    assert [name for found in silent.values() for name in found if name.startswith("test_")] == []
 
 
 def test_no_file_is_too_long() -> None:

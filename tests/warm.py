@@ -5,19 +5,24 @@ environment, reactor and exit. That an interpreter can be started with it is for
 """
 
 import atexit
+import gc
 import json
 import os
 import runpy
+import select
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import active_count
-from typing import IO, Any
+from typing import IO, NoReturn
 
 from referee.cli.main import COMMANDS
 from referee.plugins import load
@@ -25,6 +30,23 @@ from referee.plugins import load
 _REACTOR = "twisted.internet.reactor"
 """Has files that forked processes would share: those that run one import it."""
 _MOST_BYTES = 1 << 20
+_SCRIPT = """\
+#!{python} -IS
+import json, os, signal, socket, sys
+warm = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+warm.connect({address!r})
+request = {{"argv": sys.argv[1:], "cwd": os.getcwd(), "env": dict(os.environ)}}
+socket.send_fds(warm, [json.dumps(request).encode()], [0, 1, 2])
+pid = int(warm.recv(32))
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, _: os.kill(pid, number))
+status = int(warm.recv(32))
+if status < 0:
+    signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+"""Stands for the program `referee`; what it starts ends with it."""
 
 
 def run(
@@ -38,14 +60,22 @@ def run(
     """Run `referee` to its end, as `subprocess.run` does.
 
     Raises:
-        TimeoutError: it took too long; it is ended, as is the warm process.
+        TimeoutError: it took too long; it is killed.
     """
     request = {"argv": list(arguments), "cwd": str(cwd or Path.cwd()), "env": dict(os.environ if env is None else env)}
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as warm,
+    ):
         given.write(stdin)
         given.seek(0)
-        status = _warm().status_of(request, (given, out, err), timeout_s)
-        return subprocess.CompletedProcess(arguments, status, _text(out), _text(err))
+        warm.settimeout(timeout_s)
+        warm.connect(str(_warm() / "socket"))
+        socket.send_fds(warm, [json.dumps(request).encode()], [file.fileno() for file in (given, out, err)])
+        warm.recv(32)  # its number
+        return subprocess.CompletedProcess(arguments, int(warm.recv(32)), _text(out), _text(err))
 
 
 def _text(file: IO[bytes]) -> str:
@@ -53,62 +83,72 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode()
 
 
-class _Warm:
-    """The warm process."""
-
-    def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", __name__, str(theirs.fileno())]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=Path(__file__).parents[1])
-        theirs.close()
-        atexit.register(self._end)
-
-    def _end(self) -> None:
-        """Let it end, which it does when nobody can ask it for anything."""
-        self._socket.close()
-        self._process.wait()
-
-    def status_of(self, request: Any, files: Sequence[IO[bytes]], timeout_s: float) -> int:
-        """Have a command run, and return its exit status; that of a signal is negative."""
-        self._socket.settimeout(timeout_s)
-        socket.send_fds(self._socket, [json.dumps(request).encode()], [file.fileno() for file in files])
-        pid = int(self._socket.recv(32))
-        try:
-            return int(self._socket.recv(32))
-        except TimeoutError:
-            os.kill(pid, 9)
-            self._process.kill()
-            _warm.cache_clear()
-            raise
+def program_folder() -> Path:
+    """Return a folder with a program `referee`, for the PATH of what runs it."""
+    return _warm() / "bin"
 
 
 @cache
-def _warm() -> _Warm:
-    return _Warm()
+def _warm() -> Path:
+    """Start the warm process, which ends with this one; return its folder."""
+    folder = Path(tempfile.mkdtemp(prefix="referee-warm-"))
+    address = str(folder / "socket")
+    script = folder / "bin" / "referee"
+    script.parent.mkdir()
+    script.write_text(_SCRIPT.format(python=sys.executable, address=address))
+    script.chmod(0o755)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        descriptor = listener.fileno()
+        command = [sys.executable, "-m", __name__, str(descriptor)]
+        top = Path(__file__).parents[1]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[descriptor], cwd=top)
+    atexit.register(_end, process, folder)
+    return folder
 
 
-def _serve(ours: socket.socket) -> None:
+def _end(process: "subprocess.Popen[bytes]", folder: Path) -> None:
+    """Let it end, which it does when its stdin is closed."""
+    process.communicate()
+    shutil.rmtree(folder)
+
+
+def _serve(listener: socket.socket) -> None:
     """Fork a process for every command; returns in these alone, each being ready to run its own."""
     while True:
-        data, files, _, _ = socket.recv_fds(ours, _MOST_BYTES, 3)
-        if not data:
+        if sys.stdin in select.select([sys.stdin, listener], [], [])[0]:
             os._exit(0)
-        request = json.loads(data)
-        pid = os.fork()
-        if not pid:
-            ours.close()
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass  # one that attended to another command
+        connection, _ = listener.accept()
+        if not os.fork():
             break
-        for file in files:
-            os.close(file)
-        ours.send(str(pid).encode())
-        ours.send(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode())
+        connection.close()
+    listener.close()
+    data, files, _, _ = socket.recv_fds(connection, _MOST_BYTES, 3)
+    if pid := os.fork():
+        _attend(pid, connection)
+    connection.close()
     for stream, file in enumerate(files):
         os.dup2(file, stream)
         os.close(file)
+    request = json.loads(data)
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
     sys.argv = ["referee", *request["argv"]]
+
+
+def _attend(pid: int, connection: socket.socket) -> NoReturn:
+    """Tell how a process ends; kill it once nobody waits for that."""
+    connection.send(str(pid).encode())
+    if connection.fileno() in select.select([os.pidfd_open(pid), connection.fileno()], [], [])[0]:
+        os.kill(pid, signal.SIGKILL)
+    with suppress(BrokenPipeError):
+        connection.send(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode())
+    os._exit(0)
 
 
 if __name__ == "__main__":
@@ -117,5 +157,6 @@ if __name__ == "__main__":
         import_module(f"referee.cli.commands.{command.partition(':')[0]}")
     assert _REACTOR not in sys.modules
     assert active_count() == 1, "threads do not survive a fork"
+    gc.freeze()  # no collection looks through what is there already, and writes into pages that are shared
     _serve(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_module("referee", run_name="__main__", alter_sys=True)

@@ -1,6 +1,7 @@
 """The command `referee`: collects the subcommands."""
 
 import ast
+import gc
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -71,6 +72,9 @@ class Commands(click.RichGroup):
             return click.RichCommand(name=cmd_name, help=description(cmd_name))
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"{__package__}.commands.{module}"), name)
+        if not gc.isenabled():  # put off where this process has started: what was imported stays
+            gc.freeze()
+            gc.enable()
         return command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -8,6 +8,7 @@ the tournament's record, wherever the matches are then; what each one left is co
 import argparse
 import json
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -41,10 +42,12 @@ ENTRANTS = 5
 PER_CYCLE = 10
 """Matches of so many entrants."""
 NAME = "kills"
-KEPT, NOT_KEPT = "static uint64_t state;", "uint64_t state = 0;"
-"""How the sample in C keeps its chance from move to move, and how it would not."""
-RUN, SAME_SEED = 'run = "./player"', f'run = "env REFEREE_PLAYER_SEED={"5e" * 32} ./player"'
-"""How it is started with a seed of its first match, and how with one that is always the same."""
+CHANGES = (
+    ("player.c", "static uint64_t state;", "uint64_t state = 0;"),  # its chance is not kept from move to move
+    ("player.toml", 'run = "./player"', f'run = "env REFEREE_PLAYER_SEED={"5e" * 32} ./player"'),  # nor begun anew
+    ("player.toml", 'build = "make"\n', ""),
+)
+"""File of the sample in C -> what stands there, and what is to."""
 POLL_S = 0.005
 SPANS_S = (0.001, 0.02, 0.5)
 """From a line of the tournament's record to the kill, at most: about what a write, a start, and a match take."""
@@ -76,8 +79,9 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         begun = time.monotonic()
+        player = built(Path(folder, "player"))
         calm, wild = (
-            prepared(Path(folder, kind), chosen, programs)
+            prepared(Path(folder, kind), player, chosen, programs)
             for kind, programs in (("calm", "anew"), ("wild", chosen.programs))
         )
         run(calm)
@@ -89,12 +93,18 @@ def main(arguments: list[str]) -> int:
         return report(calm, wild, chosen.matches)
 
 
-def prepared(folder: Path, chosen: argparse.Namespace, programs: str) -> Path:
+def built(folder: Path) -> Path:
+    """Return a folder with the program that all entrants are: built here, once."""
+    make_player("c", folder)
+    forget(folder)
+    subprocess.run(["make"], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def prepared(folder: Path, player: Path, chosen: argparse.Namespace, programs: str) -> Path:
     """Write the file of a tournament into a folder of its own, and return its path."""
-    (folder / "programs").mkdir(parents=True)
     for number in range(ENTRANTS):
-        make_player("c", folder / "programs" / f"p{number}")
-        forget(folder / "programs" / f"p{number}")
+        shutil.copytree(player, folder / "programs" / f"p{number}")
     path = folder / f"{NAME}.toml"
     text = TOML.format(name=NAME, tables=chosen.tables, programs=programs, cycles=chosen.matches // PER_CYCLE)
     path.write_text(text)
@@ -103,7 +113,8 @@ def prepared(folder: Path, chosen: argparse.Namespace, programs: str) -> Path:
 
 def forget(player: Path) -> None:
     """Change the sample so that its chance follows from nothing: it plays the same, started anew or not."""
-    for source, kept, not_kept in ((player / "player.c", KEPT, NOT_KEPT), (player / "player.toml", RUN, SAME_SEED)):
+    for name, kept, not_kept in CHANGES:
+        source = player / name
         text = source.read_text()
         assert kept in text, f"{source} keeps its chance in another way"
         source.write_text(text.replace(kept, not_kept))

@@ -10,6 +10,7 @@ import click
 import pytest
 
 from referee.cli.main import main
+from tests import warm
 from tests.docs.manual import COMMAND_OF, ROOT, Block, blocks, pages
 
 PAGES = [page for page in pages() if any(block.is_run for block in blocks(page))]
@@ -42,7 +43,7 @@ def run(command: tuple[str, ...], text: str, page: Path, block: Block, statuses:
     scripts = Path(sys.executable).parent
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "COVERAGE"))},
-        "PATH": f"{scripts}:{os.environ['PATH']}",
+        "PATH": f"{warm.program_folder()}:{scripts}:{os.environ['PATH']}",
         "VIRTUAL_ENV": str(scripts.parent),
         "HOME": str(folder / ".home"),
         "CHECKOUT": str(ROOT),
