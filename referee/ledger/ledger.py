@@ -27,7 +27,8 @@ __all__ = ["FILE", "Ledger", "LedgerError", "file_of", "url_of", "without_passwo
 
 _TOURNAMENT: BindParameter[str] = bindparam("tournament")
 _MATCH: BindParameter[str] = bindparam("match")
-_STEPS = select(steps.c.line, steps.c.hash).where(steps.c.tournament == _TOURNAMENT).order_by(steps.c.line)
+_STEPS = select(steps.c.line, steps.c.hash).where(steps.c.tournament == _TOURNAMENT)
+_LAST = select(func.max(steps.c.line)).where(steps.c.tournament == _TOURNAMENT)
 _ENTRANTS = select(func.count()).where(entrants.c.tournament == _TOURNAMENT)
 _COUNTS = select(results.c.line).where(
     results.c.tournament == _TOURNAMENT,
@@ -91,8 +92,10 @@ class Ledger:
         self._readers = self._engine.execution_options(is_reader=True)
         self._held: Connection | None = None
         """Of the transaction that all writing belongs to, within `at_once`."""
+        self._last: dict[str, int] = {}
+        """Tournament -> line of the last step that is kept, as far as it was asked for."""
         self._hashes: dict[str, dict[int, str]] = {}
-        """Tournament -> line of its record -> the hash of it, of all steps that are kept."""
+        """Tournament -> line -> hash of all steps that were kept before; gone with the first new step."""
         with self._reading() as connection:
             has_tables = is_made(connection)
         if not has_tables:
@@ -113,6 +116,7 @@ class Ledger:
                 self._held = connection
                 yield
         except BaseException:
+            self._last.clear()
             self._hashes.clear()
             raise
         finally:
@@ -154,10 +158,9 @@ class Ledger:
         Raises:
             LedgerError: the tournament was not founded, or took another course.
         """
-        hashes = self._hashes_of(tournament)
         line = step.line
-        if line <= next(reversed(hashes), 0):
-            if hashes.get(line) != step.hash:
+        if line <= self._last_of(tournament):
+            if self._hashes_of(tournament).get(line) != step.hash:
                 raise LedgerError(
                     f"the ledger {shown(self._engine)} has another course of {tournament} from line {line} on, "
                     "and is left as it is; when this referee has ended, make it again from the record: "
@@ -169,7 +172,8 @@ class Ledger:
                 self._add(connection, table, tournament, [{**row, "line": line} for row in rows])
             self._add_joined(connection, tournament, step)
             self._supersede(connection, tournament, step)
-        hashes[line] = step.hash
+        self._last[tournament] = line
+        self._hashes.pop(tournament, None)
 
     def adopt(self, other: "Ledger", *, but: str) -> None:
         """Copy all tournaments of another ledger into this one, except one.
@@ -245,16 +249,23 @@ class Ledger:
                     row = {"match": match, "line": step.line, "reason": command.why, "ruled_by": ruled_by}
                     self._add(connection, supersessions, tournament, [row])
 
-    def _hashes_of(self, tournament: str) -> dict[int, str]:
-        """Return line -> hash of all steps that are kept of a tournament, in their order; they are read once.
+    def _last_of(self, tournament: str) -> int:
+        """Return the line of the last step that is kept of a tournament; 0 if there is none.
 
         Raises:
             LedgerError: the tournament was not founded.
         """
-        if tournament not in self._hashes:
+        if tournament not in self._last:
             with self._reading() as connection:
                 if self._known(connection, tournament) is None:
                     raise LedgerError(f"the ledger {shown(self._engine)} has no tournament {tournament!r}")
+                self._last[tournament] = connection.execute(_LAST, {"tournament": tournament}).scalar() or 0
+        return self._last[tournament]
+
+    def _hashes_of(self, tournament: str) -> dict[int, str]:
+        """Return line -> hash of all steps that are kept of a tournament; they are read once."""
+        if tournament not in self._hashes:
+            with self._reading() as connection:
                 found = connection.execute(_STEPS, {"tournament": tournament})
                 self._hashes[tournament] = {row.line: row.hash for row in found}
         return self._hashes[tournament]
