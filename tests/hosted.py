@@ -7,6 +7,7 @@ import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -23,14 +24,22 @@ def start_host(contest: Path) -> "tuple[subprocess.Popen[str], str]":
     command = [sys.executable, "-m", "referee", "host", str(contest), *address]
     host = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert host.stderr is not None
+    said = ""
     while "site is on" not in (line := host.stderr.readline()):
-        assert line, "the host ended before it listened"
+        said += line
+        assert line, f"the host ended before it listened: {said}"
     return host, line.split()[-1]
 
 
 @contextmanager
-def hosting(contest: Path, number: signal.Signals, says: str = "") -> Iterator[str]:
-    """Host a contest, and yield where its site is; end it by a signal. It says something, then that it stops."""
+def hosting(contest: Path, number: signal.Signals, says: str | None = "") -> Iterator[str]:
+    """Host a contest, and yield where its site is; end it by a signal.
+
+    Args:
+        contest: its folder.
+        number: of the signal.
+        says: what it says before it says that it stops; None: whatever it is.
+    """
     host, site = start_host(contest)
     with host:
         assert host.stderr is not None
@@ -39,7 +48,8 @@ def hosting(contest: Path, number: signal.Signals, says: str = "") -> Iterator[s
         finally:
             host.send_signal(number)
             told = host.stderr.read()
-    assert (host.returncode, told) == ((-9, "") if number == signal.SIGKILL else (0, says + STOPPED))
+    told = told if says is not None else STOPPED * told.endswith(STOPPED)
+    assert (host.returncode, told) == ((-9, "") if number == signal.SIGKILL else (0, (says or "") + STOPPED))
 
 
 def shown_until(site: str, holds: Callable[[Any], bool]) -> Any:
@@ -75,7 +85,8 @@ class Person:
 
     def __init__(self, contest: Path, file: str, name: str) -> None:
         self.token = add_tokens(contest / file, [name], may_renew=True)[name]
-        self._opener = build_opener(HTTPCookieProcessor())
+        self._cookies = CookieJar()
+        self._opener = build_opener(HTTPCookieProcessor(self._cookies))
         self._site = ""
 
     def sign_in(self, site: str) -> str:
@@ -87,6 +98,10 @@ class Person:
         """Return what is at an address."""
         with self._opener.open(f"{self._site}/{path}", timeout=60) as answer:
             return bytes(answer.read())
+
+    def cookie(self, name: str) -> str:
+        """Return a cookie that the site has given."""
+        return next(cookie.value or "" for cookie in self._cookies if cookie.name == name)
 
     def follow(self, path: str) -> Iterator[bytes]:
         """Yield the events of an address."""

@@ -1,17 +1,21 @@
 """How the site answers: with a page, a file, a service's reply, or another address."""
 
 import os
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from twisted.protocols.basic import FileSender
+from twisted.internet.defer import Deferred
 from twisted.web.http import CACHED
 
 from ..net.http_messages import Reply
+from .flow import flow
 from .published import TYPES
 
 HTML = TYPES[".html"]
+_PIECE_BYTES = 1 << 18
+"""Of a file, that are read at once."""
 
 
 def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
@@ -36,7 +40,12 @@ def sent_file(request: Any, path: Path) -> Any:
     if request.setLastModified(status.st_mtime) is CACHED or request.method == b"HEAD":
         file.close()
         return b""
-    return FileSender().beginFileTransfer(file, request).addBoth(lambda _: file.close())
+    return Deferred.fromCoroutine(_flow(request, file))
+
+
+async def _flow(request: Any, file: BinaryIO) -> None:
+    with file:
+        await flow(request, iter(partial(file.read, _PIECE_BYTES), b""))
 
 
 def sent_on(request: Any, address: str) -> bytes:

@@ -2,7 +2,7 @@
 
     DIR/NAME                          link to the player's folder of the present version: the latest one that passed,
                                       or an older one that its author went back to
-    DIR/.versions/NAME/0001/          archive.tar.gz, player/ (unpacked from it, never written to again),
+    DIR/.versions/NAME/0001/          archive.tar.gz, player/ (unpacked from it; builds add what they make),
                                       version.json, report.json
     DIR/.versions/NAME/choice.json    the version that its author went back to, if any
 

@@ -11,6 +11,7 @@ BENCHMARKS = (
     "fairness",
     "fuzz",
     "host_kills",
+    "hostile_visitors",
     "hosts",
     "kills",
     "leaks",

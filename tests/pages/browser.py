@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.wait import WebDriverWait
 
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
@@ -72,6 +73,21 @@ class Page:
     def choose(self, identifier: str, path: Path) -> None:
         """Choose a file."""
         self._browser.find_element("id", identifier).send_keys(str(path))
+
+    def write(self, identifier: str, text: str) -> None:
+        """Write into a field."""
+        self._browser.find_element("id", identifier).send_keys(text)
+
+    def select(self, identifier: str, value: str) -> None:
+        """Choose one of a list."""
+        self.run("document.getElementById(arguments[0]).value = arguments[1]", identifier, value)
+
+    def send(self, action: str) -> None:
+        """Send a form off, with the button of the last one that leads to an address; the answer is there then."""
+        self.run("window.isSent = true")
+        self._browser.find_elements("css selector", f"form[action='{action}'] button")[-1].click()
+        is_there = "return !window.isSent && document.readyState === 'complete'"
+        WebDriverWait(self._browser, 60, poll_frequency=0.05).until(lambda _: self.run(is_there))
 
     def press(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""

@@ -21,7 +21,7 @@ from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page, search_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
-from referee.site import doors, member_api, signing_up
+from referee.site import doors, flow, member_api, signing_up
 from referee.site.authors import practice
 from referee.site.bodies import Bodies
 from referee.site.cards import ContestCard, Leader, OpenMatch, SignUp, TournamentCard
@@ -180,7 +180,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, practice, doors, organiser_pages, signing_up, member_api):
+        for module in (api, flow, practice, doors, organiser_pages, signing_up, member_api):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()

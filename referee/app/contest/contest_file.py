@@ -15,6 +15,8 @@ from ..tournament_file.plan import TournamentPlan, read_tournament
 from ..tournament_file.sheet import Section, Sheet, ValueKind
 
 CONTEST = "contest.toml"
+SUBMISSIONS = "submissions"
+"""Folder of what authors handed in; made if missing."""
 _TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max_length=100)], "a text of one line")
 _TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
 _PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
@@ -128,12 +130,13 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         registry: the plugins.
 
     Raises:
-        NoContest: there is none.
+        NoContest: there is none, or its folder can't be written.
         BadTournamentFile: one of the files has mistakes; the error holds all of that file.
     """
     path = folder.absolute() / CONTEST
     if not path.is_file():
         raise NoContest(f"{folder} has no {CONTEST}; `referee host --example {folder}` writes one that runs at once")
+    _make(path.parent / SUBMISSIONS)  # a tournament may name it before anybody has handed in
     sheet = Sheet(path)
     top = sheet.section(sheet.values)
     contest = Contest(
@@ -148,6 +151,13 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
     _check_distinct(sheet, contest.tournaments)
     sheet.finish()
     return contest
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise NoContest(f"can't write {folder}: {error.strerror}") from None
 
 
 def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[ScheduledTournament]:

@@ -23,8 +23,8 @@ from ...submissions.store import Store
 from ..receiving import check_command, telling
 from ..running import run_reactor
 from ..services import RefereeOptions, find_sealer, monitoring
-from .contest_file import Contest
-from .intake import SUBMISSIONS, Intake
+from .contest_file import SUBMISSIONS, Contest
+from .intake import Intake
 from .loop_lag import LoopLag
 from .organising import Organising
 from .practice import Practice, RefereeProgram

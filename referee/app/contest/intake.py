@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
 """Files of tokens; made if missing, with nobody in them. An invitation's token is the code that whoever has it signs up
 with."""
-SUBMISSIONS = "submissions"
-"""Folder of what authors handed in."""
 LOGS = "logs"
 """Folder whose records authors are shown their own matches of."""
 

@@ -1,16 +1,17 @@
 """The pages of the organiser: tournaments, rulings, authors, the machine, the log, and everything as one archive."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.internet.defer import maybeDeferred
 from twisted.internet.threads import deferToThread
 
 from ...errors import RefereeError
 from ...pages.desk_pages import DeskPages
 from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
+from ..flow import flow
 from ..person_streams import PersonStreams, followed
 from ..sessions import Role
 from .desk import OrganiserDesk
@@ -92,7 +93,7 @@ class OrganiserPages:
         sent(request, "application/x-tar", b"")
         request.setHeader("Content-Disposition", 'attachment; filename="contest.tar"')
         if request.method != b"HEAD":
-            await _flow(request, self._desk.archive(visit.person.name))
+            await flow(request, self._desk.archive(visit.person.name))
         return b""
 
     async def _start(self, visit: Visit, name: str) -> bytes:
@@ -130,43 +131,3 @@ class OrganiserPages:
 def _refused(visit: Visit) -> Visit:
     visit.request.setResponseCode(HTTPStatus.CONFLICT)
     return visit
-
-
-async def _flow(request: Any, parts: Iterator[bytes]) -> None:
-    """Send parts as fast as they are taken; what makes them runs in threads."""
-    gate = _Gate()
-    request.registerProducer(gate, True)
-    try:
-        while (part := await deferToThread(next, parts, None)) is not None:
-            await gate.opened()
-            request.write(part)
-    finally:
-        request.unregisterProducer()
-
-
-class _Gate:
-    """Is shut while a connection takes no more; a push producer of Twisted's."""
-
-    def __init__(self) -> None:
-        self._is_open = True
-        self._waiting: Deferred[None] | None = None
-
-    async def opened(self) -> None:
-        """Wait until it is open."""
-        if not self._is_open:
-            self._waiting = Deferred()
-            await self._waiting
-
-    def pauseProducing(self) -> None:
-        """Shut; called by Twisted."""
-        self._is_open = False
-
-    def resumeProducing(self) -> None:
-        """Open; called by Twisted."""
-        self._is_open = True
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            waiting.callback(None)
-
-    def stopProducing(self) -> None:
-        """Do nothing: its request is cancelled. Called by Twisted."""

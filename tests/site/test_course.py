@@ -1,0 +1,61 @@
+"""A contest's whole course in a browser, as an author, an organiser and a visitor go through it."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ..hosted import hosting, shown_until
+from ..pages.browser import Page, start_browser
+from .course import Course
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Iterator[Course]:
+    """Give a contest that is not hosted yet, and a browser."""
+    (tmp_path / "profile").mkdir()
+    driver = start_browser(tmp_path / "profile")
+    yield Course(tmp_path, Page(driver))
+    driver.quit()
+
+
+def test_three_people_go_through_a_contest(course: Course) -> None:
+    """From a broken program to a final that was paused, ruled on and followed on a phone; no page complains."""
+    with hosting(course.contest, signal.SIGTERM, says=None) as site:
+        course.goes_on(site)
+        assert "waits for its time" in course.visitor().text("#tournament-final")
+        failed = course.hand_in(course.broken, "failed")
+        assert "oops" in failed.text(".steps .facts")
+        assert "How to mend it" in failed.texts(".steps dt")
+        assert "plays" in course.hand_in(course.mended, "passed").text("#state")
+        assert "place" in course.practise().text("#live td a")
+
+        course.decide("start")
+        live = course.visitor("live")
+        live.wait_until(
+            "document.querySelector('.board svg') && document.querySelector('.lines')?.innerText.includes('ada')"
+        )
+        assert live.run("return document.documentElement.scrollWidth") == 390
+        match = live.text(".table .facts").split()[0]
+        shown_until(site, lambda final: match not in {each["match"] for each in final["open_matches"]})
+        course.decide("pause")
+        assert "the wire broke" in course.award(match, "the wire broke").text(".deeds")
+        course.decide("start")
+        shown_until(site, lambda final: final["state"] == "is over")
+
+        assert "is over" in course.visitor().text("#tournament-final")
+        report = course.visitor("tournaments/final/report.html")
+        assert "the wire broke" in report.text("body")
+        replay = course.visitor(f"tournaments/final/replays/{match}.html")
+        assert "ada was expelled in turn" in replay.text(".expulsion h2")
+        replay.run("document.querySelector('a[href^=\"verify.html\"]').click()")
+        replay.wait_until("document.querySelector('#verified dt')")
+        assert replay.texts("#verified dt")[0] == "holds"
+
+        matches = course.author("author/matches")
+        matches.run("document.querySelector('td .failed').closest('tr').querySelector('a').click()")
+        matches.wait_until("document.getElementById('expelled')")
+        assert "crashed" in matches.text("#expelled")
+        assert "I give up" in matches.text("[aria-labelledby=printed]")
+        assert matches.complaints() == []
