@@ -87,10 +87,8 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
-        calm, wild = (
-            kills.prepared(place / kind, argparse.Namespace(tables=1, matches=chosen.matches), "anew")
-            for kind in ("calm", "wild")
-        )
+        player, terms = kills.built(place / "player"), argparse.Namespace(tables=1, matches=chosen.matches)
+        calm, wild = (kills.prepared(place / kind, player, terms, "anew") for kind in ("calm", "wild"))
         kills.run(calm)
         os.environ[VARIABLE] = str(wild.with_name("key"))
         (wild.with_name(CONTEST)).write_text(FILE)

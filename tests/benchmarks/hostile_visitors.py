@@ -25,7 +25,7 @@ from referee.submissions.archive import MAX_PACKED_BYTES
 from referee.submissions.store import Store
 
 from ..hosted import Person, shown_until, start_host
-from .kills import prepared
+from .kills import built, prepared
 
 CONTEST_FILE = 'title = "Besieged"\nspectators = "board only"\npractice = true\n[[tournaments]]\nfile = "kills.toml"\n'
 AT_A_TIME = 48
@@ -265,7 +265,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        path = prepared(Path(folder, "contest"), argparse.Namespace(tables=1, matches=5000), "anew")
+        player, terms = built(Path(folder, "player")), argparse.Namespace(tables=1, matches=5000)
+        path = prepared(Path(folder, "contest"), player, terms, "anew")
         os.environ[VARIABLE] = str(path.with_name("key"))
         path.with_name(CONTEST).write_text(CONTEST_FILE)
         found = Found()
