@@ -15,24 +15,30 @@ from pathlib import Path
 
 from .opened import FOLDER, opened
 from .removal import remove, remove_within
+from .tree import MIB
 
 MARK = ".referee-scratch"
 _PREFIX = "referee-"
+_MEMORY = "/dev/shm"  # noqa: S108  # what is made there is this user's alone
+_MOST_BYTES, _LEFT_BYTES = MIB, 64 * MIB
+"""What goes into memory unasked, and what is still free there before it does."""
 
 
 @contextmanager
-def scratch(purpose: str) -> Iterator[Path]:
-    """Make a folder that nobody else can reach, in the system's folder for temporary files, and remove it at the end.
+def scratch(purpose: str, top: str | None = None) -> Iterator[Path]:
+    """Make a folder that nobody else can reach, and remove it at the end.
 
     Args:
         purpose: becomes part of its name.
+        top: where it is made; None: in the system's folder for temporary files.
 
     Raises:
         OSError: it can't be made.
     """
+    top = top or tempfile.gettempdir()
     with suppress(OSError):  # another one's rest is no reason to do nothing
-        _remove_rests(tempfile.gettempdir())
-    folder, lock = _made(purpose)
+        _remove_rests(top)
+    folder, lock = _made(purpose, top)
     try:
         yield folder
     finally:
@@ -41,10 +47,26 @@ def scratch(purpose: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _made(purpose: str) -> tuple[Path, int]:
+def memory_for(size_bytes: int) -> str | None:
+    """Return where files of a program may lie in memory; None if there is no such place, or `TMPDIR` names another.
+
+    Args:
+        size_bytes: how large they are together.
+    """
+    if size_bytes > _MOST_BYTES or "TMPDIR" in os.environ:
+        return None
+    try:
+        found, status = os.statvfs(_MEMORY), os.stat(_MEMORY)  # noqa: PTH116  # no path is made for it
+    except OSError:
+        return None
+    has_room = found.f_bavail * found.f_frsize >= _LEFT_BYTES and os.access(_MEMORY, os.W_OK | os.X_OK)
+    return _MEMORY if has_room and not found.f_flag & os.ST_NOEXEC and _is_safe(status) else None
+
+
+def _made(purpose: str, top: str) -> tuple[Path, int]:
     """Return a new folder, and the descriptor that locks it."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
+        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-", dir=top))
         lock = os.open(folder / MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.fstat(lock).st_nlink:

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..files.copies import copied
-from ..files.scratch import scratch
-from ..files.tree import opened_folder
+from ..files.copies import LeftOut, copied
+from ..files.scratch import memory_for, scratch
+from ..files.tree import opened_folder, walk
 from .file_view import FileAccess, private_to
 from .player_spec import Launch, telling_whose
 from .program import Confinement
 from .visible_paths import is_shared
+
+_PAGE_BYTES = 4096
+"""What an entry takes at least."""
 
 
 def is_copied(launch: Launch, confinement: Confinement) -> bool:
@@ -44,7 +47,9 @@ def own_copy(launch: Launch, confinement: Confinement, access: FileAccess) -> It
     theirs = (folder for folder in access.others if not launch.where.is_relative_to(folder))
     hidden = (*confinement.hidden, *access.hidden, *theirs)
     left_out = private_to(launch.where, hidden, confinement.private_names)
-    with scratch("player") as above:
+    with telling_whose(launch.place, "copied"):
+        place = memory_for(_size_bytes(launch.place, left_out))
+    with scratch("player", place) as above:
         folder = above / "copy"
         try:
             folder.mkdir()
@@ -54,3 +59,8 @@ def own_copy(launch: Launch, confinement: Confinement, access: FileAccess) -> It
             detail = f"{error.strerror}: {launch.place} is copied into {above} for a match"
             raise OSError(error.errno, f"{detail}; TMPDIR may name another place") from None
         yield folder
+
+
+def _size_bytes(folder: Path, left_out: LeftOut) -> int:
+    """Return how much memory a copy takes, about: a few small files are copied there in a third of the time."""
+    return sum(node.status.st_size + _PAGE_BYTES for node in walk(folder, left_out=left_out))

@@ -45,6 +45,28 @@ def test_a_copy_has_what_is_the_player_s_own(tmp_path: Path) -> None:
     assert not other.parent.exists()
 
 
+@pytest.mark.parametrize(
+    ("large", "named", "is_in_memory"), [(0, False, True), (1 << 20, False, False), (0, True, False)]
+)
+def test_a_small_copy_lies_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, large: int, named: bool, is_in_memory: bool
+) -> None:
+    """Unless the organiser has named a place for it."""
+    memory = tmp_path / "memory"
+    memory.mkdir(0o700)
+    monkeypatch.setattr("referee.files.scratch._MEMORY", str(memory))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("TMPDIR", raising=False)
+    if named:
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+    launch = player(tmp_path / "ada")
+    (launch.where / "table").write_bytes(bytes(large))
+    with own_copy(launch, BOXED, FileAccess()) as copy:
+        assert copy is not None
+        assert copy.is_relative_to(memory) == is_in_memory
+    assert list(memory.iterdir()) == []
+
+
 def test_private_names_are_left_out(tmp_path: Path) -> None:
     """What is private in a folder, by its name there, is not copied."""
     launch = player(tmp_path / "ada")
