@@ -22,6 +22,7 @@ class OwnProcess:
         errors: takes its stderr.
         cwd: its working directory; None: this process's.
         env: added to the environment, of which it gets all but a token of the user's.
+        pass_fds: descriptors that it gets.
 
     Raises:
         OSError: it can't be started.
@@ -35,10 +36,12 @@ class OwnProcess:
         errors: int | IO[bytes],
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        pass_fds: tuple[int, ...] = (),
     ) -> None:
         inherited = {name: value for name, value in os.environ.items() if name != "REFEREE_TOKEN"}
         argv = ProcessCommand(tuple(if_alive(command)))
-        process = start(argv, cwd=cwd, env={**inherited, **(env or {})}, output=output, errors=errors)
+        whole_env = {**inherited, **(env or {})}
+        process = start(argv, cwd=cwd, env=whole_env, output=output, errors=errors, pass_fds=pass_fds)
         self.output = process.stdout
         """What it writes on stdout, if that is a pipe."""
         self._child = ChildProcess(process)

@@ -1,4 +1,4 @@
-"""A person's seat on a page of the browser: what the page shows and asks, on this machine alone."""
+"""A person's seat on a page of the browser, on this machine alone."""
 
 import hmac
 import secrets
@@ -17,53 +17,22 @@ from werkzeug.exceptions import HTTPException
 from ..clock import Port
 from ..net.http_messages import JSON
 from ..net.links.addresses import listen, stopped
-from ..pages.drawing import with_names
-from ..pages.rendering import page
 from ..site.answers import HTML, sent
 from ..site.bodies import NO_ROOM
 from ..site.event_streams import EventStreams
+from ..site.seats import Act, Seat, act_of, seat_page
 from ..site.visitors import Visitors
 from .seat import PersonSeat
+from .showing import PACE_S, SeatPage
 
 ADDRESS = "tcp:0:interface=127.0.0.1"
 TOKEN_BYTES = 24
-PACE_S = 0.05
-"""Between two snapshots: at once, for a person, and yet many steps of programs together."""
-SAID = 60
-"""Lines of what has happened that the page has."""
 _LINGER_S, _POLL_S = 2.0, 0.02
 """How long an open page may take to have the end, and how often it is looked at whether it has."""
-_MAX_OPTION_CHARS = 100
 
 
-class PageState(Struct, frozen=True, kw_only=True):
-    """What the page shows at one moment."""
-
-    version: int
-    """Of two, the one with the higher number is newer."""
-    names: tuple[str, ...]
-    svg: str
-    """The board as the seat may see it; empty before the deal."""
-    turn: int
-    asked: bool
-    """Whether a move is asked for."""
-    touched: tuple[str, ...]
-    options: tuple[str, ...]
-    """What can be chosen next: places of the drawing, and words."""
-    ready: bool
-    """Whether there is a move to hand in."""
-    left_ms: float
-    waiting: str
-    """Whose move is waited for."""
-    said: list[str]
-    over: str
-    """Why this person has nothing more to do; empty: it has."""
-    closed: bool
-    """Whether there will be nothing new."""
-
-
-class SeatPage:
-    """The page of one person.
+class LocalSeat:
+    """The seat of somebody who has a link to it.
 
     Args:
         seat: the person's.
@@ -72,96 +41,48 @@ class SeatPage:
 
     def __init__(self, seat: PersonSeat, clock: Any) -> None:
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._seat = seat
-        self._is_closed = False
-        self._version = 1
-        self.streams = EventStreams(clock, self.snapshot, pace_s=PACE_S)
-        seat.changed = self._changed
+        self.title, self.name = seat.game.title, seat.name
+        self.page = SeatPage(seat)
+        self._streams = EventStreams(clock, self.snapshot, pace_s=PACE_S)
+        self.page.changed = self._streams.changed
 
-    def html(self) -> str:
-        """Return the page; what it shows it asks for."""
-        game = self._seat.game
-        return page("person", None, may_ask=True, title=game.title, name=self._seat.name)
+    def look_on(self, request: Any) -> None:
+        """Tell somebody how everything stands, and all that changes from then on."""
+        self._streams.changed()  # the time that is left is another by now
+        self._streams.add(request)
+
+    def do(self, act: Act) -> None:
+        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
+        self.page.do(act)
 
     def snapshot(self) -> bytes:
         """Return what is to be seen, as JSON."""
-        return msgspec.json.encode(self.state())
-
-    def state(self) -> PageState:
-        """Return what is to be seen."""
-        seat, asked = self._seat, self._seat.choosing
-        return PageState(
-            version=self._version,
-            names=seat.names,
-            svg=self._drawn(),
-            turn=seat.turn,
-            asked=asked is not None,
-            touched=asked.touched if asked else (),
-            options=asked.options if asked else (),
-            ready=asked is not None and asked.move is not None,
-            left_ms=seat.left_s * 1000,
-            waiting=seat.waiting,
-            said=seat.said[-SAID:],
-            over=seat.over,
-            closed=self._is_closed,
-        )
-
-    def do(self, what: str, turn: int, at: int, option: str) -> None:
-        """Do what the person wants; nothing if the page was not the newest, or it makes no sense.
-
-        Args:
-            what: `touch`, `undo` or `hand-in`.
-            turn: number of the turn that the page showed.
-            at: how much was chosen there.
-            option: what is touched.
-        """
-        asked = self._seat.choosing
-        if asked is None or (turn, at) != (self._seat.turn, len(asked.touched)):
-            return
-        if what == "touch":
-            asked.switch(option)
-        elif what == "undo":
-            asked.undo()
-        elif what == "hand-in":
-            self._seat.hand_in()
-        self._changed()
+        return msgspec.json.encode(self.page.state())
 
     async def close(self, reactor: Any) -> None:
         """Tell open pages that there will be nothing new, and wait until they have it."""
-        self._is_closed = True
-        self._changed()
+        self.page.close()
         until_s = reactor.seconds() + _LINGER_S
-        while len(self.streams) and reactor.seconds() < until_s:
+        while len(self._streams) and reactor.seconds() < until_s:
             await deferLater(reactor, _POLL_S)
-        self.streams.close()
-
-    def _changed(self) -> None:
-        self._version += 1
-        self.streams.changed()
-
-    def _drawn(self) -> str:
-        seat = self._seat
-        if seat.position is None:
-            return ""
-        chosen = seat.choosing.steps if seat.choosing else ()
-        return with_names(seat.game.draw_svg(seat.position, (seat.seat,), chosen), seat.names)
+        self._streams.close()
 
 
 class PersonSite(Struct, frozen=True):
     """The pages of all persons at a table, while they are open."""
 
     port: Port
-    pages: Mapping[str, SeatPage]
+    seats: Mapping[str, LocalSeat]
     """By the person's name."""
 
     def link(self, name: str) -> str:
         """Return the address of a person's page: who has it, has the seat."""
-        return f"http://127.0.0.1:{self.port.getHost().port}/{self.pages[name].token}/"
+        return f"http://127.0.0.1:{self.port.getHost().port}/{self.seats[name].token}/"
 
     async def close(self, reactor: Any) -> None:
         """Let open pages have the end, and listen no more."""
-        for seat_page in self.pages.values():
-            await seat_page.close(reactor)
+        for seat in self.seats.values():
+            await seat.close(reactor)
         await stopped(self.port)
 
 
@@ -175,16 +96,16 @@ async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite
     Raises:
         EndpointError: there is no port.
     """
-    pages = {name: SeatPage(seat, reactor) for name, seat in seats.items()}
-    guard = answering(pages)
+    local = {name: LocalSeat(seat, reactor) for name, seat in seats.items()}
+    guard = answering(local)
     port = await listen(reactor, ADDRESS, Visitors(guard, reactor, lambda *_: NO_ROOM))
     guard.port = port.getHost().port
-    return PersonSite(port, pages)
+    return PersonSite(port, local)
 
 
-def answering(pages: Mapping[str, SeatPage]) -> "OwnHost":
-    """Return what answers for pages; it is told the port."""
-    return OwnHost(_routes(pages).resource())
+def answering(seats: Mapping[str, LocalSeat]) -> "OwnHost":
+    """Return what answers for seats; it is told the port."""
+    return OwnHost(_routes(seats).resource())
 
 
 class OwnHost(Resource):
@@ -206,18 +127,18 @@ class OwnHost(Resource):
         return self._inner.render(request)
 
 
-def _routes(pages: Mapping[str, SeatPage]) -> Klein:
+def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
     app = Klein()
 
-    def _of(token: str) -> SeatPage | None:
+    def _of(token: str) -> Seat | None:
         given = token.encode()
-        found = [own for own in pages.values() if hmac.compare_digest(own.token.encode(), given)]
+        found = [own for own in seats.values() if hmac.compare_digest(own.token.encode(), given)]
         return found[0] if found else None
 
     @app.route("/<token>/", methods=["GET"])
     def _page(request: Any, token: str) -> bytes:
         own = _of(token)
-        return _refused(request) if own is None else sent(request, HTML, own.html().encode())
+        return _refused(request) if own is None else sent(request, HTML, seat_page(own).encode())
 
     @app.route("/<token>/events", methods=["GET"])
     def _events(request: Any, token: str) -> Any:
@@ -225,7 +146,7 @@ def _routes(pages: Mapping[str, SeatPage]) -> Klein:
         if own is None:
             return _refused(request)
         sent(request, "text/event-stream", b"")
-        own.streams.add(request)
+        own.look_on(request)
         return Deferred()  # cancelled once nobody looks on
 
     @app.route("/<token>/<what>", methods=["POST"])
@@ -233,9 +154,9 @@ def _routes(pages: Mapping[str, SeatPage]) -> Klein:
         own = _of(token)
         if own is None:
             return _refused(request)
-        turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
-        if turn.isdecimal() and at.isdecimal() and len(turn + at + option) <= _MAX_OPTION_CHARS:
-            own.do(what, int(turn), int(at), option)
+        act = act_of(request, what)
+        if act is not None:
+            own.do(act)
         return sent(request, JSON, own.snapshot())
 
     @app.handle_errors(HTTPException)
@@ -243,9 +164,6 @@ def _routes(pages: Mapping[str, SeatPage]) -> Klein:
         return _refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
 
     return app
-
-
-_ARGUMENTS = (b"turn", b"at", b"option")
 
 
 def _refused(request: Any, code: HTTPStatus = HTTPStatus.NOT_FOUND) -> bytes:

@@ -1,7 +1,8 @@
 """The persons at the table of one match: seats them, tells them what happens, and opens what they play on."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     """Tells a sentence."""
     open: Open | None
     """None: no browser is opened; the link is told anyway."""
+    relay: int | None = None
+    """Descriptor of a socket at whose other end the only person's page is; None: pages are here."""
 
 
 class PersonTable(Observer):
@@ -41,7 +44,7 @@ class PersonTable(Observer):
         around: where the persons are.
 
     Raises:
-        BadRequest: two of them are to share the terminal.
+        BadRequest: two of them are to share the terminal, or a socket.
     """
 
     def __init__(self, game: Game[Any, Any, Any], launches: Sequence[Launch], around: Surroundings) -> None:
@@ -53,6 +56,8 @@ class PersonTable(Observer):
         """By name."""
         if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
             raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
+        if around.relay is not None and sum(launch.person is not None for launch in launches) != 1:
+            raise BadRequest("one person plays at the other end of a socket: give one player as me:")
 
     @contextlib.asynccontextmanager
     async def opened(self, reactor: Any) -> AsyncIterator[list[Occupant]]:
@@ -64,20 +69,32 @@ class PersonTable(Observer):
         self._reactor = reactor
         persons = {launch.name: launch.person for launch in self._launches if launch.person}
         self._seats = {name: PersonSeat(self._game, name, reactor) for name in persons}
+        async with contextlib.AsyncExitStack() as stack:
+            if self._around.relay is None:
+                await self._open_here(persons, stack)
+            else:
+                from .relay import SeatRelay, speak  # noqa: PLC0415  # what makes pages takes long to import
+
+                (seat,) = self._seats.values()
+                relay = SeatRelay(seat, reactor)
+                speak(relay, socket.socket(fileno=self._around.relay), reactor)
+                stack.push_async_callback(relay.close)
+            yield [self._occupant(launch) for launch in self._launches]
+
+    async def _open_here(self, persons: Mapping[str, PersonPlace], stack: contextlib.AsyncExitStack) -> None:
+        """Let persons play on this machine: by name, each where it wants to."""
         for name, where in persons.items():
             if where is PersonPlace.TERMINAL:
                 terminal = TerminalSeat(self._seats[name], self._around.show, self._leave)
-                read_lines(terminal.type, reactor)
+                read_lines(terminal.type, self._reactor)
         on_pages = {name: self._seats[name] for name, where in persons.items() if where is PersonPlace.PAGE}
-        async with contextlib.AsyncExitStack() as stack:
-            if on_pages:
-                from .page import open_site  # noqa: PLC0415  # Klein installs a reactor: only where one runs
+        if on_pages:
+            from .page import open_site  # noqa: PLC0415  # Klein installs a reactor: only where one runs
 
-                site = await open_site(on_pages, reactor)
-                stack.push_async_callback(site.close, reactor)
-                for name in on_pages:
-                    self._show_link(name, site.link(name))
-            yield [self._occupant(launch) for launch in self._launches]
+            site = await open_site(on_pages, self._reactor)
+            stack.push_async_callback(site.close, self._reactor)
+            for name in on_pages:
+                self._show_link(name, site.link(name))
 
     def match_stepped(self, step: MatchStep) -> None:
         """Tell every person."""

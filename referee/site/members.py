@@ -14,13 +14,14 @@ from .answers import HTML, sent
 from .authors.api import add_author_api
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeDesk
+from .authors.seats import AuthorSeats
 from .bodies import Bodies
 from .doors import Doors
 from .member_api import MemberApi
 from .organisers.desk import OrganiserDesk
 from .organisers.pages import OrganiserPages
 from .person_streams import PersonStreams
-from .sessions import Sessions
+from .sessions import Person, Sessions
 from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpDesk
 
@@ -52,12 +53,18 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
         refused: returns the page for what is not to be had.
     """
     doors = Doors(app, members.sessions, refused)
-    SigningIn(members.sessions, members.pages, members.streams.close).register(app)
+
+    def _signed_out(person: Person) -> None:
+        members.streams.close(person)
+        members.practice.leave(person.name)
+
+    SigningIn(members.sessions, members.pages, _signed_out).register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
     MemberApi(members.sessions, members.desk, members.practice, members.now).register(app)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)
+    AuthorSeats(members.practice, refused).register(doors)
     OrganiserPages(members.desk, members.pages, members.streams).register(doors)
 
     @app.handle_errors(Exception)

@@ -9,13 +9,11 @@ from twisted.internet.task import LoopingCall
 
 from .answers import sent
 from .doors import Visit
-from .event_streams import EventStreams
+from .event_streams import LONGEST_S, EventStreams
 from .sessions import Person
 
 LOOK_S = 0.5
 """Between two looks at what there is to be told."""
-LONGEST_S = 600.0
-"""After that all are cut, and come back by themselves: who is not signed in any more does not get in."""
 
 
 class PersonStreams:

@@ -21,6 +21,8 @@ MAX_WAITING = 3
 """Of one author."""
 MAX_KEPT = 100
 """Of one author: with a further one, the oldest goes away."""
+PERSON = "me:"
+"""Before the name of an author who plays in person."""
 PRACTICE = "practice"
 """Folder of all of it, among those of the records: no tournament has that name."""
 _FILE = "challenge.json"
@@ -35,8 +37,8 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """From 1, for each author."""
     tournament: str
     """Whose game, options and time it is played with."""
-    version: int
-    """Of the author's, that plays."""
+    version: int | None
+    """Of the author's, that plays; None: the author plays in person."""
     opponent: str
     """`house:NAME`, or the number of another version of the author's; it has all other seats."""
     asked: str

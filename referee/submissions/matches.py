@@ -1,7 +1,8 @@
 """Whose a match is, and what its author may see of it: read from the records' own bytes.
 
 A seat is an author's if the organiser started the program that the author had handed in: the record's header says from
-which folder. Names that players gave themselves count for nothing. Of matches that are not over nothing is told.
+which folder; and in a practice match of the author's, if the author played in person. Names that players gave
+themselves count for nothing. Of matches that are not over nothing is told.
 """
 
 import os
@@ -20,6 +21,7 @@ from ..record.printed import Printed, last_printed
 from ..record.redacted_record import redacted_lines
 from ..record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
 from ..tournament.spec import REMOTE
+from .challenges import PERSON, PRACTICE
 from .store import PLAYER, VERSIONS
 
 _MAX_LINE_BYTES = 1 << 20
@@ -33,7 +35,7 @@ class Seat(Struct, frozen=True, kw_only=True):
     seat: int
     author: str
     version: int | None
-    """That played; None if the record does not say."""
+    """That played; None if the record does not say, or the author played in person."""
 
 
 class AuthoredMatch(Struct, frozen=True, kw_only=True):
@@ -166,13 +168,15 @@ class AuthorsMatches:
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
             return None
         name = path.relative_to(self._logs).with_suffix("").as_posix()
-        return AuthoredMatch(name=name, header=header, result=result, seats=self._seats(header))
+        return AuthoredMatch(name=name, header=header, result=result, seats=self._seats(header, name))
 
-    def _seats(self, header: Header) -> tuple[Seat, ...]:
+    def _seats(self, header: Header, name: str) -> tuple[Seat, ...]:
         found = []
         for seat, program in enumerate(header.programs or ()):
             if program == REMOTE and header.context is not None and self._remote_by_name:
                 found.append(Seat(seat=seat, author=header.setup.names[seat], version=None))
+            elif program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
+                found.append(Seat(seat=seat, author=program.removeprefix(PERSON), version=None))
             elif own := self._author(header.folder or "/", program):
                 found.append(Seat(seat=seat, author=own[0], version=own[1]))
         return tuple(found)

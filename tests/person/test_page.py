@@ -10,8 +10,9 @@ from twisted.internet.testing import StringTransport
 
 from referee.chance import Dealer
 from referee.person.choosing import Choosing
-from referee.person.page import PageState, SeatPage, answering
+from referee.person.page import LocalSeat, answering
 from referee.person.seat import PersonSeat
+from referee.person.showing import PageState
 from referee.plugins import load
 from referee.site.bodies import NO_ROOM
 from referee.site.visitors import HEADERS, Visitors
@@ -33,7 +34,7 @@ class Table:
         for number, seat in enumerate(self.seats):
             seat.names, seat.seat, seat.position, seat.turn = ("ada", "bob"), number, state, 1
         self.seats[0].choosing = Choosing(GAME, state)
-        self.pages = {seat.name: SeatPage(seat, clock) for seat in self.seats}
+        self.pages = {seat.name: LocalSeat(seat, clock) for seat in self.seats}
         guard = answering(self.pages)
         guard.port = PORT
         self._site = Visitors(guard, clock, lambda *_: NO_ROOM)
@@ -110,7 +111,7 @@ def test_a_move_is_chosen_and_taken_back() -> None:
 def test_nobody_else_is_asked_or_shown_the_hand() -> None:
     """Of two persons each is told its own hand alone, and who is to move."""
     table = Table()
-    ada, bob = (page.state() for page in table.pages.values())
+    ada, bob = (local.page.state() for local in table.pages.values())
     hands = [{"{}|{}".format(*domino) for domino in GAME.view(seat.position, seat.seat).hand} for seat in table.seats]
     for state, own, other in ((ada, hands[0], hands[1]), (bob, hands[1], hands[0])):
         assert all(f'data-place="{domino}"' in state.svg for domino in own)

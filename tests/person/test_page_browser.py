@@ -1,6 +1,7 @@
 """Persons play whole matches in a browser: in each game one by clicks alone against one by keys alone."""
 
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,10 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
+from referee.app.contest.contest_file import CONTEST
+from referee.net.links.tokens import add_tokens
+
+from ..hosted import hosting
 from ..pages.browser import Page, start_browser
 from ..warm import run
 
@@ -161,3 +166,63 @@ def test_a_whole_match_by_clicks_and_by_keys(game: str, browser: webdriver.Chrom
         finally:
             playing.kill()
     assert run(["audit", str(tmp_path)]).returncode == 0
+
+
+CUP = 'game = "quincy"\nentrants = ["house:greedy", "house:random"]\nsandbox = "off"\n[format]\nname = "roundrobin"\n'
+
+
+class Author:
+    """Somebody at a contest's site.
+
+    Args:
+        driver: of the browser.
+        token: that it signs in with.
+    """
+
+    def __init__(self, driver: webdriver.Chrome, token: str) -> None:
+        self._driver = driver
+        self._token = token
+        driver.implicitly_wait(60)  # for the page that a link leads to
+
+    def sign_in(self, site: str) -> None:
+        """Sign in, and go to the practice matches."""
+        self._driver.switch_to.new_window("tab")
+        self._driver.get(f"{site}/sign-in")
+        self._driver.find_element("name", "token").send_keys(self._token, Keys.ENTER)
+        self.follow("Practice")
+
+    def follow(self, link: str) -> None:
+        """Follow a link, or press a button, once it is there."""
+        self._driver.find_element("xpath", f"//*[self::a or self::button][text()='{link}']").click()
+
+    def sit_down(self, link: str) -> str:
+        """Go to the seat, and return its address."""
+        self.follow(link)
+        self._driver.find_element("id", "hand-in")
+        return self._driver.current_url
+
+
+def test_an_author_plays_on_a_contests_site(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    """By keys, through a kill of the host; afterwards the replay is shown, and the record holds."""
+    (tmp_path / CONTEST).write_text(
+        'practice = true\n[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n'
+    )
+    (tmp_path / "cup.toml").write_text(CUP)
+    ada, page = Author(browser, add_tokens(tmp_path / "authors.toml", ["ada"], may_renew=False)["ada"]), Page(browser)
+    with hosting(tmp_path, signal.SIGKILL) as site:
+        ada.sign_in(site)
+        tab = Tab(browser, ada.sit_down("Play it yourself"), "greedy", by_keys=True)
+        while tab.acts < BY_HAND:
+            tab.play()
+    with hosting(tmp_path, signal.SIGTERM, "practice over: author ada, number 1\n") as site:
+        ada.sign_in(site)
+        ada.sit_down("Take your seat")
+        page.run(GO_ON, True)
+        page.wait_until("document.body.classList.contains('over')")
+        assert "won" in page.text("#status")
+        ada.follow("Practice matches")
+        ada.follow("Replay")
+        browser.find_element("xpath", "//*[contains(text(), 'record holds')]")
+        told = [each["message"] for each in page.complaints() if each["level"] == "SEVERE"]
+        assert [message for message in told if site in message] == [], "only the pages of the other host complain"
+    assert run(["audit", str(tmp_path / "logs/practice/ada/0001")]).returncode == 0

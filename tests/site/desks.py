@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -9,6 +10,7 @@ from referee.errors import BadRequest
 from referee.site.api_requests import RequestRefused
 from referee.site.cards import SignUp
 from referee.site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
+from referee.site.seats import Act
 from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 
@@ -98,6 +100,27 @@ class StandInDesk:
         return iter([b"a", b"", b"b"])
 
 
+class StandInSeat:
+    """A seat of ada's that tells little, and keeps what was done."""
+
+    title, name = "The Q game", "ada"
+
+    def __init__(self) -> None:
+        self.done = list[Act]()
+
+    def look_on(self, request: Any) -> None:
+        """Say so."""
+        request.write(b"data: {}")
+
+    def do(self, act: Act) -> None:
+        """Keep it."""
+        self.done.append(act)
+
+    def snapshot(self) -> bytes:
+        """Return an object."""
+        return b"{}"
+
+
 class StandInPractice:
     """Tells everybody of three challenges: one that waits, one that was not played, one that was.
 
@@ -107,7 +130,9 @@ class StandInPractice:
 
     def __init__(self, payload: str) -> None:
         self._payload = payload
-        self.asked = list[tuple[str, ...]]()
+        self.asked = list[tuple[str | None, ...]]()
+        self.own_seat = StandInSeat()
+        self.left = list[str]()
 
     def rules(self) -> Sequence[PracticeRules]:
         """Return one."""
@@ -124,15 +149,24 @@ class StandInPractice:
         first = self.challenges("ada")[0]
         return [(first, self._payload), (replace(first, author="bob"), self._payload)]
 
-    async def challenge(self, author: str, tournament: str, version: str, opponent: str) -> None:
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
         """Keep it, or refuse it if it is for no tournament."""
         if not tournament:
             raise ChallengeRefused(self._payload, self._payload)
         self.asked.append((author, tournament, version, opponent))
+        return 7
 
     def replay(self, author: str, number: str) -> str | None:
         """Return the one of ada's seventh."""
         return "<p>replay</p>" if (author, number) == ("ada", "7") else None
+
+    def seat(self, author: str, number: str) -> StandInSeat | None:
+        """Return that in ada's seventh."""
+        return self.own_seat if (author, number) == ("ada", "7") else None
+
+    def leave(self, author: str) -> None:
+        """Keep it."""
+        self.left.append(author)
 
 
 class StandInSignUp:

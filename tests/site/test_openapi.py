@@ -78,6 +78,7 @@ PAGES = {
     "/author/matches/<path:name>": "/matches/{match}",
     "/author/practice": "/api/practice",
     "/author/practice/<number>/replay": "/matches/{match}/record",
+    "/author/practice/<number>/seat": None,
     "/author/queue": "/api/queue",
     "/organiser": "/api/organiser",
     "/organiser/tournaments/<name>": "/api/organiser",
@@ -86,7 +87,8 @@ PAGES = {
     "/organiser/hosts": "/api/organiser/hosts",
     "/organiser/log": "/api/organiser/log",
 }
-"""Page -> what answers a program the same; None: a program does not sign in, it brings its token with each request."""
+"""Page -> what answers a program the same; None: nothing does, as a program does not sign in, it brings its token with
+each request, nor take a person's seat."""
 NO_PAGES = {"/key.pem", "/organiser/contest.tar", "/tournaments/<name>/<path:rest>"}
 """What is no page of the site's own: files."""
 

@@ -157,8 +157,19 @@ def test_whose_a_seat_is(fields: dict[str, Any], *, by_name: bool, seats: list[t
     header = read_record(GOLDEN / "clean.jsonl").header
     setup = replace(header.setup, names=("one", "two"))
     header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
-    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header)
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header, "cup/1")
     assert found == tuple(Seat(seat=seat, author=author, version=version) for seat, author, version in seats)
+
+
+@pytest.mark.parametrize(
+    ("name", "authors"),
+    [("practice/ada/0001/q-1", ["ada"]), ("practice/adam/0001/q-1", []), ("cup/practice/ada/1", []), ("q-1", [])],
+)
+def test_a_person_is_an_author_in_its_own_practice_alone(name: str, authors: list[str]) -> None:
+    """Elsewhere anybody may have called itself so."""
+    header = replace(read_record(GOLDEN / "clean.jsonl").header, programs=["house:dag", "me:ada"])
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game)._seats(header, name)
+    assert [(seat.seat, seat.author) for seat in found] == [(1, author) for author in authors]
 
 
 def test_lists_are_plain(matches: AuthorsMatches) -> None:

@@ -121,15 +121,14 @@ class HostedContest:
         self._practice = Practice(
             reactor, contest, intake.store, program, self._count_open, intake.checks.changed, note
         )
-        self._practising: Deferred[None] | None = None
+        self._practising: list[Deferred[None]] = []
         self._lag = LoopLag(reactor)
 
     def begin(self) -> None:
         """Begin to play and to publish."""
         for run in self.runs.values():
             run.begin()
-        self._practising = Deferred.fromCoroutine(self._practice.run())
-        self._practising.addErrback(lambda failure: failure.trap(CancelledError))
+        self._practising = self._practice.begin()
         self._publisher.begin()
         self._lag.begin()
 
@@ -140,10 +139,9 @@ class HostedContest:
         self._publisher.stop()
         self._lag.stop()
         ended = [run.stop() for run in self.runs.values()]
-        if self._practising is not None:
-            self._practising.cancel()
-            ended.append(self._practising)
-        await gatherResults(ended)
+        for practising in self._practising:
+            practising.cancel()
+        await gatherResults([*ended, *self._practising])
 
     def _count_open(self) -> int:
         """Return how many rated matches are played."""

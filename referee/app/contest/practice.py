@@ -1,18 +1,20 @@
-"""Practice matches: an author's program against a house player, or against another version of its own.
+"""Practice matches: an author's program, or the author in person, against a house player or a version of the author's.
 
-They are played one at a time, each in a process of its own, and only while the rated matches leave a core: one that is
-in their way is stopped, and goes on from its record. Their records lie beside those of the tournaments, and are part of
-none.
+Each is played in a process of its own, and only while the rated matches leave a core: one that is in their way is
+stopped, and goes on from its record. Of programs one is played at a time; of persons, who leave a core idle for most of
+the time, as many as cores are free. Their records lie beside those of the tournaments, and are part of none.
 """
 
 import os
-import subprocess
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from subprocess import DEVNULL
 from typing import Any, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
-from twisted.internet.defer import CancelledError
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
@@ -23,19 +25,26 @@ from ...pages.replay_frames import fold_record
 from ...pages.replay_page import replay_page
 from ...plugins import installed
 from ...record.reader import Record
-from ...submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
+from ...submissions.challenges import PERSON, PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from ...submissions.store import Store, VersionState
 from ..tournament_file.plan import TournamentPlan
 from .contest_file import Contest
 from .intake import LOGS
 from .practice_match import confinement_options, find_record, match_options
+from .seats import HostedSeat, HostedSeats
 
 LOOK_S = 1.0
 """Between two looks at what there is to play, and whether it is in the way of rated matches."""
 CALM_LOOKS = 5
 """So many in a row have found a core free before a match begins: a tournament fills a table again within that."""
 LIMIT_S = 1800.0
-"""For a match, from its beginning or from when it went on."""
+"""For a match of programs, from its beginning or from when it went on."""
+PERSON_LIMIT_S = 3600.0
+"""The same where a person plays."""
+MOST_PERSONS = 8
+"""Who play at a time, however many cores there are."""
+AWAY_S = 1800.0
+"""A seat that nobody has taken for so long is given up."""
 GRACE_S = 10.0
 """Between asking a match to stop and killing it: it writes its record and ends its programs."""
 RETRY_S = 30.0
@@ -90,9 +99,9 @@ class Practice:
         self._changed = changed
         self._note = note
         self._cores = os.cpu_count() or 1
-        self._calm_looks = 0
-        self._current: Challenge | None = None
-        """That is played now."""
+        self._playing: dict[str, Challenge] = {}
+        """What is played now, by its place."""
+        self._seats = HostedSeats(reactor, self._title, self._why_person)
 
     # --- what authors see and do
 
@@ -106,25 +115,45 @@ class Practice:
 
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
-        return [(challenge, self._why(ahead)) for ahead, challenge in enumerate(self._challenges.waiting())]
+        return list(self._waiting())
 
-    def _why(self, ahead: int) -> str:
-        """Return how a challenge stands that has so many before it."""
-        if self._current is not None and ahead == 0:
+    def _waiting(self) -> Iterator[tuple[Challenge, str]]:
+        ahead: Counter[bool] = Counter()
+        for challenge in self._challenges.waiting():
+            has_person = challenge.version is None
+            yield challenge, self._why_person(challenge) if has_person else self._why(challenge, ahead[has_person])
+            ahead[has_person] += 1
+
+    def _why(self, challenge: Challenge, ahead: int) -> str:
+        """Return how a challenge of a program stands that has so many before it."""
+        if challenge.place in self._playing:
             return "is played now"
         if ahead:
             return f"waits for the {ahead} before it: one is played at a time"
-        if self._is_crowded():
-            return f"waits until a core is free: rated matches take all {self._cores}"
+        return self._when(0)
+
+    def _why_person(self, challenge: Challenge) -> str:
+        """Return how a challenge of a person stands."""
+        if challenge.place in self._playing:
+            return "is played now"
+        if self._seats.of(challenge).away_s:
+            return "begins when its author takes the seat"
+        if self._plays(challenge.author):
+            return "waits for the one that its author plays now"
+        return self._when(sum(each.version is None for each in self._playing.values()))
+
+    def _when(self, beside: int) -> str:
+        if self._is_crowded(beside):
+            return f"waits until a core is free: others' matches take all {self._cores}"
         return "begins within seconds, unless rated matches take all cores"
 
-    async def challenge(self, author: str, tournament: str, version: str, opponent: str) -> None:
-        """Ask for a practice match.
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
+        """Ask for a practice match, and return its number.
 
         Args:
             author: who asks.
             tournament: by whose rules.
-            version: number of the author's version that plays.
+            version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
 
         Raises:
@@ -141,12 +170,13 @@ class Practice:
                 raise ChallengeRefused(f"that house player does not play {plan.spec.game}", f"choose one of: {who}")
         else:
             opponent = str(await deferToThread(self._passed, author, opponent))
-        own = await deferToThread(self._passed, author, version)
+        own = None if version is None else await deferToThread(self._passed, author, version)
         asked = Challenge(
             author=author, number=0, tournament=tournament, version=own, opponent=opponent, asked=wall_clock()
         )
-        self._challenges.add(asked)
+        number = self._challenges.add(asked).number
         self._changed(author)
+        return number
 
     def replay(self, author: str, number: str) -> str | None:
         """Return the page that shows a match of the author's again; None if there is none that is over.
@@ -154,9 +184,25 @@ class Practice:
         Raises:
             RecordError: its record does not hold.
         """
-        found = [each for each in self._challenges.of(author) if str(each.number) == number]
-        record = find_record(self._challenges.folder(found[0])) if found else None
+        found = self._found(author, number)
+        record = None if found is None else find_record(self._challenges.folder(found))
         return replay_page(fold_record(record, installed().game)) if _is_over(record) else None
+
+    def seat(self, author: str, number: str) -> HostedSeat | None:
+        """Return an author's own seat in a match; None if there is none."""
+        found = self._found(author, number)
+        return None if found is None or found.version is not None else self._seats.of(found)
+
+    def leave(self, author: str) -> None:
+        """Tell an author nothing any more: nobody knows which of its windows has signed out."""
+        self._seats.leave(author)
+
+    def _found(self, author: str, number: str) -> Challenge | None:
+        return next((each for each in self._challenges.of(author) if str(each.number) == number), None)
+
+    def _title(self, challenge: Challenge) -> str:
+        plan = self._plans.get(challenge.tournament)
+        return "Practice match" if plan is None else installed().game(plan.spec.game).title
 
     def _passed(self, author: str, number: str) -> int:
         is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
@@ -167,35 +213,71 @@ class Practice:
 
     # --- playing
 
-    async def run(self) -> None:
-        """Play what there is to play until this is cancelled; what is played then goes on in the next run.
+    def begin(self) -> "list[Deferred[None]]":
+        """Play what there is to play; what is played when that is cancelled goes on in the next run.
 
-        Raises:
-            CancelledError: it was cancelled.
+        Returns:
+            What is to be cancelled, and fires once all is ended.
         """
+        lanes = [self._run(has_person=False, beside=0)]
+        lanes += [self._run(has_person=True, beside=beside) for beside in range(min(self._cores, MOST_PERSONS))]
+        running = [Deferred.fromCoroutine(lane) for lane in lanes]
+        for each in running:
+            each.addErrback(lambda failure: failure.trap(CancelledError))
+        return running
+
+    async def _run(self, *, has_person: bool, beside: int) -> None:
+        """Play one match after the other, of persons or of programs.
+
+        Args:
+            has_person: which of both.
+            beside: so many others may be played beside it, which take a core each.
+        """
+        calm_looks = 0
         while True:
             await deferLater(self._reactor, LOOK_S)
-            self._calm_looks = 0 if self._is_crowded() else self._calm_looks + 1
-            waiting = self._challenges.waiting()
-            if waiting and self._calm_looks >= CALM_LOOKS:
-                await self._tried(waiting[0])
+            calm_looks = 0 if self._is_crowded(beside) else calm_looks + 1
+            due = next(self._due(has_person=has_person), None) if calm_looks >= CALM_LOOKS else None
+            if due is not None:
+                await self._tried(due, beside)
+                calm_looks = 0
 
-    def _is_crowded(self) -> bool:
-        return self._rated() >= self._cores
+    def _due(self, *, has_person: bool) -> Iterator[Challenge]:
+        """Yield what may be played now, or given up, in its order."""
+        for challenge in self._challenges.waiting():
+            if (challenge.version is None) != has_person or challenge.place in self._playing:
+                continue
+            if not has_person or self._is_there(challenge):
+                yield challenge
 
-    async def _tried(self, challenge: Challenge) -> None:
+    def _is_there(self, challenge: Challenge) -> bool:
+        """Tell whether a person is at the seat, and at no other one, or has not been for too long."""
+        return not (0 < self._seats.of(challenge).away_s < AWAY_S or self._plays(challenge.author))
+
+    def _plays(self, author: str) -> bool:
+        """Tell whether an author plays in person."""
+        return any(each.author == author and each.version is None for each in self._playing.values())
+
+    def _is_crowded(self, beside: int) -> bool:
+        """Tell whether no core is free, if so many other practice matches take one."""
+        return self._rated() + beside >= self._cores
+
+    async def _tried(self, challenge: Challenge, beside: int) -> None:
+        self._playing[challenge.place] = challenge
         try:
-            await self._play(challenge)
+            await self._play(challenge, beside)
         except CancelledError:
             raise
         except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' matches are played
             self._note("practice-failed", author=challenge.author, number=challenge.number, error=repr(error))
             await deferLater(self._reactor, RETRY_S)
         finally:
-            self._current = None
-            self._changed(challenge.author)
+            del self._playing[challenge.place]
+            if challenge.version is None:
+                self._seats.of(challenge).rest()
+            self._tell(challenge.author)
 
-    async def _play(self, challenge: Challenge) -> None:
+    async def _play(self, challenge: Challenge, beside: int) -> None:
         """Play a match, or the rest of it, unless rated matches need its core."""
         folder = self._challenges.folder(challenge)
         record = await deferToThread(find_record, folder)
@@ -206,22 +288,23 @@ class Practice:
             self._conclude(challenge, "its tournament is not played any more, or practice matches are not allowed")
         elif challenge.attempts >= MAX_ATTEMPTS:
             self._conclude(challenge, f"it was cut off {MAX_ATTEMPTS} times, with the referee itself")
+        elif challenge.version is None and self._seats.of(challenge).away_s >= AWAY_S:
+            self._conclude(challenge, f"nobody took the seat for {AWAY_S / 60:.0f} minutes")
         else:
-            await self._play_on(replace(challenge, begun=wall_clock()), plan, record)
+            await self._play_on(replace(challenge, begun=wall_clock()), plan, record, beside)
 
-    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None) -> None:
+    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None, beside: int) -> None:
         """Play a match, or go on from its record, until it is over, or stopped."""
-        self._current = challenge
         self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
-        self._changed(challenge.author)
+        self._tell(challenge.author)
         folder = self._challenges.folder(challenge)
-        how = (
-            match_options(plan, self._players(challenge), folder) if record is None else ("--resume", str(record.path))
-        )
+        how = self._options(challenge, plan) if record is None else ("--resume", str(record.path))
         options = (*how, "--json", *confinement_options(plan), *self._program.options)
-        give_up = self._reactor.seconds() + LIMIT_S
+        limit_s = PERSON_LIMIT_S if challenge.version is None else LIMIT_S
+        give_up = self._reactor.seconds() + limit_s
         try:
-            is_stopped = await self._ended([*self._program.referee, "play", *options], give_up)
+            process = self._begun(challenge, [*self._program.referee, "play", *options])
+            is_stopped = await self._ended(process, give_up, beside)
         finally:
             self._challenges.save(challenge)  # it was not the host that ended
         if _is_over(await deferToThread(find_record, folder)):
@@ -229,30 +312,55 @@ class Practice:
         elif not is_stopped:
             self._conclude(challenge, "the referee could not play it: check this version again, or ask the organiser")
         elif self._reactor.seconds() >= give_up:
-            self._conclude(challenge, f"it was not over after {LIMIT_S / 60:.0f} minutes")
+            self._conclude(challenge, f"it was not over after {limit_s / 60:.0f} minutes")
 
-    async def _ended(self, command: Sequence[str], give_up: float) -> bool:
+    def _options(self, challenge: Challenge, plan: TournamentPlan) -> Sequence[str]:
+        """Return the options by which a match is begun."""
+        folder, has_person = self._challenges.folder(challenge), challenge.version is None
+        return list(match_options(plan, self._players(challenge), folder, has_person=has_person))
+
+    def _begun(self, challenge: Challenge, command: list[str]) -> OwnProcess:
+        """Begin to play a match, or go on; a person's process has a socket to the seat."""
+        descriptors: tuple[int, ...] = ()
+        with ExitStack() as stack:
+            if challenge.version is None:
+                socket = stack.enter_context(self._seats.of(challenge).invite())
+                descriptors = (socket.fileno(),)
+                command = [*command, "--relay", str(socket.fileno())]
+            log = stack.enter_context((self._logs / f"{PRACTICE}.log").open("ab"))
+            return OwnProcess(command, output=DEVNULL, errors=log, pass_fds=descriptors)
+
+    async def _ended(self, process: OwnProcess, give_up: float, beside: int) -> bool:
         """Have a match played; return whether it was stopped before its end: for rated ones, or after its time."""
-        with (self._logs / f"{PRACTICE}.log").open("ab") as log:
-            process = OwnProcess(command, output=subprocess.DEVNULL, errors=log)
         try:
-            while not process.has_ended and not self._is_crowded() and self._reactor.seconds() < give_up:
+            while not process.has_ended and not self._is_crowded(beside) and self._reactor.seconds() < give_up:
                 await deferLater(self._reactor, LOOK_S)
             return not process.has_ended
         finally:
-            self._calm_looks = 0
             await deferToThread(process.end, GRACE_S)
 
     def _players(self, challenge: Challenge) -> tuple[str, str]:
-        """Return how the author's program and its opponent are given."""
-        own, other = str(self._store.player_folder(challenge.author, challenge.version)), challenge.opponent
-        return own, other if other.startswith("house:") else str(
-            self._store.player_folder(challenge.author, int(other))
+        """Return how the author's program, or the author, and the opponent are given."""
+
+        def _version(number: int) -> str:
+            return str(self._store.player_folder(challenge.author, number))
+
+        own, other = challenge.version, challenge.opponent
+        return (
+            f"{PERSON}{challenge.author}" if own is None else _version(own),
+            other if other.startswith("house:") else _version(int(other)),
         )
 
     def _conclude(self, challenge: Challenge, trouble: str | None = None) -> None:
         self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
         self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
+        if challenge.version is None:
+            self._seats.of(challenge).conclude(trouble)
+
+    def _tell(self, author: str) -> None:
+        """Tell that something is another: an author of its own, and persons who wait why they do."""
+        self._changed(author)
+        self._seats.changed()
 
 
 def _is_over(record: Record | None) -> TypeGuard[Record]:

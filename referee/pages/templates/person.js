@@ -3,6 +3,7 @@
 (() => {
   const at = (id) => document.getElementById(id);
   const title = document.title;
+  const body = new URLSearchParams({ form_token: document.querySelector("main").dataset.formToken });
   let shown = { version: 0 };
   let until = 0;
   let byPointer = false;
@@ -18,8 +19,9 @@
   async function send(what, option = "") {
     const query = new URLSearchParams({ turn: shown.turn, at: shown.touched.length, option });
     try {
-      const answer = await fetch(`${what}?${query}`, { method: "POST" });
+      const answer = await fetch(`${what}?${query}`, { method: "POST", body });
       if (answer.ok) show(await answer.json());
+      else at("lost").hidden = false;
     } catch {
       at("lost").hidden = false;
     }
@@ -51,7 +53,7 @@
   }
 
   function status(state) {
-    if (state.over) return state.over;
+    if (state.over || state.still) return state.over || state.still;
     if (!state.asked) return state.waiting ? `${state.waiting} is to move` : "Waiting for the others";
     if (!state.touched.length) return "Your move: choose what is lit";
     const chosen = state.touched.join(" · ");

@@ -17,13 +17,16 @@ from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
 from ..organisers.desk import QueueLine, seen_by
 from ..sessions import Role
+from .seats import SeatDesk
 
 HOME, QUEUE = "/author/practice", "/author/queue"
+IN_PERSON = "person"
+"""Who plays, in the form: the author, and none of its versions."""
 _LISTS = ("submissions", "matches")
 """What the page is made of, as the service tells it."""
 
 
-class PracticeDesk(Protocol):
+class PracticeDesk(SeatDesk, Protocol):
     """Takes challenges, and tells how they stand; whatever is refused is a ChallengeRefused."""
 
     def rules(self) -> Sequence[PracticeRules]:
@@ -35,13 +38,13 @@ class PracticeDesk(Protocol):
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
 
-    async def challenge(self, author: str, tournament: str, version: str, opponent: str) -> None:
-        """Ask for a practice match.
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
+        """Ask for a practice match, and return its number.
 
         Args:
             author: who asks.
             tournament: by whose rules.
-            version: number of the author's version that plays.
+            version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
         """
 
@@ -85,13 +88,13 @@ class AuthorPractice:
 
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form
-        asked = (form.text("tournament"), form.text("version"), form.text("opponent"))
+        version = None if form.text("plays") == IN_PERSON else form.text("version")
         try:
-            await self._desk.challenge(author, *asked)
+            number = await self._desk.challenge(author, form.text("tournament"), version, form.text("opponent"))
         except RemediableError as error:
             visit.request.setResponseCode(HTTPStatus.CONFLICT)
             return await self._shown(visit, {"error": error.what, "remedy": error.remedy})
-        return sent_on(visit.request, HOME)
+        return sent_on(visit.request, HOME if version is not None else f"{HOME}/{number}/seat")
 
     async def _replay(self, visit: Visit, number: str) -> bytes:
         page = await self._replaying.run(deferToThread, self._desk.replay, visit.person.name, number)

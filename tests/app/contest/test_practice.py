@@ -8,16 +8,26 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
+from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.task import Clock
 
-from referee.app.contest import practice
+from referee.app.contest import practice, seats
 from referee.app.contest.contest_file import read_contest, write_example
-from referee.app.contest.practice import CALM_LOOKS, LIMIT_S, MAX_ATTEMPTS, Practice, RefereeProgram
+from referee.app.contest.practice import (
+    AWAY_S,
+    CALM_LOOKS,
+    LIMIT_S,
+    MAX_ATTEMPTS,
+    PERSON_LIMIT_S,
+    Practice,
+    RefereeProgram,
+)
+from referee.app.contest.seats import HostedSeat
 from referee.plugins import load
 from referee.submissions.challenges import Challenge, ChallengeRefused
 from referee.submissions.store import CheckOutcome, Store
 
+from ...site.looking import Visitor
 from ...submissions.receptions import archive
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "clean.jsonl"
@@ -29,10 +39,12 @@ class StandInMatch:
 
     Args:
         command: its command line.
+        descriptors: that it gets.
     """
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, command: list[str], descriptors: tuple[int, ...]) -> None:
         self.command = command
+        self.descriptors = descriptors
         self.has_ended = False
         self.is_stopped = False
 
@@ -62,11 +74,12 @@ class Hall:
         self.noted = list[str]()
         patch.setattr(practice, "deferToThread", maybeDeferred)
         patch.setattr(practice, "OwnProcess", self._start)
+        patch.setattr(seats, "speak", lambda _link, ours, _reactor: ours.close())
         patch.setattr(os, "cpu_count", lambda: 2)
         self.open()
 
-    def _start(self, command: list[str], **_: Any) -> StandInMatch:
-        self.matches.append(StandInMatch(command))
+    def _start(self, command: list[str], *, pass_fds: tuple[int, ...], **_: Any) -> StandInMatch:
+        self.matches.append(StandInMatch(command, pass_fds))
         return self.matches[-1]
 
     def _note(self, event: str, /, **_facts: Any) -> None:
@@ -78,20 +91,43 @@ class Hall:
         self.practice = Practice(
             self.clock, self.contest, self.store, program, lambda: self.rated, lambda _: None, self._note
         )
-        self.run = Deferred.fromCoroutine(self.practice.run())
-        self.run.addErrback(lambda failure: failure.trap(CancelledError))
+        self.running = self.practice.begin()
 
-    def ask(self, tournament: str = "cup", version: str = "2", opponent: str = "house:dag") -> None:
-        """Ask for a match of ada's.
+    def close(self) -> None:
+        """End it, as a host does that is stopped."""
+        for running in self.running:
+            running.cancel()
+
+    def ask(
+        self,
+        tournament: str = "cup",
+        version: str | None = "2",
+        opponent: str = "house:dag",
+        author: str = "ada",
+    ) -> None:
+        """Ask for a match.
 
         Raises:
             ChallengeRefused: it is not taken.
         """
-        asked = Deferred.fromCoroutine(self.practice.challenge("ada", tournament, version, opponent))
+        asked = Deferred.fromCoroutine(self.practice.challenge(author, tournament, version, opponent))
         failures = list[Any]()
         asked.addErrback(failures.append)
         for failure in failures:
             failure.raiseException()
+
+    def ask_in_person(self, author: str = "ada", number: str = "1") -> Any:
+        """Ask for a match that the author plays, and look on at the seat."""
+        self.ask("league", None, "house:greedy", author)
+        visitor: Any = Visitor()
+        self.seat(author, number).look_on(visitor)
+        return visitor
+
+    def seat(self, author: str = "ada", number: str = "1") -> HostedSeat:
+        """Return the seat of an author."""
+        found = self.practice.seat(author, number)
+        assert found is not None
+        return found
 
     def look(self, times: int = 1) -> None:
         """Let it look so many times."""
@@ -121,7 +157,7 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return one of a contest with two tournaments."""
     found = Hall(tmp_path, monkeypatch)
     yield found
-    found.run.cancel()
+    found.close()
     found.store.close()
 
 
@@ -185,7 +221,7 @@ def test_a_host_goes_on_with_what_another_left(hall: Hall) -> None:
     """Stopped or killed: what was over is not played again, and what takes hosts down is given up."""
     hall.ask()
     hall.begun()
-    hall.run.cancel()
+    hall.close()
     assert [match.is_stopped for match in hall.matches] == [True], "nothing outlives a host"
     hall.open()
     assert hall.first().attempts == 0
@@ -193,7 +229,7 @@ def test_a_host_goes_on_with_what_another_left(hall: Hall) -> None:
     folder = hall.contest.folder / "logs/practice/ada/0001"
     killed = (folder / "challenge.json").read_bytes()
     hall.keep()
-    hall.run.cancel()
+    hall.close()
     (folder / "challenge.json").write_bytes(killed)
     hall.open()
     assert hall.first().attempts == 1
@@ -204,6 +240,74 @@ def test_a_host_goes_on_with_what_another_left(hall: Hall) -> None:
     hall.practice._challenges.save(second)
     hall.look(CALM_LOOKS)
     assert "cut off 3 times" in (hall.practice.challenges("ada")[0].trouble or "")
+
+
+def test_an_author_plays_in_person(hall: Hall) -> None:
+    """Once there, and with time to think; the process is given the seat's socket, and goes on from its record."""
+    hall.ask("league", None, "house:greedy")
+    hall.look(2 * CALM_LOOKS)
+    assert hall.practice.waiting() == [(hall.first(), "begins when its author takes the seat")]
+    visitor: Any = Visitor()
+    hall.seat().look_on(visitor)
+    hall.look()
+    (match,) = hall.matches
+    assert match.command[:6] == ["referee", "play", "quadominos", "me:ada", "house:greedy", "house:greedy"]
+    assert ("--time=180.0" in match.command, "--lot" in match.command, match.command[-2]) == (True, True, "--relay")
+    assert not any(part.startswith(("--bank", "--increment")) for part in match.command)
+    assert match.descriptors == (int(match.command[-1]),)
+    hall.keep(is_over=False)
+    hall.rated = 2
+    hall.look()
+    assert (match.is_stopped, b"waits until a core is free" in hall.seat().snapshot()) == (True, True)
+    hall.rated = 0
+    again = hall.begun()
+    assert (again.command[2], again.command[-2]) == ("--resume", "--relay")
+    hall.keep()
+    again.has_ended = True
+    hall.look()
+    assert (hall.first().ended is not None, hall.first().trouble) == (True, None)
+    assert b"the match is over" in hall.seat().snapshot()
+    assert hall.practice.seat("ada", "2") is hall.practice.seat("bob", "1") is None
+
+
+def test_persons_play_beside_programs_and_each_other(hall: Hall) -> None:
+    """As many as cores are free, each at one table; rated matches take the core of one of them at a time."""
+    for author, number in (("ada", "1"), ("ada", "2"), ("bob", "1"), ("cyd", "1")):
+        hall.ask_in_person(author, number)
+    hall.ask()
+    hall.look(CALM_LOOKS)
+    assert sorted(match.command[3] for match in hall.matches[1:]) == ["me:ada", "me:bob"]
+    told = {challenge.place: why for challenge, why in hall.practice.waiting()}
+    assert told.pop("ada/0002") == "waits for the one that its author plays now"
+    assert told.pop("cyd/0001") == "waits until a core is free: others' matches take all 2"
+    assert set(told.values()) == {"is played now"}
+    hall.rated = 1
+    hall.look()
+    assert [match.is_stopped for match in hall.matches] == [False, False, True]
+
+
+def test_who_does_not_come_is_not_waited_for(hall: Hall) -> None:
+    """Neither before the match, nor in it: that ends for good."""
+    visitor = hall.ask_in_person()
+    visitor.abortConnection()
+    hall.clock.advance(AWAY_S)
+    hall.look(CALM_LOOKS)
+    assert "nobody took the seat for 30 minutes" in (hall.first().trouble or "")
+    hall.ask_in_person(number="2")
+    match = hall.begun()
+    hall.clock.advance(PERSON_LIMIT_S)
+    hall.look()
+    assert (match.is_stopped, "60 minutes" in (hall.practice.challenges("ada")[0].trouble or "")) == (True, True)
+    hall.ask_in_person(number="3")
+    hall.practice.leave("ada")
+    hall.look(2 * CALM_LOOKS)
+    assert len(hall.matches) == 1
+
+
+def test_a_seat_is_where_a_person_plays(hall: Hall) -> None:
+    """Not where a program does."""
+    hall.ask()
+    assert [hall.practice.seat("ada", number) for number in ("1", "2", "x")] == [None] * 3
 
 
 def test_a_disk_that_fails_stops_nothing(hall: Hall) -> None:
@@ -235,7 +339,7 @@ def test_what_can_not_be_played_is_refused(hall: Hall, asked: dict[str, str], to
 def test_only_where_the_organiser_allows_it(hall: Hall) -> None:
     """What was asked for before is told as not played."""
     hall.ask()
-    hall.run.cancel()
+    hall.close()
     hall.contest = replace(hall.contest, practice=False)
     hall.open()
     assert hall.practice.rules() == []

@@ -9,7 +9,8 @@ from ..sites import NOW, PAYLOAD, TestSite
 def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
     """Once a version has passed; a refusal is told with its remedy, and the list says what became of each."""
     ada = contest.signed_in("ada")
-    assert b"You have no version yet" in ada.ask("GET", "/author/practice").body
+    page = ada.ask("GET", "/author/practice").body
+    assert (b"You have no version yet" in page, b"Ask for it" in page, b"Play it yourself" in page) == (1, 0, 1)
     contest.store.hand_in("ada", archive(), NOW)
     contest.store.conclude("ada", 1, CheckOutcome(passed=True), NOW)
     asked = {"tournament": "cup", "version": "1", "opponent": "house:dag"}

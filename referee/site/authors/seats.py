@@ -1,0 +1,73 @@
+"""The seats of authors who play a practice match in person: each is its author's alone, to see and to answer for."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from twisted.internet.defer import Deferred
+
+from ...net.http_messages import JSON
+from ..answers import HTML, sent
+from ..doors import Doors, Visit
+from ..seats import Seat, act_of, seat_page
+from ..sessions import Role
+
+HOME = "/author/practice/<number>"
+
+
+class SeatDesk(Protocol):
+    """Knows the seats."""
+
+    def seat(self, author: str, number: str) -> Seat | None:
+        """Return an author's own seat in a practice match; None if there is none."""
+
+    def leave(self, author: str) -> None:
+        """Tell an author nothing any more: nobody knows which of its windows has signed out."""
+
+
+class AuthorSeats:
+    """Lets authors play.
+
+    Args:
+        desk: knows the seats.
+        refused: returns the page for what is not to be had.
+    """
+
+    def __init__(self, desk: SeatDesk, refused: Callable[[HTTPStatus], str]) -> None:
+        self._desk = desk
+        self._refused = refused
+
+    def register(self, doors: Doors) -> None:
+        """Register the addresses."""
+        doors.shows(Role.AUTHOR, f"{HOME}/seat")(self._page)
+        doors.shows(Role.AUTHOR, f"{HOME}/events")(self._events)
+        doors.does(Role.AUTHOR, f"{HOME}/<what>")(self._do)
+
+    async def _page(self, visit: Visit, number: str) -> bytes:
+        seat = self._desk.seat(visit.person.name, number)
+        if seat is None:
+            return self._none(visit)
+        page = seat_page(seat, form_token=visit.form_token, number=int(number))
+        return sent(visit.request, HTML, page.encode())
+
+    async def _events(self, visit: Visit, number: str) -> Any:
+        seat = self._desk.seat(visit.person.name, number)
+        if seat is None:
+            return self._none(visit)
+        sent(visit.request, "text/event-stream", b"")
+        seat.look_on(visit.request)
+        return await Deferred[None]()  # cancelled once nobody looks on
+
+    async def _do(self, visit: Visit, number: str, what: str) -> bytes:
+        seat = self._desk.seat(visit.person.name, number)
+        if seat is None:
+            return self._none(visit)
+        act = act_of(visit.request, what)
+        if act is not None:
+            seat.do(act)
+        return sent(visit.request, JSON, seat.snapshot())
+
+    def _none(self, visit: Visit) -> bytes:
+        """Answer that there is no such seat, whoever asks."""
+        visit.request.setResponseCode(HTTPStatus.NOT_FOUND)
+        return sent(visit.request, HTML, self._refused(HTTPStatus.NOT_FOUND).encode())

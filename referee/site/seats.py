@@ -1,0 +1,64 @@
+"""Seats that persons play on in a browser: what the page asks, and who answers it."""
+
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from ..pages.rendering import page
+
+_MAX_CHARS = 100
+"""Of all that an act says."""
+_ARGUMENTS = (b"turn", b"at", b"option")
+
+
+class Act(Struct, frozen=True, kw_only=True):
+    """What somebody does on the page of a seat."""
+
+    what: str
+    """`touch`, `undo` or `hand-in`."""
+    turn: int
+    """Number of the turn that the page showed."""
+    at: int
+    """How much was chosen there."""
+    option: str
+    """What is touched; empty: nothing."""
+
+
+class Seat(Protocol):
+    """The seat of a person."""
+
+    @property
+    def title(self) -> str:
+        """Return what is played."""
+
+    @property
+    def name(self) -> str:
+        """Return who plays."""
+
+    def look_on(self, request: Any) -> None:
+        """Tell somebody how everything stands, and all that changes from then on."""
+
+    def do(self, act: Act) -> None:
+        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
+
+    def snapshot(self) -> bytes:
+        """Return what is to be seen, as JSON."""
+
+
+def act_of(request: Any, what: str) -> Act | None:
+    """Return what a request of the page asks for; None if no page asks so."""
+    turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
+    if not (turn.isdecimal() and at.isdecimal() and len(what + turn + at + option) <= _MAX_CHARS):
+        return None
+    return Act(what=what, turn=int(turn), at=int(at), option=option)
+
+
+def seat_page(seat: Seat, *, form_token: str = "", number: int | None = None) -> str:
+    """Return the page of a seat; what it shows it asks for.
+
+    Args:
+        seat: whose page it is.
+        form_token: that it brings with all that it asks to be done; empty: nobody looks for one.
+        number: of the practice match, on a contest's site; None: it is none.
+    """
+    return page("person", None, may_ask=True, title=seat.title, name=seat.name, form_token=form_token, number=number)

@@ -1,0 +1,89 @@
+"""A seat whose page another process has: what goes there, and what comes back."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionDone
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
+
+from referee.chance import Dealer
+from referee.errors import BadRequest
+from referee.launch import Launch, PersonPlace
+from referee.person.choosing import Choosing
+from referee.person.relay import SeatRelay
+from referee.person.seat import PersonSeat
+from referee.person.showing import PACE_S, PageState
+from referee.person.table import PersonTable, Surroundings
+from referee.plugins import load
+from referee.site.seats import Act
+
+GAME = load().games["quincy"]
+
+
+class Wire:
+    """A person at Quincy who is asked, and the wire to where its page is."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.seat = PersonSeat(GAME, "ada", self.clock)
+        state = GAME.new(GAME.parse_options({}), 2, Dealer(bytes(32)))
+        self.seat.names, self.seat.position, self.seat.turn = ("ada", "bob"), state, 1
+        self.seat.choosing = Choosing(GAME, state)
+        self.relay = SeatRelay(self.seat, self.clock)
+        self.transport = StringTransport()
+        self.relay.makeConnection(self.transport)  # type: ignore[no-untyped-call]  # Twisted has no types
+
+    def told(self) -> list[PageState]:
+        """Return what the page was told since it was asked last."""
+        lines = self.transport.value().splitlines()
+        self.transport.clear()
+        return [msgspec.json.decode(line, type=PageState) for line in lines]
+
+    def act(self, what: str, at: int, option: str = "") -> None:
+        """Do something on the page."""
+        self.relay.lineReceived(msgspec.json.encode(Act(what=what, turn=1, at=at, option=option)))
+
+
+def test_what_is_done_on_the_page_is_shown_there() -> None:
+    """Many changes are told at once, and nothing without one."""
+    wire = Wire()
+    (first,) = wire.told()
+    assert (first.asked, first.touched, first.names) == (True, (), ("ada", "bob"))
+    wire.act("touch", 0, first.options[0])
+    wire.act("undo", 9)
+    assert wire.told() == []
+    wire.clock.advance(PACE_S)
+    (then,) = wire.told()
+    assert (then.touched[0], then.version > first.version) == (first.options[0], True)
+    wire.clock.advance(PACE_S)
+    assert wire.told() == []
+
+
+def test_the_end_is_told_before_the_wire_is_cut() -> None:
+    """And waited for no longer than a moment; a wire that is cut before harms nobody."""
+    for heard in (True, False):
+        wire = Wire()
+        wire.seat.changed()
+        closed = Deferred.fromCoroutine(wire.relay.close())
+        assert [state.closed for state in wire.told()] == [False, True]
+        assert (wire.transport.disconnecting, closed.called) == (True, False)
+        if heard:
+            wire.relay.connectionLost(Failure(ConnectionDone()))
+        else:
+            wire.clock.advance(60)
+        assert closed.called
+    wire.seat.changed()
+    wire.clock.advance(PACE_S)
+
+
+@pytest.mark.parametrize("persons", [(), ("ada", "bob")])
+def test_one_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
+    """Neither nobody nor two."""
+    around = Surroundings(show=print, say=print, open=None, relay=7)
+    launches: Any = [Launch(name=name, argv=(), person=PersonPlace.PAGE) for name in persons]
+    with pytest.raises(BadRequest, match="one person"):
+        PersonTable(GAME, launches, around)
