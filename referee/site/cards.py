@@ -36,6 +36,16 @@ class Leader(Struct, frozen=True, kw_only=True):
     points: str
 
 
+class LastResult(Struct, frozen=True, kw_only=True):
+    """What came of a match that is over."""
+
+    match: str
+    result: str
+    """In words: `1. ada (28), 2. bob (4)`."""
+    address: str | None
+    """Of its replay, seen from the first page; None: there is none."""
+
+
 class TournamentCard(Struct, frozen=True, kw_only=True):
     """A tournament in short."""
 
@@ -53,6 +63,8 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     """Matches."""
     open_matches: Sequence[OpenMatch]
     leaders: Sequence[Leader]
+    last: Sequence[LastResult]
+    """The latest first."""
     reported: int | None
     """Matches that its report has; None: there is none yet."""
     head: str | None

@@ -17,13 +17,14 @@ from ...observers import Note
 from ...pages.summary import page_names
 from ...pages.words import number
 from ...plugins import installed
-from ...site.cards import Leader, OpenMatch, TournamentCard
-from ...site.reported import TournamentReport
+from ...site.cards import LastResult, Leader, OpenMatch, TournamentCard
+from ...site.published import find_published
+from ...site.reported import ReportedMatch, TournamentReport
 from ...site.search import Searched
 from .contest_file import ScheduledTournament
 
 SHOWN = 3
-"""Leaders on the first page."""
+"""Leaders, and last results, on the first page."""
 LOOK_S = 1.0
 """Between two looks at the records."""
 SHARE = 4
@@ -81,6 +82,7 @@ class Published(Struct):
             open_matches: those that are played now.
         """
         spec, first = scheduled.plan.spec, () if self.report is None else self.report.standings[:SHOWN]
+        last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
         return TournamentCard(
             name=spec.name,
             game=installed().game(spec.game).title,
@@ -91,9 +93,25 @@ class Published(Struct):
             played=max(played, self.reported or 0),
             open_matches=open_matches,
             leaders=[Leader(place=line.place, name=line.name, points=number(line.points)) for line in first],
+            last=[self._last(match) for match in last],
             reported=self.reported,
             head=None if self.report is None else self.report.head,
         )
+
+    def _last(self, match: ReportedMatch) -> LastResult:
+        replay = f"replays/{match.fixture.match}.html"
+        is_there = find_published(self.folder, replay, is_over=False) is not None
+        address = f"tournaments/{self.folder.name}/{replay}" if is_there else None
+        return LastResult(match=match.fixture.match, result=_result(match), address=address)
+
+
+def _result(match: ReportedMatch) -> str:
+    """Return what came of a match, in words."""
+    if match.void is not None:
+        return "void"
+    firsts = [1 + sum(map(len, match.ranking[:place])) for place in range(len(match.ranking))]
+    ranked = [(first, seat) for first, seats in zip(firsts, match.ranking, strict=True) for seat in seats]
+    return ", ".join(f"{place}. {match.names[seat]} ({match.scores[seat]})" for place, seat in ranked)
 
 
 class Publisher:

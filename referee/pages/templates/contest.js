@@ -23,10 +23,25 @@ function localTimes(root) {
 
 function openRow(match) {
   const row = document.createElement("tr");
-  const since = element("td", "since ");
+  const since = element("td", `round ${match.round}, since `);
   since.append(element("time", match.opened, { datetime: match.opened }));
   row.append(element("th", match.match, { scope: "row" }), element("td", match.names.join(" – ")), since);
   return row;
+}
+
+function lastRow(match) {
+  const row = document.createElement("tr");
+  const name = element("th", "", { scope: "row" });
+  name.append(match.address ? element("a", match.match, { href: match.address }) : match.match);
+  row.append(name, element("td", match.result));
+  return row;
+}
+
+function orNothing(rows) {
+  if (rows.length) return rows;
+  const nothing = document.createElement("tr");
+  nothing.append(element("td", "nothing"));
+  return [nothing];
 }
 
 function leaderItem(leader) {
@@ -45,10 +60,8 @@ function show(card) {
     place.parts.leaders.replaceChildren(...tournament.leaders.map(leaderItem));
     place.parts.head.hidden = !tournament.head;
     place.parts.head.querySelector("code").textContent = tournament.head ?? "";
-    const rows = tournament.open_matches.map(openRow);
-    const nothing = document.createElement("tr");
-    nothing.append(element("td", "nothing"));
-    place.parts.open.replaceChildren(...(rows.length ? rows : [nothing]));
+    place.parts.last.replaceChildren(...orNothing(tournament.last.map(lastRow)));
+    place.parts.open.replaceChildren(...orNothing(tournament.open_matches.map(openRow)));
     localTimes(place.parts.open);
   }
 }

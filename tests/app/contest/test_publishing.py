@@ -1,0 +1,61 @@
+"""What the first page of a contest tells of a tournament."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from referee.app.contest.contest_file import read_contest, write_example
+from referee.app.contest.publishing import SHOWN, Published
+from referee.plugins import load
+
+MATCH = {
+    "names": ["ada", "bob", "eve"],
+    "void": None,
+    "ranking": [[1], [0, 2]],
+    "scores": [4, 28, 4],
+    "fouls": [],
+    "reason": "q.end",
+    "turns": 9,
+    "used_ms": [1, 1, 1],
+    "head": "5eed",
+}
+
+
+def entry(number: int, **changed: object) -> dict[str, object]:
+    """Return a match as a report has it."""
+    return {"fixture": {"match": f"cup-{number}", "round": 1, "table": "", "entrants": [0, 1, 2]}, **MATCH, **changed}
+
+
+@pytest.mark.parametrize(
+    ("changed", "result"),
+    [
+        ({}, "1. bob (28), 2. ada (4), 2. eve (4)"),
+        ({"ranking": [[0, 1, 2]]}, "1. ada (4), 1. bob (28), 1. eve (4)"),
+        ({"void": "its host is gone", "ranking": [], "scores": []}, "void"),
+    ],
+)
+def test_last_results_are_told(tmp_path: Path, changed: dict[str, object], result: str) -> None:
+    """The latest first, with their replays where there are any."""
+    write_example(tmp_path)
+    (scheduled, _) = read_contest(tmp_path, load()).tournaments
+    folder = scheduled.plan.run_settings.folder
+    (folder / "replays").mkdir(parents=True)
+    (folder / "replays" / "cup-9.html").touch()
+    report = {
+        "spec": {"name": "cup", "game": "q", "format": "swiss", "seats": 3, "entrants": []},
+        "head": "5eed",
+        "state": "running",
+        "played": 1,
+        "void": 0,
+        **dict.fromkeys(("begun_at", "standings", "ratings", "crosstable", "disqualified", "rulings"), ()),
+        "entries": [entry(number) for number in range(9)] + [entry(9, **changed)],
+    }
+    (folder / "tournament.json").write_bytes(msgspec.json.encode(report))
+    published = Published(folder)
+    published.read()
+    last = published.card(scheduled, "is played", 1, ()).last
+    assert [match.match for match in last] == ["cup-9", "cup-8", "cup-7"]
+    assert len(last) == SHOWN
+    assert (last[0].result, last[0].address) == (result, "tournaments/cup/replays/cup-9.html")
+    assert last[1].address is None
