@@ -9,7 +9,7 @@ from msgspec import Struct
 from ..errors import BadRequest, DoesNotHold
 from ..pages.match_summary import MatchSummary, summary_of
 from ..pages.report import Titles
-from ..pages.report_files import Targets, Written, make_replay, write_report
+from ..pages.report_files import Targets, Written, make_replay, report_address, write_report
 from ..pages.summary import Summary
 from ..pairing.base import BadFormat
 from ..plugins import PluginError, find_format, find_game
@@ -115,7 +115,7 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Tourname
         match_summaries,
         titles_of(spec),
         targets,
-        lambda records, target: _make_replays(records, target, jobs),
+        lambda records, target: _make_replays(records, target, jobs, report_address(folder, targets)),
     )
     return TournamentReport(written=written, unfinished=len(history.tournament.playing))
 
@@ -130,6 +130,6 @@ def _summary_of_record(path: Path) -> MatchSummary | None:
     return summary_of(read_record(path)) if path.exists() and has_line(path) else None
 
 
-def _make_replays(records: Sequence[Path], target: Path, jobs: int) -> None:
-    for _ in each(partial(make_replay, target=target, find_game=find_game), records, jobs):
+def _make_replays(records: Sequence[Path], target: Path, jobs: int, report: str) -> None:
+    for _ in each(partial(make_replay, target=target, find_game=find_game, report=report), records, jobs):
         pass

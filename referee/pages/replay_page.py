@@ -20,12 +20,13 @@ from .verifying import verifying_script
 from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control
 
 
-def replay_page(folded: FoldedRecord, verifier: str = "") -> str:
+def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "") -> str:
     """Return a match as one HTML document.
 
     Args:
         folded: its record.
         verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
+        report: link to the page of its tournament; empty: there is none.
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own = {"name": record.path.name, "address": None, "head": record.chain.head}
@@ -42,6 +43,8 @@ def replay_page(folded: FoldedRecord, verifier: str = "") -> str:
         expulsions=tuple(_expulsions(folded)),
         record=record.path.name,
         verifier=verifier,
+        report=report,
+        tournament=record.header.context.tournament if record.header.context else "",
         facts=_facts(folded),
     )
 

@@ -44,6 +44,8 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     entrants: str | None = "entrants/"
     """Prefix of an entrant's page; None: there are none."""
     report: str = "report.html"
+    home: str = ""
+    """The page that all others lead back to; empty: there is none."""
     printed: Mapping[tuple[str, int], str] = {}
     """Match and seat of a foul -> file beside the record with what the program printed; for the organiser."""
 

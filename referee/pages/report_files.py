@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from protocol.limits import NAME_PATTERN
 
@@ -49,6 +50,8 @@ class Targets(Struct, frozen=True, kw_only=True):
     """A folder."""
     pgn: Path | None = None
     replays: ReplayPages = ReplayPages.FOULS
+    home: str = ""
+    """The page that all others lead back to, as the report sees it; empty: there is none."""
     is_public: bool = False
     """Whether what is for the organiser alone is left out: what programs printed."""
 
@@ -109,10 +112,12 @@ def write_report(
     _write(written.pgn, _matches(summary))
     _write(written.games, rating_files.games_pgn(summary))
     _write(written.json, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
-    _write(page, [report_page(summary, titles, _links(page, page, folder, replayed, printed))])
+    links = replace(_links(page, page, folder, replayed, printed), home=targets.home)
+    _write(page, [report_page(summary, titles, links)])
     others = page.parent / ENTRANTS
     others.mkdir(exist_ok=True)
-    links = _links(others / page.name, page, folder, replayed, printed)
+    home = targets.home and f"../{targets.home}"
+    links = replace(_links(others / page.name, page, folder, replayed, printed), home=home)
     for entrant, name in enumerate(summary.pages):
         _write(others / f"{name}.html", [entrant_page(summary, entrant, links)])
     return written
@@ -150,13 +155,25 @@ def _printed(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str]:
     return {key: path.name for key, path in paths.items() if path.is_file()}
 
 
-def make_replay(record: Path, target: Path, find_game: FindGame) -> None:
+def report_address(folder: Path, targets: Targets) -> str:
+    """Return where the report is, as the pages of matches see it.
+
+    Args:
+        folder: of the records.
+        targets: where everything goes.
+    """
+    page = targets.html or folder / "report.html"
+    return _prefix(folder / REPLAYS / page.name, page.parent) + quote(page.name)
+
+
+def make_replay(record: Path, target: Path, find_game: FindGame, report: str = "") -> None:
     """Write the page of a match.
 
     Args:
         record: of the match.
         target: the folder of the pages.
         find_game: a game's name -> its rules.
+        report: the page of its tournament, as this one sees it; empty: there is none.
 
     Raises:
         RecordError: the record does not hold.
@@ -164,7 +181,7 @@ def make_replay(record: Path, target: Path, find_game: FindGame) -> None:
     with contextlib.suppress(StillSecret):
         folded = fold_record(read_record(record), find_game)
         verifier = verifying.verifying_link(record.name, folded.record.chain.head)
-        _write(target / f"{record.stem}.html", [replay_page(folded, verifier)])
+        _write(target / f"{record.stem}.html", [replay_page(folded, verifier, report)])
 
 
 def _replay(

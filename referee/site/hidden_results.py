@@ -11,6 +11,7 @@ from .published import find_published
 from .reported import ReportedMatch, TournamentReport
 
 _PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
+_LINK, _HIDING_LINK = b'href="../report.html"', b'href="../report.html?spoilers=no"'
 _BODY, _HIDING_BODY = b"<body>", b'<body class="no-spoilers">'
 
 
@@ -29,7 +30,7 @@ def page_without_results(title: str, report: TournamentReport | None, folder: Pa
         path: of the page, seen from there.
     """
     if path.startswith("replays/"):
-        return (folder / path).read_bytes().replace(_BODY, _HIDING_BODY, 1)
+        return (folder / path).read_bytes().replace(_BODY, _HIDING_BODY, 1).replace(_LINK, _HIDING_LINK, 1)
     found = _PAGE.fullmatch(path)
     if report is None or found is None:
         return None

@@ -80,6 +80,7 @@ def _public(content: SiteContent) -> Klein:
     add_report(app, content.report)
 
     @app.route("/", methods=["GET", "HEAD"])
+    @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
     def _home(request: Any) -> bytes:
         return sent(request, HTML, content.home(hides_results(request)).encode())
 

@@ -12,18 +12,22 @@ from referee.pages import report as pages_report
 from referee.pages.causes import placeless, short_cause
 from referee.pages.host_lines import host_lines
 from referee.pages.match_summary import MatchSummary
+from referee.pages.replay_frames import fold_record
+from referee.pages.replay_page import replay_page
 from referee.pages.report import PageLinks, Titles, report_page
-from referee.pages.report_files import ReplayPages
+from referee.pages.report_files import ReplayPages, Targets, report_address
 from referee.pages.summary import Summary
 from referee.pages.words import number
+from referee.plugins import load
 from referee.record.fairness import Timing, fairness
+from referee.record.reader import read_record
 from referee.text import counted
 from referee.tournament.events import HostCame, MatchOpened
 from referee.tournament.host_class import Calibration, void_for
 from referee.tournament.placing import placed
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
-from .reports import SWISS, data_of, page, raw_data_of, report, rows, section
+from .reports import SWISS, data_of, entrant_page, page, raw_data_of, report, rows, section
 from .tournaments import AT, START_DETAIL, Cast, Stage, spec
 
 
@@ -250,3 +254,18 @@ def test_counts_and_nouns_agree(tmp_path: Path) -> None:
 def test_a_noun_follows_its_number(count: int, expected: str) -> None:
     """One is singular, everything else is plural."""
     assert expected == counted(count, "match", "matches")
+
+
+def test_pages_lead_back_to_the_report_and_from_there(tmp_path: Path) -> None:
+    """To the page that is named as the one that all lead back to; without one, the report leads nowhere."""
+    stage = Stage(spec(3, "roundrobin"), tmp_path, Cast()).play()
+    report(stage, replays=ReplayPages.ALL)
+    assert ">The contest</a>" not in page(stage) + entrant_page(stage, stage.spec.entrants[0].name)
+    report(stage, home="../../index.html")
+    assert '<a href="../../index.html">The contest</a>' in page(stage)
+    entrant = entrant_page(stage, stage.spec.entrants[0].name)
+    assert '<a href="../../../index.html">The contest</a> · <a href="../report.html">' in entrant
+    made = report_address(tmp_path, Targets()), report_address(tmp_path, Targets(html=tmp_path / "a b" / "cup.html"))
+    assert made == ("../report.html", "../a%20b/cup.html")
+    folded = fold_record(read_record(tmp_path / f"{stage.entries[0].match}.jsonl"), load().game)
+    assert f'<a href="../report.html">{stage.spec.name}</a>' in replay_page(folded, "", "../report.html")

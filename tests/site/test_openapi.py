@@ -65,6 +65,7 @@ def test_every_field_is_described() -> None:
 
 PAGES = {
     "/": "/api/contest",
+    "/index.html": "/api/contest",
     "/live": "/api/live",
     "/search": "/api/search",
     "/sign-in": None,

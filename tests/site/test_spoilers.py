@@ -91,9 +91,9 @@ def test_without_a_report_nothing_is_shown_in_its_place(contest: TestSite, monke
 def test_a_replay_hides_its_result_before_its_script_runs(contest: TestSite) -> None:
     """Nothing of it is painted first; whoever does not ask gets the file as it is."""
     replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
-    replay.write_text("<body>\n<main><body></main>")
+    replay.write_text('<body>\n<a href="../report.html">cup</a><body>')
     hidden = contest.visitor().ask("GET", "/tournaments/cup/replays/cup-1.html?spoilers=no")
-    assert hidden.body == b'<body class="no-spoilers">\n<main><body></main>'
+    assert hidden.body == b'<body class="no-spoilers">\n<a href="../report.html?spoilers=no">cup</a><body>'
     none = contest.visitor().ask("GET", "/tournaments/cup/replays/cup-9.html?spoilers=no")
     assert none.status == 404
 

@@ -41,6 +41,7 @@ class Address(Struct, frozen=True):
 
 TABLE = {
     "GET /": Address(EVERYBODY),
+    "GET /index.html": Address(EVERYBODY),
     "GET /api/contest": Address(EVERYBODY),
     "GET /api/events": Address(EVERYBODY),
     "GET /api/openapi.json": Address(EVERYBODY),

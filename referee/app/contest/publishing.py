@@ -25,6 +25,8 @@ from .contest_file import ScheduledTournament
 
 SHOWN = 3
 """Leaders, and last results, on the first page."""
+HOME = "../../index.html"
+"""The first page, as a report sees it on the site and in an archive."""
 LOOK_S = 1.0
 """Between two looks at the records."""
 SHARE = 4
@@ -168,7 +170,7 @@ class Publisher:
 
     def _make(self, name: str, length: int, begun: float) -> None:
         folder = self.published[name].folder
-        report = [*self._referee, "report", str(folder), "--replays", "all", "--public", "--json"]
+        report = [*self._referee, "report", str(folder), "--replays", "all", "--home", HOME, "--public", "--json"]
         command = ProcessCommand(tuple(if_alive([*_kindly(), *report])))
         process = start(command, cwd=None, env=os.environ, output=subprocess.DEVNULL, errors=subprocess.PIPE)
 

@@ -25,6 +25,9 @@ from ..views.standings import plain_standings, standings_table
     default=str(ReplayPages.FOULS),
     help="Which matches get a page of their own: none, those with a foul and void ones, or all.",
 )
+@click.option(
+    "--home", metavar="ADDRESS", default="", help="A page that all others lead back to, as the report sees it."
+)
 @click.option("--public", is_flag=True, help="Leave out what is not for everybody: links to what programs printed.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
@@ -34,6 +37,7 @@ def report_command(
     csv: Path | None,
     pgn: Path | None,
     replays: str,
+    home: str,
     jobs: int,
     *,
     public: bool,
@@ -49,7 +53,7 @@ def report_command(
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 used wrongly.
     """
-    targets = Targets(html=html, csv=csv, pgn=pgn, replays=ReplayPages(replays), is_public=public)
+    targets = Targets(html=html, csv=csv, pgn=pgn, replays=ReplayPages(replays), home=home, is_public=public)
     report(folder, targets, jobs, as_json=as_json)
 
 
