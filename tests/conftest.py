@@ -1,5 +1,6 @@
 """What holds for every test: a record that it wrote audits clean, unless the test says that it forges records."""
 
+import gc
 import os
 import signal
 import sys
@@ -24,6 +25,7 @@ from .ledger.postgresql import server
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
+    gc.disable()  # until all tests are collected, see there
     config.addinivalue_line("markers", "forges: writes records that must not hold")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: programs would inherit that
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,6 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(keys.cleanup)
     os.environ[VARIABLE] = str(Path(keys.name) / "key.pem")  # never the user's own key
     load_or_make(Path(os.environ[VARIABLE]))
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of collections what stays to the end: 12,000 tests would be gone through again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
