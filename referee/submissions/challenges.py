@@ -53,6 +53,11 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why it was not played, in one sentence."""
 
     @property
+    def is_in_person(self) -> bool:
+        """Whether the author plays, and no version."""
+        return self.version is None
+
+    @property
     def place(self) -> str:
         """What its folder is called within that of all of them."""
         return f"{self.author}/{self.number:0{_DIGITS}}"

@@ -6,8 +6,7 @@ the time, as many as cores are free. Their records lie beside those of the tourn
 """
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from subprocess import DEVNULL
 from typing import Any, TypeGuard
@@ -115,14 +114,12 @@ class Practice:
 
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
-        return list(self._waiting())
-
-    def _waiting(self) -> Iterator[tuple[Challenge, str]]:
-        ahead: Counter[bool] = Counter()
-        for challenge in self._challenges.waiting():
-            has_person = challenge.version is None
-            yield challenge, self._why_person(challenge) if has_person else self._why(challenge, ahead[has_person])
-            ahead[has_person] += 1
+        waiting = self._challenges.waiting()
+        programs = [challenge.place for challenge in waiting if not challenge.is_in_person]
+        return [
+            (each, self._why_person(each) if each.is_in_person else self._why(each, programs.index(each.place)))
+            for each in waiting
+        ]
 
     def _why(self, challenge: Challenge, ahead: int) -> str:
         """Return how a challenge of a program stands that has so many before it."""
@@ -140,7 +137,7 @@ class Practice:
             return "begins when its author takes the seat"
         if self._plays(challenge.author):
             return "waits for the one that its author plays now"
-        return self._when(sum(each.version is None for each in self._playing.values()))
+        return self._when(sum(each.is_in_person for each in self._playing.values()))
 
     def _when(self, beside: int) -> str:
         if self._is_crowded(beside):
@@ -191,7 +188,7 @@ class Practice:
     def seat(self, author: str, number: str) -> HostedSeat | None:
         """Return an author's own seat in a match; None if there is none."""
         found = self._found(author, number)
-        return None if found is None or found.version is not None else self._seats.of(found)
+        return self._seats.of(found) if found is not None and found.is_in_person else None
 
     def leave(self, author: str) -> None:
         """Tell an author nothing any more: nobody knows which of its windows has signed out."""
@@ -219,44 +216,43 @@ class Practice:
         Returns:
             What is to be cancelled, and fires once all is ended.
         """
-        lanes = [self._run(has_person=False, beside=0)]
-        lanes += [self._run(has_person=True, beside=beside) for beside in range(min(self._cores, MOST_PERSONS))]
+        lanes = [self._run(in_person=False, beside=0)]
+        lanes += [self._run(in_person=True, beside=beside) for beside in range(min(self._cores, MOST_PERSONS))]
         running = [Deferred.fromCoroutine(lane) for lane in lanes]
         for each in running:
             each.addErrback(lambda failure: failure.trap(CancelledError))
         return running
 
-    async def _run(self, *, has_person: bool, beside: int) -> None:
-        """Play one match after the other, of persons or of programs.
+    async def _run(self, *, in_person: bool, beside: int) -> None:
+        """Play one match after the other.
 
         Args:
-            has_person: which of both.
+            in_person: whether those of persons, or of programs.
             beside: so many others may be played beside it, which take a core each.
         """
         calm_looks = 0
         while True:
             await deferLater(self._reactor, LOOK_S)
             calm_looks = 0 if self._is_crowded(beside) else calm_looks + 1
-            due = next(self._due(has_person=has_person), None) if calm_looks >= CALM_LOOKS else None
+            due = self._due(in_person=in_person) if calm_looks >= CALM_LOOKS else None
             if due is not None:
                 await self._tried(due, beside)
                 calm_looks = 0
 
-    def _due(self, *, has_person: bool) -> Iterator[Challenge]:
-        """Yield what may be played now, or given up, in its order."""
-        for challenge in self._challenges.waiting():
-            if (challenge.version is None) != has_person or challenge.place in self._playing:
-                continue
-            if not has_person or self._is_there(challenge):
-                yield challenge
+    def _due(self, *, in_person: bool) -> Challenge | None:
+        """Return what is to be played next, or to be given up."""
+        waiting = (each for each in self._challenges.waiting() if each.is_in_person is in_person)
+        return next((each for each in waiting if each.place not in self._playing and self._is_ready(each)), None)
 
-    def _is_there(self, challenge: Challenge) -> bool:
-        """Tell whether a person is at the seat, and at no other one, or has not been for too long."""
-        return not (0 < self._seats.of(challenge).away_s < AWAY_S or self._plays(challenge.author))
+    def _is_ready(self, challenge: Challenge) -> bool:
+        """Tell whether who plays is there, or, if that is a person, has been away for too long."""
+        if not challenge.is_in_person:
+            return True
+        return not self._plays(challenge.author) and not 0 < self._seats.of(challenge).away_s < AWAY_S
 
     def _plays(self, author: str) -> bool:
         """Tell whether an author plays in person."""
-        return any(each.author == author and each.version is None for each in self._playing.values())
+        return any(each.author == author and each.is_in_person for each in self._playing.values())
 
     def _is_crowded(self, beside: int) -> bool:
         """Tell whether no core is free, if so many other practice matches take one."""
@@ -273,7 +269,7 @@ class Practice:
             await deferLater(self._reactor, RETRY_S)
         finally:
             del self._playing[challenge.place]
-            if challenge.version is None:
+            if challenge.is_in_person:
                 self._seats.of(challenge).rest()
             self._tell(challenge.author)
 
@@ -288,7 +284,7 @@ class Practice:
             self._conclude(challenge, "its tournament is not played any more, or practice matches are not allowed")
         elif challenge.attempts >= MAX_ATTEMPTS:
             self._conclude(challenge, f"it was cut off {MAX_ATTEMPTS} times, with the referee itself")
-        elif challenge.version is None and self._seats.of(challenge).away_s >= AWAY_S:
+        elif challenge.is_in_person and self._seats.of(challenge).away_s >= AWAY_S:
             self._conclude(challenge, f"nobody took the seat for {AWAY_S / 60:.0f} minutes")
         else:
             await self._play_on(replace(challenge, begun=wall_clock()), plan, record, beside)
@@ -300,7 +296,7 @@ class Practice:
         folder = self._challenges.folder(challenge)
         how = self._options(challenge, plan) if record is None else ("--resume", str(record.path))
         options = (*how, "--json", *confinement_options(plan), *self._program.options)
-        limit_s = PERSON_LIMIT_S if challenge.version is None else LIMIT_S
+        limit_s = PERSON_LIMIT_S if challenge.is_in_person else LIMIT_S
         give_up = self._reactor.seconds() + limit_s
         try:
             process = self._begun(challenge, [*self._program.referee, "play", *options])
@@ -316,14 +312,14 @@ class Practice:
 
     def _options(self, challenge: Challenge, plan: TournamentPlan) -> Sequence[str]:
         """Return the options by which a match is begun."""
-        folder, has_person = self._challenges.folder(challenge), challenge.version is None
-        return list(match_options(plan, self._players(challenge), folder, has_person=has_person))
+        folder = self._challenges.folder(challenge)
+        return list(match_options(plan, self._players(challenge), folder, has_person=challenge.is_in_person))
 
     def _begun(self, challenge: Challenge, command: list[str]) -> OwnProcess:
         """Begin to play a match, or go on; a person's process has a socket to the seat."""
         descriptors: tuple[int, ...] = ()
         with ExitStack() as stack:
-            if challenge.version is None:
+            if challenge.is_in_person:
                 socket = stack.enter_context(self._seats.of(challenge).invite())
                 descriptors = (socket.fileno(),)
                 command = [*command, "--relay", str(socket.fileno())]
@@ -354,7 +350,7 @@ class Practice:
     def _conclude(self, challenge: Challenge, trouble: str | None = None) -> None:
         self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
         self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
-        if challenge.version is None:
+        if challenge.is_in_person:
             self._seats.of(challenge).conclude(trouble)
 
     def _tell(self, author: str) -> None:
