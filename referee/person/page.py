@@ -18,9 +18,9 @@ from ..clock import Port
 from ..net.http_messages import JSON
 from ..net.links.addresses import listen, stopped
 from ..site.answers import HTML, sent
+from ..site.authors.seat_page import Act, Seat, act_of, seat_page
 from ..site.bodies import NO_ROOM
 from ..site.event_streams import EventStreams
-from ..site.seats import Act, Seat, act_of, seat_page
 from ..site.visitors import Visitors
 from .seat import PersonSeat
 from .showing import PACE_S, SeatPage

@@ -14,7 +14,7 @@ from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
 
-from ..site.seats import Act
+from ..site.authors.seat_page import Act
 from .seat import PersonSeat
 from .showing import PACE_S, SeatPage
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ..pages.drawing import with_names
-from ..site.seats import Act
+from ..site.authors.seat_page import Act
 from .seat import PersonSeat
 
 PACE_S = 0.05

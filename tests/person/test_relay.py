@@ -19,7 +19,7 @@ from referee.person.seat import PersonSeat
 from referee.person.showing import PACE_S, PageState
 from referee.person.table import PersonTable, Surroundings
 from referee.plugins import load
-from referee.site.seats import Act
+from referee.site.authors.seat_page import Act
 
 GAME = load().games["quincy"]
 

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from referee.errors import BadRequest
 from referee.site.api_requests import RequestRefused
+from referee.site.authors.seat_page import Act
 from referee.site.cards import SignUp
 from referee.site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
-from referee.site.seats import Act
 from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 

@@ -14,8 +14,8 @@ from twisted.python.failure import Failure
 
 from ...person.relay import MAX_LINE_BYTES, speak
 from ...person.showing import PageState
+from ...site.authors.seat_page import Act
 from ...site.event_streams import LONGEST_S, EventStreams
-from ...site.seats import Act
 from ...submissions.challenges import Challenge
 
 _NOTHING = PageState(

@@ -9,8 +9,8 @@ from twisted.internet.defer import Deferred
 from ...net.http_messages import JSON
 from ..answers import HTML, sent
 from ..doors import Doors, Visit
-from ..seats import Seat, act_of, seat_page
 from ..sessions import Role
+from .seat_page import Seat, act_of, seat_page
 
 HOME = "/author/practice/<number>"
 

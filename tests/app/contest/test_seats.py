@@ -13,8 +13,8 @@ from twisted.python.failure import Failure
 from referee.app.contest import seats
 from referee.app.contest.seats import HostedSeats
 from referee.person.showing import PageState
+from referee.site.authors.seat_page import Act
 from referee.site.event_streams import LONGEST_S
-from referee.site.seats import Act
 from referee.submissions.challenges import Challenge
 
 from ...site.looking import Visitor

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from referee.site.seats import Act
+from referee.site.authors.seat_page import Act
 
 from ..sites import Browser, TestSite
 

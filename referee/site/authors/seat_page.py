@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from ..pages.rendering import page
+from ...pages.rendering import page
 
 _MAX_CHARS = 100
 """Of all that an act says."""
