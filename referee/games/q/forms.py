@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from ..base import Coordinate
 from . import tiles
-from .tiles import Board, Cell, Tile
+from .tiles import Board, Cell, Openings, Tile
 
 Bonus = Annotated[int, Meta(ge=0, le=1000)]
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ class State(Struct, frozen=True):
 
     options: Options
     board: Board
-    openings: dict[Cell, int]
-    """The free cells beside the map where any tile fits, each with the kinds that do, a bit for each."""
+    free: Openings
     laid: tuple[tuple[int, int, str], ...]
     """The same map as views show it, in the order in which the tiles were laid."""
     pile: tuple[Tile, ...]
@@ -119,6 +118,11 @@ class State(Struct, frozen=True):
     """Tiles that left the game with players who never confirmed them."""
     last: Mapping[str, Any] | None = None
     """The last play, plain, as everybody may know it."""
+
+    @property
+    def openings(self) -> dict[Cell, int]:
+        """The free cells beside the map where any tile fits, each with the kinds that do, a bit for each."""
+        return self.free.on(self.board)
 
     def __hash__(self) -> int:
         """Follow equality; what follows from the rest is left out."""

@@ -15,7 +15,7 @@ from ..drawing import square_name
 from . import steps, tiles
 from .drawing import draw_svg, draw_text
 from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
-from .tiles import Board, Cell, Tile
+from .tiles import Board, Cell, Openings, Tile
 
 HAND_SIZE = 6
 
@@ -42,7 +42,7 @@ class QGame(Game[State, View, Move]):
         laid = ((0, 0, tiles.NAMES[first]),)
         board = {(0, 0): first}
         order = tuple(range(seats))
-        return State(options, board, tiles.openings(board), laid, rest, hands, (0,) * seats, order, seats)
+        return State(options, board, Openings(), laid, rest, hands, (0,) * seats, order, seats)
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position."""
@@ -56,7 +56,7 @@ class QGame(Game[State, View, Move]):
         seats = len(scores)
         laid = tuple((row, column, tiles.NAMES[tile]) for (row, column), tile in board.items())
         order = tuple(range(seats))
-        return State(options, board, tiles.openings(board), laid, pile, hands, scores, order, seats)
+        return State(options, board, Openings(), laid, pile, hands, scores, order, seats)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show to the pile and the other hands; a new round begins."""
@@ -74,7 +74,7 @@ class QGame(Game[State, View, Move]):
         hands[view.seat] = own
         board = {(row, column): tiles.BY_NAME[name] for row, column, name in view.map}
         pile, scores, order = tuple(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
-        return State(options, board, tiles.openings(board), view.map, pile, tuple(hands), scores, order, len(order))
+        return State(options, board, Openings(), view.map, pile, tuple(hands), scores, order, len(order))
 
     def seat_count(self, state: State) -> int:
         """Count the hands, empty ones too."""
@@ -134,7 +134,7 @@ class QGame(Game[State, View, Move]):
             last=last,
             arriving=None if finished else drawn,
             board=board,
-            openings=tiles.opened(state.openings, board, cells),
+            free=state.free.after(cells),
             laid=state.laid + laid,
             pile=state.pile[len(drawn) :],
             hands=replaced(state.hands, seat, hand),

@@ -84,6 +84,44 @@ def kinds_at(board: Board, cell: Cell) -> int:
     return kinds and kinds & BETWEEN[look((row - 1, column), KINDS)][look((row + 1, column), KINDS)]
 
 
+class Openings:
+    """The openings of a map, reckoned once somebody asks for them: no referee does, and each player of a search does.
+
+    They follow from the map, and are equal to any others.
+    """
+
+    __slots__ = ("_known", "_since")
+
+    def __init__(self, known: dict[Cell, int] | None = None, since: tuple[Cell, ...] = ()) -> None:
+        self._known = known
+        self._since = since
+
+    def __eq__(self, other: object) -> bool:
+        """Tell that maps alone differ."""
+        return isinstance(other, Openings)
+
+    def __hash__(self) -> int:
+        """Follow equality."""
+        return 0
+
+    def __repr__(self) -> str:
+        return "Openings()"
+
+    def after(self, cells: Iterable[Cell]) -> "Openings":
+        """Return those of the map after tiles were laid on some cells."""
+        return Openings() if self._known is None else Openings(self._known, (*self._since, *cells))
+
+    def on(self, board: Board) -> dict[Cell, int]:
+        """Return them.
+
+        Args:
+            board: the map that they are of.
+        """
+        known = openings(board) if self._known is None else self._known
+        self._known, self._since = opened(known, board, self._since) if self._since else known, ()
+        return self._known
+
+
 def openings(board: Board) -> dict[Cell, int]:
     """Return the free cells beside the map where any tile fits, each with the kinds that do."""
     return dict(open_spots(board, range(KINDS)))
