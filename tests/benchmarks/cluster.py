@@ -3,6 +3,7 @@
 Hosts are processes of this machine, each with one table, and their programs sleep while they think: what is measured is
 what is lost between the matches, not how fast the machine is. The ideal is that of hosts that play one match after the
 other, in which nothing but thinking takes time. Counted is the middle of each tournament, when all hosts are at work.
+Where the processor time of a match goes is told by process, as user and system time.
 """
 
 import argparse
@@ -48,13 +49,16 @@ SLEEP = f"    usleep({1000 * THINK_MS});\n"
 POLL_S = 0.05
 
 
+PARTS = ("coordinator", "dispatcher", "scheduler", "hosts", "programs")
+
+
 class Spent(Struct, frozen=True, kw_only=True):
     """Processor time so far, in seconds."""
 
     closed: int
     """Matches by then."""
-    seconds: tuple[float, ...]
-    """Of the tournament's process, of the one that speaks to Dask, and of the scheduler."""
+    seconds: tuple[tuple[float, float], ...]
+    """User and system time of each part."""
 
 
 def main(arguments: list[str]) -> int:
@@ -63,7 +67,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--hosts", type=int, nargs="+", default=HOSTS)
     parser.add_argument("--matches", type=int, default=PER_HOST, help=f"for each host, more than {BEGINNING + 2}")
     chosen = parser.parse_args(arguments)
-    print("hosts | matches/min of ideal | ms of processor time a match: coordinator + dispatcher + scheduler")
+    print(f"hosts | matches/min of ideal | ms of processor time a match, user+system: {', '.join(PARTS)}")
     for hosts in chosen.hosts:
         with tempfile.TemporaryDirectory() as folder:
             print(f"{hosts:5} | {told(Path(folder), hosts, hosts * chosen.matches)}", flush=True)
@@ -84,8 +88,11 @@ def told(folder: Path, hosts: int, matches: int) -> str:
     thought_s = sum(event["entry"]["turns"] * THINK_MS / 1000 for event in middle) / len(middle)
     played = len(middle) - 1
     share = played / wall_s / (hosts / thought_s)
-    costs = [1000 * (end - begin) / played for begin, end in zip(first.seconds, last.seconds, strict=True)]
-    return f"{60 * played / wall_s:11.1f} {share:8.0%} | {' + '.join(f'{cost:.1f}' for cost in costs)}"
+    costs = [
+        "+".join(f"{1000 * (after - before) / played:.0f}" for before, after in zip(*times, strict=True))
+        for times in zip(first.seconds, last.seconds, strict=True)
+    ]
+    return f"{60 * played / wall_s:11.1f} {share:8.0%} | {', '.join(costs)}"
 
 
 def write(folder: Path, matches: int) -> None:
@@ -113,21 +120,24 @@ def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spe
         if closed >= BEGINNING * hosts and closed != total:
             total = closed
             with suppress(LookupError, OSError):  # after the last match, the dispatcher ends before the tournament
-                seen.append(spent(folder, closed, keeper.pid, processes.scheduler.pid))
+                seen.append(spent(folder, closed, keeper.pid, processes))
         time.sleep(POLL_S)
     assert keeper.returncode == 0, (folder / "printed").read_text()
     return seen[0], next(each for each in reversed(seen) if each.closed <= total - hosts)
 
 
-def spent(folder: Path, closed: int, keeper: int, scheduler: int) -> Spent:
+def spent(folder: Path, closed: int, keeper: int, processes: Processes) -> Spent:
     """Return what processes have spent by now."""
-    return Spent(closed=closed, seconds=tuple(map(processor_s, (keeper, dispatcher_in(folder), scheduler))))
+    single = [processor_s(pid)[:2] for pid in (keeper, dispatcher_in(folder), processes.scheduler.pid)]
+    of_hosts = [processor_s(host.pid) for host in processes.hosts]
+    hosts = tuple(map(sum, zip(*of_hosts, strict=True)))
+    return Spent(closed=closed, seconds=(*single, hosts[:2], hosts[2:]))
 
 
-def processor_s(pid: int) -> float:
-    """Return the processor time of a process, in seconds."""
+def processor_s(pid: int) -> tuple[float, ...]:
+    """Return the user and system time of a process, and of its children that have ended, in seconds."""
     fields = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return tuple(int(field) / os.sysconf("SC_CLK_TCK") for field in fields[11:15])
 
 
 def record_of(folder: Path) -> Path:
