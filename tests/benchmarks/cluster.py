@@ -9,10 +9,12 @@ Where the processor time of a match goes is told by process, as user and system 
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +30,7 @@ HOSTS = (1, 2, 4, 8)
 PER_HOST = 16
 """Matches: those of the middle, and some for the beginning and the end."""
 BEGINNING = 4
-"""Matches of each host that are not counted: in these, it gets the programs and builds them."""
+"""Matches of each host that are not counted: in these, it gets the program."""
 THINK_MS = 50
 TOML = """\
 name = "cup"
@@ -57,7 +59,7 @@ class Spent(Struct, frozen=True, kw_only=True):
 
     closed: int
     """Matches by then."""
-    seconds: tuple[tuple[float, float], ...]
+    seconds: tuple[tuple[float, ...], ...]
     """User and system time of each part."""
 
 
@@ -96,12 +98,17 @@ def told(folder: Path, hosts: int, matches: int) -> str:
 
 
 def write(folder: Path, matches: int) -> None:
-    """Write the program and the file of a tournament."""
+    """Build the program, and write the file of a tournament."""
     make_player("c", folder / "thinker")
     source = folder / "thinker" / "player.c"
     text = source.read_text()
     assert CHOOSE in text, "the sample chooses in another way"
     source.write_text("#include <unistd.h>\n" + text.replace(CHOOSE, CHOOSE + SLEEP))
+    spec = folder / "thinker" / "player.toml"
+    build = tomllib.loads(spec.read_text())["build"]
+    subprocess.run(shlex.split(build), cwd=spec.parent, check=True)
+    lines = spec.read_text().splitlines(keepends=True)
+    spec.write_text("".join(line for line in lines if not line.startswith("build")))  # it would be for each entrant
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "thinker"\n' for number in range(ENTRANTS))
     (folder / "cup.toml").write_text(TOML.format(entrants=entrants, rounds=-(-matches // (ENTRANTS // 2))))
 
@@ -130,7 +137,7 @@ def spent(folder: Path, closed: int, keeper: int, processes: Processes) -> Spent
     """Return what processes have spent by now."""
     single = [processor_s(pid)[:2] for pid in (keeper, dispatcher_in(folder), processes.scheduler.pid)]
     of_hosts = [processor_s(host.pid) for host in processes.hosts]
-    hosts = tuple(map(sum, zip(*of_hosts, strict=True)))
+    hosts = tuple(float(sum(times)) for times in zip(*of_hosts, strict=True))
     return Spent(closed=closed, seconds=(*single, hosts[:2], hosts[2:]))
 
 

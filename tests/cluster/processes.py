@@ -1,5 +1,7 @@
 """A real scheduler and real hosts on this machine, for tests: started, killed, and ended."""
 
+import os
+import shlex
 import subprocess
 import sys
 import time
@@ -7,9 +9,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from referee.cli.commands.key import SCHEDULER
 from referee.cluster.keys import CA, make_keys
 
 GIVE_UP_S = 120.0
+ENVIRONMENT = os.environ | dict(
+    word.split("=", 1) for word in shlex.split(" ".join(SCHEDULER)) if word.startswith("DASK_")
+)
+"""What an organiser sets for a scheduler; hosts leave alone what is for schedulers."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -83,4 +90,5 @@ class Processes:
     def start(self, name: str, *arguments: str) -> "subprocess.Popen[bytes]":
         """Start a Python program that prints into a file of its own."""
         with (self._folder / f"{name}.log").open("wb") as log:
-            return subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+            command = [sys.executable, *arguments]
+            return subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=subprocess.STDOUT)

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import dask
 from distributed import Worker, WorkerPlugin
 
 from ..security import security_of
@@ -37,6 +38,11 @@ def log_to(path: Path) -> None:
         logger = logging.getLogger(name)
         if logger.handlers or not name:
             logger.handlers[:] = [file]
+
+
+_SETTINGS = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}
+"""Dask would look into all threads a hundred times a second, and measure its loop fifty times: all of that takes time
+from players."""
 
 
 class _Releasing(WorkerPlugin):
@@ -88,6 +94,7 @@ class DaskWorker:
 
     def start(self, host: Host) -> None:
         """Connect, and stay connected."""
+        dask.config.set(_SETTINGS)
         self._thread = Thread(target=lambda: asyncio.run(self._serve(host)), name="dask", daemon=True)
         self._thread.start()
 

@@ -3,16 +3,14 @@
 from collections import deque
 from collections.abc import Callable
 
+from ...match.setup import DEFAULT_LAG_MARGIN_MS
 from ...net.matches.lag import LoopLag
 
-SLIP_S = 0.05
-"""A standstill from here on; shorter ones are taken off as lag, and leave no verdict open."""
+SLIP_S = DEFAULT_LAG_MARGIN_MS / 1000
+"""A standstill of more than this usually leaves it open who was late; shorter ones are taken off as lag."""
 LOOK_BACK_S = 10.0
 SICK_S = 1.0
-"""So long in all of that, and the host is not well. Below the usual margin of 0.25 s each, or with few above it, a host
-goes on."""
-WELL_S = 0.1
-"""So long at most, and it is well again."""
+"""So long in all of that, and the host is not well until there is none of it."""
 
 
 class Health:
@@ -40,7 +38,7 @@ class Health:
             end: monotonic seconds: now.
         """
         begin = max(begin, self._slips[-1][1]) if self._slips else begin
-        if end - begin >= SLIP_S:
+        if end - begin > SLIP_S:
             self._slips.append((begin, end))
             self.look(end)
 
@@ -53,7 +51,7 @@ class Health:
         while self._slips and self._slips[0][1] <= now - LOOK_BACK_S:
             self._slips.popleft()
         still_s = sum(end - begin for begin, end in self._slips)
-        is_well = still_s <= (SICK_S if self.is_well else WELL_S)
+        is_well = still_s <= SICK_S if self.is_well else not self._slips
         if is_well != self.is_well:
             self.is_well = is_well
             self._changed(is_well)
