@@ -1,7 +1,8 @@
 """Reads the file of a contest, and writes an example of one that runs at once."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ from ...plugins import Registry
 from ...site.cards import SignUp
 from ...submissions.challenges import PRACTICE
 from ..tournament_file.plan import TournamentPlan, read_tournament
+from ..tournament_file.renaming import named
 from ..tournament_file.sheet import Section, Sheet, ValueKind
 
 CONTEST = "contest.toml"
@@ -21,6 +23,10 @@ _TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max
 _TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
 _PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
 _TABLES = ValueKind(list[dict[str, Any]], "tables: [[tournaments]]")
+_EVERY = ValueKind(Literal["day"], '"day"')
+_LONGEST_SERIES = 29
+"""Characters: of a tournament's name, the day takes eleven."""
+DAY = timedelta(days=1)
 _WORKERS = ValueKind(Annotated[int, Meta(ge=1, le=256)], "a number of processes, 1 to 256")
 _ADDRESS = ValueKind(Annotated[str, Meta(min_length=1)], "the address of a Dask scheduler: tls://HOST:8786")
 _FLAG = ValueKind(bool, "true or false")
@@ -77,12 +83,50 @@ class ScheduledTournament(Struct, frozen=True, kw_only=True):
     start: datetime | None
     """From when on it is played, in UTC; None: at once."""
     options: tuple[str, ...] = ()
-    """Of `referee tournament`: where its matches are played."""
+    """Of `referee tournament`: where its matches are played, and what it is called if not as its file says."""
+    series: str = ""
+    """What its file calls it, if that is played every day."""
 
     @property
     def name(self) -> str:
         """What it is called, and its folder."""
         return self.plan.spec.name
+
+    def due(self, _now: datetime) -> Iterator["ScheduledTournament"]:
+        """Yield it: there is no other one."""
+        yield self
+
+
+class DailyTournament(Struct, frozen=True, kw_only=True):
+    """A tournament that begins anew every day: each is one of its own, with the day behind its name."""
+
+    first: ScheduledTournament
+    """As its file has it."""
+    start: datetime
+    """Of the first one; its zone tells when a day begins."""
+
+    def due(self, now: datetime) -> Iterator[ScheduledTournament]:
+        """Yield those that have records, the last one that is due, and the next one."""
+        last = self._last(now)
+        for day in range(last + 1):
+            found = self._on(day)
+            if day == last or found.plan.run_settings.folder.exists():
+                yield found
+        yield self._on(last + 1)
+
+    def upcoming(self, now: datetime) -> ScheduledTournament:
+        """Return the next one."""
+        return self._on(self._last(now) + 1)
+
+    def _last(self, now: datetime) -> int:
+        """Return how many days after the first the last one is due; -1: none is."""
+        return max((now - self.start) // DAY, -1)
+
+    def _on(self, day: int) -> ScheduledTournament:
+        start, series = self.start + day * DAY, self.first.name
+        name = f"{series}-{start:%Y-%m-%d}"
+        plan, options = named(self.first.plan, name), (*self.first.options, f"--name={name}")
+        return ScheduledTournament(plan=plan, start=start.astimezone(UTC), options=options, series=series)
 
 
 class Spectators(Struct, frozen=True, kw_only=True):
@@ -116,6 +160,8 @@ class Contest(Struct, frozen=True, kw_only=True):
     """Who may become an author on the site."""
     tournaments: tuple[ScheduledTournament, ...]
     """In the order of the file."""
+    daily: tuple[DailyTournament, ...]
+    """Those of which a next one comes each day."""
 
 
 class NoContest(BadRequest):
@@ -139,6 +185,7 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
     _make(path.parent / SUBMISSIONS)  # a tournament may name it before anybody has handed in
     sheet = Sheet(path)
     top = sheet.section(sheet.values)
+    listed, now = list(_tournaments(sheet, top, registry)), datetime.now(UTC)
     contest = Contest(
         folder=path.parent,
         title=top.take("title", _TITLE, "Contest"),
@@ -146,7 +193,10 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         spectators=Spectators(said=top.take("spectators", _SPECTATORS, "after")),
         practice=top.take("practice", _FLAG, default=False),
         sign_up=SignUp(top.take("sign_up", _SIGN_UP, "closed")),
-        tournaments=tuple(_tournaments(sheet, top, registry)),
+        tournaments=tuple(
+            chain.from_iterable([each] if isinstance(each, ScheduledTournament) else each.due(now) for each in listed)
+        ),
+        daily=tuple(each for each in listed if isinstance(each, DailyTournament)),
     )
     _check_distinct(sheet, contest.tournaments)
     sheet.finish()
@@ -160,10 +210,13 @@ def _make(folder: Path) -> None:
         raise NoContest(f"can't write {folder}: {error.strerror}") from None
 
 
-def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[ScheduledTournament]:
+def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[ScheduledTournament | DailyTournament]:
     for index, values in enumerate(top.take("tournaments", _TABLES, [])):
         section = sheet.section(values, ("tournaments", index), "under [[tournaments]]")
         start = section.take("start", _START)
+        is_daily = section.take("every", _EVERY) is not None
+        if is_daily and start is None:
+            section.refuse("every", "it takes a start, from which on there is one every day")
         options = tuple(_options(section, sheet.path.parent))
         name = section.take("file", _PATH)
         if name is None:
@@ -172,7 +225,11 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
             section.refuse("file", f"there is no file {path}")
         else:
             at = None if start is None else start.astimezone(UTC)
-            yield ScheduledTournament(plan=read_tournament(path, registry), start=at, options=options)
+            found = ScheduledTournament(plan=read_tournament(path, registry), start=at, options=options)
+            if is_daily and len(found.name) > _LONGEST_SERIES:
+                section.refuse("every", f"{found.name} is longer than {_LONGEST_SERIES}: the day stands behind it")
+                is_daily = False
+            yield DailyTournament(first=found, start=start) if is_daily and start is not None else found
 
 
 def _options(section: Section, folder: Path) -> Iterator[str]:

@@ -4,11 +4,14 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
+from twisted.internet.task import LoopingCall
 
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
@@ -23,7 +26,7 @@ from ...submissions.store import Store
 from ..receiving import check_command, telling
 from ..running import run_reactor
 from ..services import RefereeOptions, find_sealer, monitoring
-from .contest_file import SUBMISSIONS, Contest
+from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
 from .loop_lag import LoopLag
 from .organising import Organising
@@ -31,6 +34,8 @@ from .practice import Practice, RefereeProgram
 from .publishing import Publisher
 from .tournament_runs import RunState, TournamentRun
 
+LOOK_AHEAD_S = 60.0
+"""Between two looks at which tournament of the next day is to be announced."""
 LISTEN = "tcp:8080:interface=127.0.0.1"
 
 
@@ -103,20 +108,14 @@ class HostedContest:
         self._reactor = reactor
         self.streams = EventStreams(reactor, lambda: msgspec.json.encode(self.card()))
         self.live = LiveTables(reactor, contest.spectators.said, contest.spectators.delay_s)
-        boards = ["--boards"] if contest.spectators.see_boards else []
-        self.runs = {
-            scheduled.name: TournamentRun(
-                reactor,
-                scheduled,
-                program.referee,
-                [*boards, *program.options],
-                self.live,
-                self.streams.changed,
-            )
-            for scheduled in contest.tournaments
-        }
-        folders = {name: run.folder for name, run in self.runs.items()}
-        self._publisher = Publisher(reactor, folders, program.referee, note, self.streams.changed)
+        self.runs: dict[str, TournamentRun] = {}
+        self._folders: dict[str, Path] = {}
+        self._program = program
+        self._publisher = Publisher(reactor, program.referee, note, self.streams.changed)
+        for scheduled in contest.tournaments:
+            self._add(scheduled)
+        self._days = LoopingCall(self._look_ahead)
+        self._days.clock = reactor
         self._intake = intake
         self._practice = Practice(
             reactor, contest, intake.store, program, self._count_open, intake.checks.changed, note
@@ -131,6 +130,28 @@ class HostedContest:
         self._practising = self._practice.begin()
         self._publisher.begin()
         self._lag.begin()
+        self._days.start(LOOK_AHEAD_S)
+
+    def _add(self, scheduled: ScheduledTournament) -> TournamentRun:
+        boards = ["--boards"] if self._contest.spectators.see_boards else []
+        run = self.runs[scheduled.name] = TournamentRun(
+            self._reactor,
+            scheduled,
+            self._program.referee,
+            [*boards, *self._program.options],
+            self.live,
+            self.streams.changed,
+        )
+        self._folders[scheduled.name] = run.folder
+        self._publisher.follow(scheduled.name, run.folder)
+        return run
+
+    def _look_ahead(self) -> None:
+        """Announce the next day's tournaments, once those before them are due."""
+        for daily in self._contest.daily:
+            upcoming = daily.upcoming(datetime.now(UTC))
+            if upcoming.name not in self.runs:
+                self._add(upcoming).begin()
 
     async def stopped(self) -> None:
         """Interrupt all tournaments, and wait until they have ended."""
@@ -138,6 +159,7 @@ class HostedContest:
         self.live.streams.close()
         self._publisher.stop()
         self._lag.stop()
+        self._days.stop()
         ended = [run.stop() for run in self.runs.values()]
         for practising in self._practising:
             practising.cancel()
@@ -161,7 +183,7 @@ class HostedContest:
             card=self.card,
             home=lambda hides: contest_page(self.card(), self._contest.about, hides_results=hides),
             refused=refusal_page,
-            folders={name: run.folder for name, run in self.runs.items()},
+            folders=self._folders,
             is_over=lambda name: self.runs[name].state is RunState.OVER,
             public_key=public_key,
             streams=self.streams,

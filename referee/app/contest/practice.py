@@ -89,7 +89,8 @@ class Practice:
         note: Note,
     ) -> None:
         self._logs = contest.folder / LOGS
-        self._plans = {each.name: each.plan for each in contest.tournaments if contest.practice and _fits(each.plan)}
+        allowed = [each for each in contest.tournaments if contest.practice and _fits(each.plan)]
+        self._plans = {each.series or each.name: each.plan for each in allowed}
         self._challenges = Challenges(self._logs / PRACTICE)
         self._reactor = reactor
         self._store = store

@@ -121,7 +121,6 @@ class Publisher:
 
     Args:
         reactor: Twisted's.
-        folders: tournament -> folder of its records.
         referee: command line of this program.
         note: takes note of reports that could not be made.
         changed: called when a report was made.
@@ -130,20 +129,28 @@ class Publisher:
     def __init__(
         self,
         reactor: Any,
-        folders: dict[str, Path],
         referee: Sequence[str],
         note: Note,
         changed: Callable[[], None],
     ) -> None:
-        self.published = {name: Published(folder) for name, folder in folders.items()}
-        for published in self.published.values():
-            published.read()  # what a host before this one has made
+        self.published: dict[str, Published] = {}
+        """By tournament."""
         self._reactor = reactor
         self._referee = referee
         self._note = note
         self._changed = changed
         self._timer: Timer | None = None
         self._is_stopped = False
+
+    def follow(self, name: str, folder: Path) -> None:
+        """Keep the report of a tournament from now on.
+
+        Args:
+            name: of the tournament.
+            folder: of its records.
+        """
+        self.published[name] = Published(folder)
+        self.published[name].read()  # what a host before this one has made
 
     def begin(self) -> None:
         """Look at the records from now on."""

@@ -182,7 +182,8 @@ class TournamentRun:
     def _start(self) -> None:
         path = str(self.scheduled.plan.path)
         with contextlib.suppress(BadTournamentFile):  # its process tells what is wrong with it
-            self.scheduled = replace(self.scheduled, plan=read_plan(self.scheduled.plan.path))  # who is in it by now
+            plan = read_plan(self.scheduled.plan.path, name=self.scheduled.name)
+            self.scheduled = replace(self.scheduled, plan=plan)  # who is in it by now
         options = ("--json", "--heads", str(heads_of(self.folder)), *self._options, *self.scheduled.options)
         argv = [*self._referee, "tournament", path, *options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ from .sheet import BadToml, Section, Sheet, ValueKind, read_toml, shown
 
 _MS = 1000.0
 _DAY_S = 86_400
-_NAME = ValueKind(
+NAME = ValueKind(
     Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$(?!\n)")],
     "a letter or digit, then up to 39 letters, digits, dots, hyphens or underscores",
 )
@@ -170,8 +170,8 @@ class _File:
         stem = _ILLEGAL.sub("-", self._sheet.path.stem).strip(".-_")[:40]
         if not stem and "name" not in self._top:
             why = "this key is missing, and the name of the file does not do instead"
-            self._top.refuse("name", f"{why}; it takes {_NAME.words}")
-        name: str = self._top.take("name", _NAME, stem)
+            self._top.refuse("name", f"{why}; it takes {NAME.words}")
+        name: str = self._top.take("name", NAME, stem)
         return name
 
     def _seats(self, game: Game[Any, Any, Any] | None) -> int:

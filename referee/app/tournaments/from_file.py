@@ -20,6 +20,7 @@ from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
 from ..services import RefereeOptions, services
 from ..tournament_file.plan import TournamentPlan, read_tournament
+from ..tournament_file.renaming import named
 from .conducting import conduct
 
 _ANY_TABLES = 100_000
@@ -32,6 +33,7 @@ def read_plan(
     workers: int = 0,
     cluster: str | None = None,
     keys: Path | None = None,
+    name: str = "",
 ) -> TournamentPlan:
     """Read a tournament's file, with the field that the tournament began with if it has begun.
 
@@ -41,12 +43,14 @@ def read_plan(
         workers: so many processes play them; 0: this one does.
         cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.
         keys: folder of the certificates for it.
+        name: that it has, whatever the file says; empty: as it says.
 
     Raises:
         NoCluster: there can't be one.
         BadTournamentFile: it has mistakes; the error has all of them.
     """
     plan = read_tournament(path, installed())
+    plan = named(plan, name) if name else plan
     if cluster is not None:
         check_address(cluster, keys)
         tables = tables or _ANY_TABLES

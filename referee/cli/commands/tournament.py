@@ -26,6 +26,7 @@ from .report import report
 @click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
+@click.option("--name", default="", help="What it is called, and its folder, whatever the file says.")
 @click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
 @click.option("--workers", type=Count(0, 256), default=0, help="Play them in so many processes beside this one.")
 @click.option("--cluster", metavar="ADDRESS", help="Play them on the hosts of a Dask scheduler: tls://HOST:8786.")
@@ -37,6 +38,7 @@ def tournament(
     file: Path,
     *,
     check: bool,
+    name: str,
     tables: int | None,
     workers: int,
     cluster: str | None,
@@ -57,7 +59,7 @@ def tournament(
     """
     if cluster is not None and workers:
         raise click.UsageError("--workers and --cluster: one of both")
-    plan = from_file.read_plan(file, tables, workers, cluster, keys)
+    plan = from_file.read_plan(file, tables, workers, cluster, keys, name)
     if check:
         absent = tuple(from_file.absent_programs(plan.spec))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)

@@ -1,12 +1,14 @@
 """The file of a contest: what it may say, what is wrong with it, and the example."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from referee.app.contest.contest_file import CONTEST, NoContest, read_contest, write_example
+from referee.app.tournament_file.renaming import named
 from referee.app.tournament_file.sheet import BadTournamentFile
+from referee.errors import BadRequest
 from referee.plugins import load
 
 CUP = '[[tournaments]]\nfile = "cup.toml"\n'
@@ -26,6 +28,11 @@ MISTAKES = {
     "sign-up of a kind that is none": ("sign_up = true", 'sign_up: takes "open", "invitation" or "closed"'),
     "workers and a cluster": (f'{CUP}workers = 2\ncluster = "tls://h:1"', "either workers or a cluster, not both"),
     "no workers": (f"{CUP}workers = 0", "workers: takes a number of processes, 1 to 256"),
+    "every night": (f'{CUP}every = "night"', 'every: takes "day"'),
+    "every day without a start": (
+        f'{CUP}every = "day"',
+        "every: it takes a start, from which on there is one every day",
+    ),
     "no TOML": ("title", "this is no TOML"),
 }
 
@@ -108,3 +115,53 @@ def test_a_folder_without_a_contest_says_how_to_make_one(tmp_path: Path) -> None
     with pytest.raises(NoContest, match=r"cup\.toml is there"):
         write_example(tmp_path)
     assert not (tmp_path / CONTEST).exists()
+
+
+DAILY = f'{CUP}start = 2026-12-01T23:30:00-02:00\nevery = "day"'
+FIRST = datetime(2026, 12, 2, 1, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("now", "kept", "due"),
+    [
+        (FIRST - timedelta(days=9), (), ["01"]),
+        (FIRST - timedelta(seconds=1), (), ["01"]),
+        (FIRST, (), ["01", "02"]),
+        (FIRST + timedelta(days=3, hours=23), (), ["04", "05"]),
+        (FIRST + timedelta(days=3), ("02", "04"), ["02", "04", "05"]),
+    ],
+)
+def test_a_daily_tournament_is_one_of_its_own_each_day(
+    folder: Path, now: datetime, kept: tuple[str, ...], due: list[str]
+) -> None:
+    """The next one is announced, the last one played if it was not, those with records stay; days are its zone's."""
+    (folder / CONTEST).write_text(DAILY)
+    (daily,) = read_contest(folder, load()).daily
+    for day in kept:
+        (folder / "logs" / f"cup-2026-12-{day}").mkdir(parents=True)
+    found = list(daily.due(now))
+    assert [each.name for each in found] == [f"cup-2026-12-{day}" for day in due]
+    assert daily.upcoming(now).name == found[-1].name
+    for each in found:
+        assert each.start == FIRST + timedelta(days=int(each.name[-2:]) - 1)
+        assert (each.options, each.series) == ((f"--name={each.name}",), "cup")
+        assert each.plan.run_settings.folder == folder / "logs" / each.name
+
+
+def test_a_name_leaves_room_for_the_day(folder: Path) -> None:
+    """Of forty characters it takes eleven."""
+    name = "c" * 30
+    (folder / "cup.toml").write_text(
+        f'name = "{name}"\ngame = "q"\nentrants = ["house:dag", "house:dag"]\nformat.name = "gauntlet"'
+    )
+    (folder / CONTEST).write_text(DAILY)
+    with pytest.raises(BadTournamentFile, match="is longer than 29: the day stands behind it"):
+        read_contest(folder, load())
+
+
+@pytest.mark.parametrize("name", ["../cup", "", "c" * 41, ".cup"])
+def test_what_is_no_name_of_a_tournament_is_refused(folder: Path, name: str) -> None:
+    """Wherever it comes from."""
+    plan = read_contest(folder, load()).tournaments[0].plan
+    with pytest.raises(BadRequest, match="a tournament can't be called"):
+        named(plan, name)

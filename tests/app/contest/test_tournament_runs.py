@@ -66,7 +66,8 @@ def test_a_publisher_that_was_stopped_looks_no_more(tmp_path: Path) -> None:
     record = tmp_path / "cup.jsonl"
     record.write_text("line\n")
     reactor = Reactor()
-    publisher = Publisher(reactor, {"cup": tmp_path}, ("/bin/true",), nothing, nothing)
+    publisher = Publisher(reactor, ("/bin/true",), nothing, nothing)
+    publisher.follow("cup", tmp_path)
     publisher.begin()
     record.unlink()  # it is none
     publisher.stop()
