@@ -28,7 +28,7 @@ from ..tournament.sprt import sprt as sprt_of
 from ..tournament.sprt_match import PLAIN
 from ..tournament.sprt_match import outcome as outcome_of_pair
 from .evaluation import Evaluation, SequentialTest
-from .played import new_name, play_out, sealer
+from .played import new_name, play_out, sealer, whole
 from .players import Player, SeatedPlayer, seated
 from .playing import tell, time_control
 
@@ -102,12 +102,14 @@ def evaluate(
     """
     if len(players) != 2 or pairs < 1:
         raise BadRequest("evaluate takes two players, the one to evaluate and another one, and at least one pair")
+    if processes is not None and processes < 1:
+        raise BadRequest(f"processes is at least 1, not {processes}")
     hypotheses = None if sprt is None else _hypotheses(*sprt)
     own, other = seated(find_game(game), players, names)
     work = _Work(
         players=(other, own),
         setup=_setup(game, (other, own), options or {}, per_move_s),
-        seed=secrets.randbits(48) if seed is None else seed,
+        seed=secrets.randbits(48) if seed is None else whole(seed),
         records=None if records is None else _folder(records),
     )
     jobs = len(os.sched_getaffinity(0)) if processes is None else processes

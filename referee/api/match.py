@@ -223,16 +223,16 @@ class Match(Tables):
         """Make a page on which the match can be stepped through, without a network.
 
         Args:
-            html: file that the page is written to; None: a temporary one, which a browser is to show.
+            html: file that the page is written to, over what is there; None: a temporary one, for a browser to show.
 
         Returns:
             The path of the page.
 
         Raises:
-            RefereeError: the file exists or can't be written, or there is no browser.
+            RefereeError: the file can't be written, or there is no browser.
         """
         target = None if html is None else Path(html)
-        return write_page(self._folded, target, is_forced=False, is_opened=html is None)
+        return write_page(self._folded, target, is_forced=True, is_opened=html is None)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the page of `replay`."""

@@ -1,5 +1,6 @@
 """A match that is played in this process, without sockets: its events, from which all else follows, and its record."""
 
+import operator
 import os
 import secrets
 import sys
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 
 from .. import __version__, chance
 from ..app.services import find_sealer
+from ..errors import BadRequest
 from ..games.base import Game
 from ..match import commands as c
 from ..match import events as e
@@ -153,4 +155,16 @@ def _result(match: Match) -> c.Result:
 
 def seed_of(number: int | None) -> bytes:
     """Return the seed that a number fixes; None: one that nobody knows beforehand."""
-    return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(number)
+    return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(whole(number))
+
+
+def whole(seed: int) -> int:
+    """Return a seed, of whatever kind of whole number it is.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise BadRequest(f"a seed is a whole number, not {seed!r}") from None

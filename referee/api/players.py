@@ -9,7 +9,7 @@ from msgspec import Struct
 from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from .. import chance
-from ..app.players import BadPlayer, distinct, find_player
+from ..app.players import BadPlayer, UnknownPlayer, distinct, find_player
 from ..errors import BadRequest
 from ..games.base import Game, seats_text
 from ..launch import PlayerError
@@ -19,6 +19,9 @@ Choose = Callable[[Any], Any]
 """From a view to a move, both plain: dicts, lists, strings, numbers."""
 Player = Choose | str
 """A function from a view to a move, or `house:NAME`."""
+
+
+_HERE = "here plays what plays in this process: a function from a view to a move, or 'house:NAME'"
 
 
 class SeatedPlayer(Struct, frozen=True):
@@ -42,6 +45,8 @@ def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence
     Raises:
         BadRequest: there are too few or too many, or one is none that can play in this process, or a name is none.
     """
+    if isinstance(players, str):
+        raise BadRequest(f"players is a list of one for each seat, not {players!r}")
     if len(players) not in game.seats:
         raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
     found = [_seated(game, player, f"player{seat}") for seat, player in enumerate(players, 1)]
@@ -67,13 +72,12 @@ def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlaye
         raise BadPlayer(f"a player is a function from a view to a move, or 'house:NAME', not {player!r:.60}")
     try:
         launch = find_player(player, game.name, name=name)
+    except UnknownPlayer as error:
+        raise BadPlayer(f"{error}; {_HERE}") from None
     except PlayerError as error:
         raise BadPlayer(str(error)) from None
     if not launch.is_house:
-        raise BadPlayer(
-            f"{player!r} is a program of its own, which `referee play {game.name}` starts; here plays what"
-            " plays in this process: a function from a view to a move, or 'house:NAME'"
-        )
+        raise BadPlayer(f"{player!r} is a program of its own, which `referee play {game.name}` starts; {_HERE}")
     house = installed().player(launch.name)
     return SeatedPlayer(launch.name, player, lambda options, seed: house.make(game, options, seed))
 

@@ -58,7 +58,7 @@ def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_o
         remedy = f"open {written} in one"
         if html is None:
             remove(written.parent)
-            remedy = "--html FILE writes the page to a file, to be opened in one"
+            remedy = "have the page written to a file (--html FILE), and open that in one"
         raise RefereeError(f"no browser was found here: {remedy}")
     return written
 

@@ -72,7 +72,8 @@ def tournament_of(folder: Path) -> Path:
     except OSError as error:
         raise BadTournamentFolder(f"can't read {error.filename}: {error.strerror}") from None
     if path is None:
-        raise BadTournamentFolder(f"{folder} holds no tournament: there is no record of one in it (NAME.jsonl)")
+        why = "there is no record of one in it (NAME.jsonl); a match is read from its own file"
+        raise BadTournamentFolder(f"{folder} holds no tournament: {why}")
     return path
 
 

@@ -38,4 +38,5 @@ def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
             chosen = (*chosen, legal[action])
         return msgspec.to_builtins(move)
 
+    choose.__name__ = getattr(policy, "__name__", type(policy).__name__)  # a player in this process is called so
     return choose

@@ -33,7 +33,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_r
         if may_replace:
             partial.replace(path)
         else:
-            os.link(partial, path)
+            _link(partial, path)
     finally:
         with suppress(FileNotFoundError):
             partial.unlink()
@@ -48,3 +48,10 @@ def sync_folder(folder: Path) -> None:
     """
     with opened(folder) as descriptor:
         os.fsync(descriptor)
+
+
+def _link(partial: Path, path: Path) -> None:
+    try:
+        os.link(partial, path)
+    except FileExistsError as error:
+        raise FileExistsError(error.errno, error.strerror, str(path)) from None  # nobody knows the partial file

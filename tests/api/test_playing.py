@@ -139,10 +139,13 @@ def test_the_user_can_stop_a_player_that_thinks() -> None:
     assert referee.play("q", ["house:dag", "house:dag"], seed=1).players == ("dag1", "dag2")
 
 
-MISTAKES: list[tuple[str, list[Any], dict[str, Any], str]] = [
+MISTAKES: list[tuple[str, Any, dict[str, Any], str]] = [
     ("chess", ["house:dag", "house:dag"], {}, "no game 'chess'"),
     ("q", ["house:dag"], {}, "takes 2 to 4 players, not 1"),
     ("q", ["house:gready", "house:dag"], {}, 'did you mean "greedy"'),
+    ("q", "house:dag", {}, "a list of one for each seat, not 'house:dag'"),
+    ("q", ["my_bot/", "house:dag"], {}, "here plays what plays in this process"),
+    ("q", ["house:dag", "house:dag"], {"seed": "x"}, "a seed is a whole number, not 'x'"),
     ("q", [f"cmd:{sys.executable}", "house:dag"], {}, "`referee play q` starts"),
     ("q", [7, "house:dag"], {}, "a function from a view to a move"),
     ("q", ["house:dag", "house:dag"], {"options": {"q_bonus": "x"}}, "q_bonus"),

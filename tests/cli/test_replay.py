@@ -165,7 +165,7 @@ def test_where_there_is_no_browser(record: Path, tmp_path: Path, monkeypatch: py
     page = tmp_path / "page.html"
     assert f"no browser was found here: open {page} in one" in replay(record, "--open", "--html", page, status=1).stderr
     assert page.is_file()
-    assert "no browser was found here: --html FILE" in replay(record, "--open", status=1).stderr
+    assert "have the page written to a file (--html FILE)" in replay(record, "--open", status=1).stderr
     assert not list(tmp_path.glob("referee-*"))
 
 
