@@ -2,12 +2,10 @@
 
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from twisted.internet.error import AlreadyCalled, AlreadyCancelled
 from twisted.internet.protocol import connectionDone
 from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
@@ -84,10 +82,9 @@ class HostedSeat:
         self._left_s = self._reactor.seconds()
 
     def leave(self) -> None:
-        """Tell nobody anything any more, who does not come back."""
-        if self._cut is not None:
-            with suppress(AlreadyCalled, AlreadyCancelled):
-                self._cut.cancel()
+        """Cut all who look on; whoever is signed in comes back."""
+        if self._cut is not None and self._cut.active():
+            self._cut.cancel()
         self._cut = None
         self._streams.close()
 
@@ -178,7 +175,7 @@ class HostedSeats:
         return self._seats[key]
 
     def leave(self, author: str) -> None:
-        """Tell an author nothing any more, who does not come back."""
+        """Cut an author who looks on; if still signed in somewhere, that comes back."""
         for (other, _), seat in self._seats.items():
             if other == author:
                 seat.leave()

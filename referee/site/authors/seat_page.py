@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from ...pages.rendering import page
 
-_MAX_CHARS = 100
-"""Of all that an act says."""
+_MAX_DIGITS, _MAX_CHARS = 9, 100
+"""Of a number, and of what is touched."""
 _ARGUMENTS = (b"turn", b"at", b"option")
 
 
@@ -48,7 +48,8 @@ class Seat(Protocol):
 def act_of(request: Any, what: str) -> Act | None:
     """Return what a request of the page asks for; None if no page asks so."""
     turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
-    if not (turn.isdecimal() and at.isdecimal() and len(what + turn + at + option) <= _MAX_CHARS):
+    are_numbers = all(text.isdecimal() and len(text) <= _MAX_DIGITS for text in (turn, at))
+    if not are_numbers or len(what + option) > _MAX_CHARS:
         return None
     return Act(what=what, turn=int(turn), at=int(at), option=option)
 

@@ -38,8 +38,10 @@ def test_an_author_plays_in_person(contest: TestSite) -> None:
         ("turn=x&at=0", "undo", []),
         ("turn=%C2%B2&at=0", "undo", []),
         ("at=0", "undo", []),
+        (f"turn={'9' * 30}&at=0", "undo", []),
         ("", "undo", []),
         (f"turn=1&at=0&option={'x' * 100}", "touch", []),
+        ("turn=1&at=0", "x" * 101, []),
     ],
 )
 def test_what_the_page_does(contest: TestSite, query: str, what: str, done: list[Act]) -> None:
