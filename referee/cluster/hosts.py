@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
@@ -39,7 +38,6 @@ from .messages import (
     Stop,
     Told,
     Welcome,
-    unpacked,
 )
 from .shipping import Shipping
 
@@ -213,6 +211,7 @@ class Hosts:
             elif host.attempts or host.address:
                 host.absent_looks += 1
                 if host.absent_looks >= GONE_LOOKS:
+                    self.say(f"host {host.name} is gone", host=host.name)
                     self._lose(host, "is gone")
         if not self._hosts and not seen:
             self._say_once(f"no host is there: `referee worker {self._plan.address}` makes a machine one")
@@ -252,7 +251,7 @@ class Hosts:
 
     def _entered(self, host: ClusterHost, found: SeenHost, answer: Answer) -> None:
         host.entering = ""
-        welcome = _read(answer, Welcome)
+        welcome = answer.read(Welcome)
         if welcome is None:
             return  # it is asked again when it is seen again
         why_not = welcome.refused or self._why_not_admitted(host, welcome.calibration)
@@ -327,7 +326,7 @@ class Hosts:
             attempt.asked = self._dispatch.ask(host.address, call, attempt.away, answered)
 
     def _answered(self, host: ClusterHost, attempt: Attempt, answer: Answer) -> None:
-        returned: Returned | None = _read(answer, RETURNED)
+        returned: Returned | None = answer.read(RETURNED)
         if attempt.is_over:
             if isinstance(returned, Played) and not attempt.has_come(returned):
                 self._come_again(host, attempt, returned)
@@ -372,6 +371,7 @@ class Hosts:
         attempt.needs = set(needs.digests) & set(attempt.away.programs)
         if attempt.pushes > MOST_FAILURES or not attempt.needs:
             self._end(host, attempt, NotBegun(why="asks for programs again and again"))
+            self.failed(host, "it asks for programs again and again")
             return
         for digest in sorted(attempt.needs - host.pushing):
             host.pushing.add(digest)
@@ -380,21 +380,12 @@ class Hosts:
 
     def _pushed(self, host: ClusterHost, digest: str, answer: Answer) -> None:
         host.pushing.discard(digest)
-        welcome = _read(answer, Welcome)
+        welcome = answer.read(Welcome)
         for attempt in [each for each in host.attempts.values() if digest in each.needs]:
             attempt.needs.discard(digest)
             if welcome is None or welcome.refused is not None:
-                why = answer.why if welcome is None else welcome.refused
-                self._end(host, attempt, NotBegun(why=f"could not keep a program: {why}"))
+                why = f"could not keep a program: {answer.why if welcome is None else welcome.refused}"
+                self._end(host, attempt, NotBegun(why=why))
+                self.failed(host, why)
             elif not attempt.needs:
                 self._play(host, attempt)
-
-
-def _read(answer: Answer, kind: Any) -> Any:
-    """Return what a host has answered; None: nothing that makes sense."""
-    if answer.data is None:
-        return None
-    try:
-        return unpacked(answer.data, kind)
-    except msgspec.DecodeError:
-        return None

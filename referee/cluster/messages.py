@@ -63,6 +63,13 @@ class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
     """None: there is no answer."""
     why: str = ""
 
+    def read(self, kind: Any) -> Any:
+        """Return what a host has answered; None: nothing that makes sense."""
+        try:
+            return None if self.data is None else unpacked(self.data, kind)
+        except msgspec.DecodeError:
+            return None
+
 
 class SeenHost(Struct, frozen=True, kw_only=True):
     """A host that the scheduler knows."""

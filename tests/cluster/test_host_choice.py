@@ -295,6 +295,19 @@ def test_a_host_that_never_answers_is_put_aside(scene: Scene) -> None:
     assert scene.hosts.choice.room == 0
 
 
+def test_a_host_that_cannot_keep_programs_is_put_aside(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its disk is full, say: after a few tries, it is sent nothing more, and its matches are played elsewhere."""
+    scene.let_in(a=1)
+    digest = "0" * 64
+    monkeypatch.setattr(scene.hosts.shipping, "packed", lambda _: b"folder")
+    for _ in range(MOST_FAILURES):
+        _, _, found = scene.given((digest,))
+        scene.way.answer(Needs(digests=(digest,)))
+        scene.way.answer(Welcome(refused="OSError: no space left on device"))
+        assert [type(each) for each in found] == [NotBegun]
+    assert scene.hosts.choice.room == 0
+
+
 def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what came of them, and how much lag they had."""
     registry = CollectorRegistry()
