@@ -7,7 +7,7 @@ the folder that it lies in.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -119,21 +119,10 @@ class _File:
         format_, format_options, extent = self._format(seats, entrants)
         time, lag_margin_ms = self._time()
         teams = _teams(game, options, seats)
-        scoring = self._scoring(seats, teams)
-        tie_breaks = self._tie_breaks(format_)
-        duplicate = self._duplicate(entrants, teams)
-        acknowledge = top.take("acknowledge", _FLAG, default=False)
+        programs, keep_for = self._programs()
         durability = top.choose("durability", _DURABILITY, Durability.MATCH, what="durability")
-        seed = top.take("seed", _SEED)
-        suspend_after = top.take("suspend_after", _COUNT, 3)
         hosts = top.choose("hosts", ("alike", "any"), "alike", what="kind of hosts")
-        programs = top.choose("programs", _PROGRAMS, "anew", what="kind of programs")
-        keep_for = top.take("keep_for", _KEEP_FOR, DEFAULT_KEEP_FOR)
-        if programs != "kept" and "keep_for" in top:
-            top.refuse("keep_for", 'it takes programs = "kept"; others are started for every match')
-        memory_mib = top.table("limits", "under [limits]").take("memory_mib", _MEMORY, ProgramLimits().memory_mib)
-        run_settings = self._run_settings(name, remote, entrants)
-        self._sheet.finish()
+        limits = top.table("limits", "under [limits]")
         spec = TournamentSpec(
             name=name,
             game=game.name if game else "",
@@ -142,27 +131,28 @@ class _File:
             seats=seats,
             format=format_.name if format_ else "",
             format_options=format_options,
-            duplicate=duplicate,
+            duplicate=self._duplicate(entrants, teams),
             time=time,
             lag_margin_ms=lag_margin_ms,
-            acknowledge=acknowledge,
+            acknowledge=top.take("acknowledge", _FLAG, default=False),
             durability="turn" if durability == Durability.TURN else "match",
-            seed=seed,
-            scoring=scoring,
-            tie_breaks=tie_breaks,
+            seed=top.take("seed", _SEED),
+            scoring=self._scoring(seats, teams),
+            tie_breaks=self._tie_breaks(format_),
             hosts="any" if hosts == "any" else "alike",
-            suspend_after=suspend_after,
-            memory_mib=memory_mib,
-            programs="kept" if programs == "kept" else "anew",
+            suspend_after=top.take("suspend_after", _COUNT, 3),
+            memory_mib=limits.take("memory_mib", _MEMORY, ProgramLimits().memory_mib),
+            programs=programs,
             keep_for=keep_for,
         )
-        warnings = tuple(self._sheet.warnings)
+        run_settings = self._run_settings(name, remote, entrants)
+        self._sheet.finish()
         return TournamentPlan(
             path=self._sheet.path,
             spec=spec,
             run_settings=run_settings,
             extent=extent,
-            warnings=warnings,
+            warnings=tuple(self._sheet.warnings),
             left_out=entrants.left_out,
         )
 
@@ -314,6 +304,15 @@ class _File:
         if is_duplicate and not _stay_together(teams):
             self._top.refuse("duplicate", "partners would change from leg to leg; take duplicate = false")
         return is_duplicate
+
+    def _programs(self) -> tuple[Literal["anew", "kept"], int]:
+        """Return whether programs stay, and for how many matches."""
+        top = self._top
+        programs = top.choose("programs", _PROGRAMS, "anew", what="kind of programs")
+        keep_for: int = top.take("keep_for", _KEEP_FOR, DEFAULT_KEEP_FOR)
+        if programs != "kept" and "keep_for" in top:
+            top.refuse("keep_for", 'it takes programs = "kept"; others are started for every match')
+        return "kept" if programs == "kept" else "anew", keep_for
 
     def _run_settings(self, name: str, remote: Section, entrants: Entrants) -> RunSettings:
         top, plain = self._top, RunSettings(folder=self._base)

@@ -39,10 +39,7 @@ from ...record.chain_writer import NotWritten
 from ...record.reader import RecordError
 from ...record.recovery import check_no_others, recover
 from ...record.seal import Sealer
-from ...record.tournament_record import (
-    TournamentStart,
-    find_record,
-)
+from ...record.tournament_record import TournamentStart, find_record
 from ...tournament import events as e
 from ...tournament.host_class import Calibration
 from ...tournament.machine import ImpossibleEvent, Tournament
@@ -146,8 +143,7 @@ def _conducted(
     begun = e.Begun(at=at, processes=processes)
     recorder.take(begun if taken.is_new else e.TournamentResumed(at=at, referee=__version__, processes=processes))
     programs = dict(taken.begun.programs)
-    for name in note_changes(recorder, programs):
-        observers.tell(Observer.noted, f"{name} has changed: its matches from here on are another program's")
+    _note_changes(recorder, programs, observers, "has changed: its matches from here on are another program's")
     for entry in recovery.over:
         del left[entry.match]
     builds = Builds(folder / BUILDS, at_hand.match.confinement)
@@ -176,11 +172,16 @@ def _conducted(
     )
     with _left_in_order(recorder):
         is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
-        for name in note_changes(recorder, programs):
-            text = f"{name} changed while matches were played: the last of them may be another program's"
-            observers.tell(Observer.noted, text)
+        how = "changed while matches were played: the last of them may be another program's"
+        _note_changes(recorder, programs, observers, how)
         recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
     return is_over
+
+
+def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Observers, how: str) -> None:
+    """Put on record which programs have changed, and tell it."""
+    for name in note_changes(recorder, programs):
+        observers.tell(Observer.noted, f"{name} {how}")
 
 
 def _names_needed(run_settings: RunSettings) -> int:
