@@ -155,6 +155,8 @@ if __name__ == "__main__":
     load()
     for command in COMMANDS.values():
         import_module(f"referee.cli.commands.{command.partition(':')[0]}")
+    for name in ("sqlalchemy.dialects.sqlite", "twisted.internet.endpoints", "twisted.internet.ssl"):
+        import_module(name)  # what commands import once they run
     assert _REACTOR not in sys.modules
     assert active_count() == 1, "threads do not survive a fork"
     gc.freeze()  # no collection looks through what is there already, and writes into pages that are shared
