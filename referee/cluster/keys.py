@@ -87,11 +87,6 @@ def _begun(
     )
 
 
-def _of_authority(begun: x509.CertificateBuilder) -> x509.CertificateBuilder:
-    begun = begun.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    return begun.add_extension(_usage(is_authority=True), critical=True)
-
-
 def _of_role(begun: x509.CertificateBuilder, names: list[x509.GeneralName]) -> x509.CertificateBuilder:
     """Add what a role needs: all of them connect, and all but the client are connected to, so each may do both."""
     usages = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])

@@ -4,9 +4,8 @@ from importlib.metadata import version
 
 from py4swiss.engines import DutchEngine
 from py4swiss.engines.common import PairingError
-from py4swiss.trf import ParsedTrf, TrfLine
-from py4swiss.trf.codes import PlayerCode, XCode
-from py4swiss.trf.exceptions import LineError, ParsingError
+from py4swiss.trf import ParsedTrf
+from py4swiss.trf.codes import PlayerCode
 from py4swiss.trf.results import ColorToken, ResultToken, RoundResult
 from py4swiss.trf.sections import PlayerSection, XSection
 from py4swiss.trf.sections.x_section import XSectionConfiguration
@@ -49,20 +48,3 @@ def _player(number: int, entrant: int, course: PlayedRounds) -> PlayerSection:
 
 def _result(result: LineResult) -> RoundResult:
     return RoundResult(id=result.opponent, color=ColorToken(result.colour), result=ResultToken(result.letter))
-
-
-def read_trf(text: str) -> ParsedTrf:
-    """Read a tournament's file. The library's own reader refuses matches that both sides have lost.
-
-    Raises:
-        ValueError: it is no such file; the text says what is wrong.
-    """
-    codes = {code.value for code in (*PlayerCode, *XCode)}
-    try:
-        lines = [TrfLine(index, line) for index, line in enumerate(text.splitlines()) if line[:3] in codes]
-        players = [PlayerSection.from_string(str(line)) for line in lines if line.code_type is PlayerCode]
-        return ParsedTrf(
-            player_sections=players, x_section=XSection.from_lines([line for line in lines if line.code_type is XCode])
-        )
-    except (LineError, ParsingError) as error:
-        raise ValueError(str(error)) from None

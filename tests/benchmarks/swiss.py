@@ -32,6 +32,8 @@ from referee.pairing.swiss_rules import Card, cards_of
 from referee.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 from referee.testing import random_result
 
+from ..pairing.trf_files import read_trf
+
 Pairs = Sequence[tuple[int, int]]
 """Starting numbers of White and Black, 0 for a bye."""
 
@@ -108,7 +110,7 @@ class OtherProgram:
 
 
 def _pairs_of(path: Path) -> Pairs | None:
-    return dutch_library.pairs_of(dutch_library.read_trf(path.read_text(encoding="utf-8-sig")))
+    return dutch_library.pairs_of(read_trf(path.read_text(encoding="utf-8-sig")))
 
 
 def _print_pairing(path: Path) -> int:

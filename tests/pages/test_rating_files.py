@@ -11,10 +11,10 @@ import pytest
 
 from referee.pages.rating_files import games_pgn, tournament_trf
 from referee.pages.summary import Summary
-from referee.pairing.dutch_library import read_trf
 from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
 from referee.tournament.placing import placed
 
+from ..pairing.trf_files import read_trf
 from .reports import report
 from .tournaments import Cast, Stage, spec
 

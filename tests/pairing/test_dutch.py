@@ -24,6 +24,7 @@ from referee.testing import random_result
 
 from .courses import course
 from .tournaments import SHUFFLE, field
+from .trf_files import read_trf
 
 HELD = (
     "8w1 5b0 14b1",
@@ -106,7 +107,7 @@ def test_a_file_tells_the_library_what_the_tournament_does(count: int, seed: int
     while (request := form.to_pair(state)) is not None:
         handed = dutch_library.parsed(request.course)
         text = trf_text(request.course, [TrfPlayer(f"e{entrant}") for entrant in range(count)], [("012", "cup")])
-        read = dutch_library.read_trf(text)
+        read = read_trf(text)
         assert read.x_section == handed.x_section
         for one, other in zip(read.player_sections, handed.player_sections, strict=True):
             assert (one.starting_number, one.points_times_ten) == (other.starting_number, other.points_times_ten)
@@ -125,5 +126,5 @@ def test_a_file_tells_the_library_what_the_tournament_does(count: int, seed: int
 def test_what_is_no_tournament_is_refused(text: str) -> None:
     """The text says what is wrong with the file."""
     with pytest.raises(ValueError) as found:
-        dutch_library.read_trf(text)
+        read_trf(text)
     assert str(found.value)
