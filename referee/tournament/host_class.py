@@ -51,7 +51,8 @@ class HostClass:
             if not 1 / MOST_TIMES <= found_ms / first_ms <= MOST_TIMES:
                 return (
                     f"it is of another class than the tournament's first host: on all tables at once, a piece of work "
-                    f"takes {found_ms:.1f} ms {what} instead of {first_ms:.1f} ms"
+                    f"takes {found_ms:.1f} ms {what} instead of {first_ms:.1f} ms; start it anew if it was busy then, "
+                    'or play a tournament whose file says hosts = "any"'
                 )
         return None
 
