@@ -16,6 +16,7 @@ BENCHMARKS = (
     "kills",
     "leaks",
     "learning",
+    "looks",
     "many_hosts",
     "mutations",
     "pairing",

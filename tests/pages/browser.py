@@ -1,5 +1,6 @@
 """Starts a headless Chromium that talks to nobody; a test that needs one fails without it."""
 
+import base64
 import shutil
 from pathlib import Path
 from typing import Any
@@ -82,12 +83,16 @@ class Page:
         """Choose one of a list."""
         self.run("document.getElementById(arguments[0]).value = arguments[1]", identifier, value)
 
-    def send(self, action: str) -> None:
-        """Send a form off, with the button of the last one that leads to an address; the answer is there then."""
+    def send(self, action: str, button: int = 0) -> None:
+        """Send a form off, with one of the buttons of all forms that lead to an address; the answer is there then."""
         self.run("window.isSent = true")
-        self._browser.find_elements("css selector", f"form[action='{action}'] button")[-1].click()
+        self._browser.find_elements("css selector", f"form[action='{action}'] button")[button].click()
         is_there = "return !window.isSent && document.readyState === 'complete'"
         WebDriverWait(self._browser, 60, poll_frequency=0.05).until(lambda _: self.run(is_there))
+
+    def forget(self) -> None:
+        """Forget who is signed in, wherever that is."""
+        self._browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
 
     def press(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""
@@ -111,6 +116,17 @@ class Page:
         self._browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         theme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         self._browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
+
+    def wait_for(self, promise: str) -> Any:
+        """Return what a promise gives."""
+        script = f"const done = arguments[0]; ({promise}).then(done, (error) => done({{ error: String(error) }}))"
+        return self._browser.execute_async_script(script)
+
+    def picture(self, path: Path) -> None:
+        """Take a picture of the whole page, as far down as it goes."""
+        whole = {"format": "png", "captureBeyondViewport": True}
+        taken = self._browser.execute_cdp_cmd("Page.captureScreenshot", whole)
+        path.write_bytes(base64.b64decode(taken["data"]))
 
     def complaints(self) -> list[Any]:
         """Return what stands in the console since the last time."""

@@ -132,6 +132,13 @@ class Course:
         page.wait_until("document.querySelector('#live td a')")
         return page
 
+    def sit_down(self) -> Page:
+        """Ask for a practice match in person as the author, and wait until it is the author's turn."""
+        page = self.author("author/practice")
+        page.send("/author/practice", -1)
+        page.wait_until("document.body.classList.contains('asked')")
+        return page
+
     def decide(self, deed: str) -> Page:
         """Start or pause the tournament as the organiser, and look on until that is so."""
         page = self.organiser()
@@ -147,5 +154,5 @@ class Course:
         page.select("to", "ada")
         page.write("subject-match", match)
         page.write("reason-match", reason)
-        page.send("/organiser/tournaments/final/rule")
+        page.send("/organiser/tournaments/final/rule", -1)
         return page

@@ -30,6 +30,7 @@
   function drawBoard(svg) {
     if (!svg || svg === shown.svg) return;
     const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    parsed.setAttribute("role", "group"); // no picture: its places are buttons
     at("board").replaceChildren(document.importNode(parsed, true));
   }
 

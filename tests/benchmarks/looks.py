@@ -1,0 +1,156 @@
+"""How every page of a contest looks, on a phone, a desk and a projector, light and dark; and whether axe-core objects.
+
+Three people go through a contest in a browser, and each of their pages is opened again. Pictures go into a folder that
+is named; with axe-core's `axe.min.js`, every page is held to its rules, and a serious or critical objection is a fault.
+"""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from referee.record.key_file import VARIABLE
+
+from ..hosted import shown_until, start_host
+from ..pages.browser import Page, start_browser
+from ..site.course import Course
+
+WIDTHS = (360, 1280, 2560)
+HEIGHT = 900
+WITH_AXE = ((360, False), (1280, False), (1280, True))
+"""What axe-core finds depends on the width where parts are hidden, and on the colours."""
+GRAVE = ("serious", "critical")
+NOWHERE = "nowhere"
+PLAYS = "document.querySelector('.board svg') && document.querySelector('.lines')?.innerText.includes('ada')"
+PUBLIC = (
+    *("", "?spoilers=no", "search?q=final", "sign-in", "sign-up", NOWHERE, "tournaments/final/report.html"),
+    *("tournaments/final/entrants/ada.html", "tournaments/final/replays/{match}.html"),
+    "tournaments/final/replays/{match}.html?spoilers=no",
+    "tournaments/final/replays/verify.html#{match}.jsonl={head}",
+)
+AUTHORS = (
+    *("author", "author/versions/1", "author/versions/2", "author/matches", "author/matches/final/{match}"),
+    *("author/matches/final/{match}?turn=3", "author/practice", "author/practice/1/replay", "author/queue"),
+)
+ORGANISERS = (
+    *("organiser", "organiser/tournaments/final", "organiser/authors", "organiser/queue", "organiser/log"),
+    "organiser/hosts",
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Go through a contest, look at its pages, and print what is wrong with them.
+
+    Returns:
+        0 if axe-core has no serious objection, no page is wider than its window, and none complains.
+    """
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks looks", description=__doc__)
+    parser.add_argument("--axe", type=Path, help="axe.min.js of axe-core")
+    parser.add_argument("--into", type=Path, help="folder that takes the pictures")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ[VARIABLE] = str(folder / "key")
+        (folder / "profile").mkdir()
+        driver = start_browser(folder / "profile")
+        try:
+            looks = Looks(Page(driver), given.axe, given.into)
+            _walk(Course(folder, looks.page), looks)
+        finally:
+            driver.quit()
+    print(f"{len(looks.seen)} pages, each in {len(WIDTHS)} widths, light and dark: {len(looks.faults)} faults")
+    print(f"axe-core held {looks.held} parts of them to its rules")
+    for fault, where in looks.faults.items():
+        print(f"FAULT: {fault}\n  {where[0]}, {len(where)} times")
+    return int(bool(looks.faults))
+
+
+class Looks:
+    """Looks at pages.
+
+    Args:
+        page: the browser.
+        axe: file of axe-core; None: nothing is held to its rules.
+        into: folder that takes the pictures; None: none are taken.
+    """
+
+    def __init__(self, page: Page, axe: Path | None, into: Path | None) -> None:
+        self.page = page
+        self.faults: dict[str, list[str]] = {}
+        self.seen = set[str]()
+        self.held = 0
+        self._axe = None if axe is None else axe.read_text(encoding="utf-8")
+        self._into = into
+        if into is not None:
+            into.mkdir(parents=True, exist_ok=True)
+
+    def at(self, name: str) -> None:
+        """Look at the page that is open.
+
+        Args:
+            name: of its kind, and of its pictures.
+        """
+        self.seen.add(name)
+        for width in WIDTHS:
+            for is_dark in (False, True):
+                where = f"{name}-{width}-{'dark' if is_dark else 'light'}"
+                self.page.emulate(width, HEIGHT, is_dark=is_dark)
+                if self.page.run("return document.documentElement.scrollWidth") > width:
+                    self._fault("wider than its window", where)
+                if self._axe is not None and (width, is_dark) in WITH_AXE:
+                    self._hold_to_rules(where)
+                if self._into is not None:
+                    self.page.picture(self._into / f"{where}.png")
+        for complaint in self.page.complaints():
+            if "404" not in complaint["message"] or name != NOWHERE:
+                self._fault(str(complaint["message"]), name)
+
+    def _hold_to_rules(self, where: str) -> None:
+        found: Any = self.page.run(f"if (!window.axe) {{ {self._axe} }}") or self.page.wait_for("axe.run(document)")
+        self.held += sum(len(rule["nodes"]) for rule in (*found["passes"], *found["violations"]))
+        for violation in found["violations"]:
+            if violation["impact"] in GRAVE:
+                for node in violation["nodes"]:
+                    self._fault(f"{violation['impact']} {violation['id']}: {node['html'][:160]}", where)
+
+    def _fault(self, fault: str, where: str) -> None:
+        self.faults.setdefault(fault, []).append(where)
+
+
+def _walk(course: Course, looks: Looks) -> None:
+    """Go through a contest, then look at every page of it."""
+    host, site = start_host(course.contest)
+    with host:
+        course.goes_on(site)
+        course.hand_in(course.broken, "failed")
+        course.hand_in(course.mended, "passed")
+        course.practise()
+        course.sit_down()
+        looks.at("seat")
+        course.decide("start")
+        live = course.visitor("live")
+        live.wait_until(
+            "document.querySelector('.board svg') && document.querySelector('.lines')?.innerText.includes('ada')"
+        )
+        match = live.text(".table .facts").split()[0]
+        looks.at("live")
+        shown_until(site, lambda final: final["state"] == "is over" and final["reported"] == final["played"])
+        course.award(match, "the wire broke")
+        shown_until(site, lambda final: final["state"] == "is over" and final["reported"] == final["played"])
+        head = shown_until(site, lambda _: True)["head"]
+        looks.page.forget()
+        for opened, paths in _people(course):
+            for path in paths:
+                opened(path.format(match=match, head=head))
+                looks.at(path.split("#")[0].replace("/", "_").replace("{match}", "match").replace("?", "_") or "home")
+        host.terminate()
+        assert host.stderr is not None
+        host.stderr.read()
+
+
+def _people(course: Course) -> Iterator[tuple[Callable[[str], Page], tuple[str, ...]]]:
+    yield course.visitor, PUBLIC
+    yield course.author, AUTHORS
+    yield course.organiser, ORGANISERS
