@@ -65,7 +65,7 @@ AUTHORS = ("ada", "bob")
 SPANS_S = (0.5, 4.0, 20.0)
 """From a start to the kill, at most: within the start, a match, and a check with a practice match after it."""
 PAUSE_S = 0.3
-"""Between two deeds of somebody."""
+"""Between two looks at a page."""
 LOOK_S = 2.0
 """Between two looks whether all is over: an author may ask 120 times a minute."""
 PATIENCE_S = 120.0
@@ -142,7 +142,7 @@ class Killed:
     def _act(self, person: Author | Organiser, site: str, left: Left, is_over: Event) -> Counter[str]:
         """Let somebody look at the pages, and act until the host is gone; return what came of it."""
         told, is_in = Counter[str](), False
-        while not is_over.wait(PAUSE_S):
+        while not is_over.wait(person.pace_s):
             try:
                 if not is_in:
                     person.sign_in(site)

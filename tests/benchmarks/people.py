@@ -28,6 +28,9 @@ class Author(Person):
         name: the author's.
     """
 
+    pace_s = 0.3
+    """Between two deeds."""
+
     def __init__(self, contest: Path, name: str) -> None:
         super().__init__(contest, "authors.toml", name)
         self.name = name
@@ -84,6 +87,9 @@ class Organiser(Person):
         source: of what is done when.
     """
 
+    pace_s = 1.5
+    """Between two deeds: a tournament has time to come on."""
+
     def __init__(self, contest: Path, source: Random) -> None:
         super().__init__(contest, "organisers.toml", "ann")
         self.ruled = set[str]()
@@ -98,7 +104,7 @@ class Organiser(Person):
 
     def act(self, _site: str, number: int) -> None:
         """Do one of the things that an organiser does."""
-        closed, deed = closed_in(self._league), self._source.choice(("start", "pause", "pause", "rule"))
+        closed, deed = closed_in(self._league), self._source.choice(("start", "start", "pause", "rule", "rule"))
         if deed != "rule":
             self.send(PLACE, f"{PLACE}/{deed}")
         elif closed:
