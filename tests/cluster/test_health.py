@@ -1,12 +1,15 @@
 """A host whose timers slip takes no matches until it is well."""
 
+import asyncio
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from twisted.internet.task import Clock
 
+from referee.cluster.host.dask_worker import DaskWorker
 from referee.cluster.host.health import LOOK_BACK_S, Health
 from referee.cluster.host.host import Host
 from referee.cluster.host.run import HostSettings
@@ -58,3 +61,26 @@ def test_a_host_rests_while_its_timers_slip(tmp_path: Path) -> None:
     assert (rests, len(said)) == ([True], 1)
     host._health.look(now + LOOK_BACK_S)
     assert (rests, len(said)) == ([True, False], 2)
+
+
+def test_a_host_that_drains_takes_nothing_again(tmp_path: Path) -> None:
+    """One that rests takes as many matches as before when it has rested."""
+    tables: list[int] = []
+
+    class _Worker:
+        async def set_resources(self, **resources: int) -> None:
+            tables.append(resources["tables"])
+
+    async def _course() -> None:
+        worker = DaskWorker("tcp://127.0.0.1:1", None, "a", 2, tmp_path, lambda text: None)
+        worker._loop, worker._worker = asyncio.get_running_loop(), _Worker()
+        for change in (partial(worker.rest, is_resting=True), partial(worker.rest, is_resting=False), worker.drain):
+            change()
+            await asyncio.sleep(0)  # it is called in Dask's loop,
+            await asyncio.sleep(0)  # and there waits for the scheduler
+        worker.rest(is_resting=False)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(_course())
+    assert tables == [0, 2, 0, 0]

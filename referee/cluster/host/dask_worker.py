@@ -164,6 +164,7 @@ class DaskWorker:
         try:
             await worker
             self._worker = worker
+            self._set_tables()  # it may have begun to drain, or to rest, meanwhile
             self._say(f"connected to {self._address} as {self._name}, with {self._tables} tables")
             await worker.finished()
         finally:
