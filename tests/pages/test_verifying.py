@@ -85,6 +85,7 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     assert "verifyRecord" not in browser.run("return document.documentElement.innerHTML")
     browser.run(f"document.querySelector('a[href^=\"{PAGE}\"]').click()")
     browser.wait_until("document.getElementById('verified')")
+    assert browser.run("return document.querySelector('#asked a').href") == address
     found = told(browser)
     assert list(found) == ["holds", "head", "key"]
     assert "chain, seal, time, shuffle, tiles in" in found["holds"]

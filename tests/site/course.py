@@ -42,7 +42,7 @@ CRASH = """
     const char *own_name = getenv("REFEREE_NAME");
     if (own_name && !strcmp(own_name, "ada")) {
         static int asked;
-        thrd_sleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        thrd_sleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
         if (++asked == 5) {
             fputs("I give up\\n", stderr);
             exit(3);

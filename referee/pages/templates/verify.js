@@ -41,7 +41,7 @@
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return answer.arrayBuffer();
   };
-  if (byId("asked")) byId("asked").textContent = record.name ?? "";
+  if (name) byId("asked")?.append(Object.assign(line("a", name), { href: name.replace(/jsonl$/, "html") }));
   // A page that was opened as a file may read no other one by itself.
   byId("verify").hidden = !(record.address && location.protocol.startsWith("http"));
   byId("verify").addEventListener("click", () => verify(record.name, fetched));
