@@ -46,7 +46,7 @@ if status < 0:
     os.kill(os.getpid(), -status)
 sys.exit(status)
 """
-"""Stands for the program `referee`; what it starts ends with it."""
+"""Stands for the program `referee`: hands signals on, and ends as the process does that is forked for it."""
 
 
 def run(
@@ -83,9 +83,9 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode()
 
 
-def program_folder() -> Path:
-    """Return a folder with a program `referee`, for the PATH of what runs it."""
-    return _warm() / "bin"
+def program() -> str:
+    """Return a program that does what `referee` does, alone in its folder; killed, it ends just before that does."""
+    return str(_warm() / "bin" / "referee")
 
 
 @cache

@@ -114,7 +114,7 @@ def test_players_of_this_project_join(tmp_path: Path) -> None:
     """A house player and a program play at a course's referee; what they are told of the end is told on."""
     (tmp_path / "mine.py").write_text(PLAYER)
     port = free_port()
-    command = [sys.executable, "-m", "referee"]
+    command = [warm.program()]
     state = state_of([RED_STAR] * 2, [RED_STAR] * 2, [BLUE_DIAMOND], [BLUE_DIAMOND])
     server = started(tmp_path, server_of(state, **{"server-wait": 60}), "xserver", str(port))
     joined = [
@@ -178,7 +178,7 @@ def started(cwd: Path, config: Any, *command: str) -> "subprocess.Popen[str]":
     with tempfile.TemporaryFile("w+") as given:
         json.dump(config, given)
         given.seek(0)
-        whole = [sys.executable, "-m", "referee", *command]
+        whole = [warm.program(), *command]
         return subprocess.Popen(whole, cwd=cwd, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from referee.tournament import events as e
 from referee.tournament.history import History, new_tournament
 from referee.tournament.placing import placed
 
+from .. import warm
 from ..record.tournaments import Organiser
 from .calling import referee
 
@@ -266,7 +266,7 @@ def test_a_ruling_that_no_longer_makes_sense_is_told(over: Path) -> None:
 @contextmanager
 def running(folder: Path) -> Iterator[Iterator[Any]]:
     """Run the cup where no match can be begun for want of room, and yield what is told, until it is stopped."""
-    command = [sys.executable, "-m", "referee", "tournament", "cup.toml", "--json"]
+    command = [warm.program(), "tournament", "cup.toml", "--json"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from referee import chance
 from referee.plugins import load
 from referee.record.audit.audit import audit
 
+from .. import warm
 from ..ports import free_port
 from .calling import referee
 
@@ -35,7 +35,7 @@ LOCAL = "127.0.0.1"
 @contextmanager
 def serving(cwd: Path, *arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
     """Run `serve q`, and yield the process and the address it listens on; it must end by itself, and well."""
-    command = [sys.executable, "-m", "referee", "serve", "q", "--wait", "60", *arguments]
+    command = [warm.program(), "serve", "q", "--wait", "60", *arguments]
     with subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:

@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from .. import warm
 from .calling import referee
 from .test_tournament import SMALL
 
@@ -27,7 +27,7 @@ def unread(*command: str, cwd: Path, lines: int, is_all: bool = False) -> tuple[
     Returns:
         Exit status, and what is on stderr.
     """
-    whole = [sys.executable, "-m", "referee", *command]
+    whole = [warm.program(), *command]
     stderr = subprocess.STDOUT if is_all else subprocess.PIPE
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", buffering=0) as reader:
@@ -81,7 +81,7 @@ def test_a_reader_that_reads_nothing_holds_no_tournament_up(tmp_path: Path, how:
         while os.write(writing, bytes(4096)):
             pass
     os.set_blocking(writing, True)
-    command = [sys.executable, "-m", "referee", "tournament", "small.toml", *how]
+    command = [warm.program(), "tournament", "small.toml", *how]
     stdout = writing if how else subprocess.DEVNULL  # what is told when all is over waits for its reader
     with subprocess.Popen(command, cwd=tmp_path, stdout=stdout, stderr=writing) as running:
         assert running.wait(120) == 0
@@ -104,7 +104,7 @@ def test_a_full_disk_accuses_no_record(tmp_path: Path) -> None:
     """What an audit can't tell is a fault of the machine: exit status 3, and why on stderr."""
     assert unread("play", "q", "house:dag", "house:dag", cwd=tmp_path, lines=0, is_all=True)[0] == 0
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "referee", "audit", "logs"]
+        command = [warm.program(), "audit", "logs"]
         done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert "No space left on device" in done.stderr

@@ -43,7 +43,7 @@ def run(command: tuple[str, ...], text: str, page: Path, block: Block, statuses:
     scripts = Path(sys.executable).parent
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "COVERAGE"))},
-        "PATH": f"{warm.program_folder()}:{scripts}:{os.environ['PATH']}",
+        "PATH": f"{Path(warm.program()).parent}:{scripts}:{os.environ['PATH']}",
         "VIRTUAL_ENV": str(scripts.parent),
         "HOME": str(folder / ".home"),
         "CHECKOUT": str(ROOT),

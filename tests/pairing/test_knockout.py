@@ -108,6 +108,16 @@ def test_whoever_meets_somebody_who_withdrew_goes_on() -> None:
     assert KNOCKOUT.places(state) == ((0,), (1,), (2, 3), (4, 5, 6, 7))
 
 
+@pytest.mark.parametrize("gone", range(4))
+@pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
+def test_who_withdraws_before_its_first_match_gives_that_away(form: Knockout | DoubleElimination, gone: int) -> None:
+    """Whichever match that is, nobody waits for it, and the best of the others wins."""
+    state = form.withdraw(started(form, field(4, ratings=falling(4))), gone)
+    state, _ = played_out(form, state)
+    assert form.is_over(state)
+    assert form.places(state)[0] == (min({0, 1} - {gone}),)
+
+
 @pytest.mark.parametrize(
     ("seats", "options", "complaint"),
     [
