@@ -114,13 +114,15 @@ def write_report(
     _write(written.json, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
     links = replace(_links(page, page, folder, replayed, printed), home=targets.home)
     _write(page, [report_page(summary, titles, links)])
-    others = page.parent / ENTRANTS
-    others.mkdir(exist_ok=True)
-    home = targets.home and f"../{targets.home}"
-    links = replace(_links(others / page.name, page, folder, replayed, printed), home=home)
-    for entrant, name in enumerate(summary.pages):
-        _write(others / f"{name}.html", [entrant_page(summary, entrant, links)])
+    others, home = page.parent / ENTRANTS, targets.home and f"../{targets.home}"
+    _write_entrants(summary, others, replace(_links(others / page.name, page, folder, replayed, printed), home=home))
     return written
+
+
+def _write_entrants(summary: Summary, folder: Path, links: PageLinks) -> None:
+    folder.mkdir(exist_ok=True)
+    for entrant, name in enumerate(summary.pages):
+        _write(folder / f"{name}.html", [entrant_page(summary, entrant, links)])
 
 
 def _links(

@@ -94,6 +94,12 @@ class StandInDesk:
         self.asked.append((by, "renew" if may_renew else "add", name))
         return "token" * 9
 
+    def shut_out(self, by: str, name: str) -> None:
+        """Keep it, unless it is nobody."""
+        if not name:
+            raise BadRequest(self._payload)
+        self.asked.append((by, "shut out", name))
+
     def archive(self, by: str) -> Iterator[bytes]:
         """Return three parts, one of which is empty."""
         self.asked.append((by, "archive"))

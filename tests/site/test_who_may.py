@@ -96,6 +96,7 @@ TABLE = {
     "GET /organiser/log": Address(Who.ORGANISER),
     "GET /organiser/tournaments/<name>": Address(Who.ORGANISER, "/organiser/tournaments/cup"),
     "POST /organiser/authors": Address(Who.ORGANISER),
+    "POST /organiser/authors/shut-out": Address(Who.ORGANISER),
     "POST /organiser/tournaments/<name>/pause": Address(Who.ORGANISER, "/organiser/tournaments/cup/pause"),
     "POST /organiser/tournaments/<name>/rule": Address(Who.ORGANISER, "/organiser/tournaments/cup/rule"),
     "POST /organiser/tournaments/<name>/start": Address(Who.ORGANISER, "/organiser/tournaments/cup/start"),

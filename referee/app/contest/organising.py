@@ -9,7 +9,7 @@ from typing import cast, get_args
 
 from ...errors import BadRequest
 from ...files.tree import MIB
-from ...net.links.tokens import add_tokens
+from ...net.links.tokens import add_tokens, remove_token
 from ...observers.process_lines import SeenProcess
 from ...plugins import installed
 from ...site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
@@ -169,6 +169,15 @@ class Organising:
         token = add_tokens(self._intake.authors_file, [name], may_renew=may_renew)[name]
         self._intake.deeds.add(by, "renew the token of" if may_renew else "add", name)
         return token
+
+    def shut_out(self, by: str, name: str) -> None:
+        """Make an author's token worth nothing; its sessions end, and what it has handed in stays.
+
+        Raises:
+            BadRequest: there is no such author.
+        """
+        remove_token(self._intake.authors_file, name)
+        self._intake.deeds.add(by, "shut out", name)
 
     def archive(self, by: str) -> Iterator[bytes]:
         """Return the whole contest as a tar archive, part by part; without tokens and the key, as it is handed on."""

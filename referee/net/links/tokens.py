@@ -102,12 +102,34 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
             if name in known and not may_renew:
                 raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
         tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}
-        hashes = known | {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
-        content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
-        if len(content) > MAX_FILE_BYTES:
-            raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
-        write_whole(path, [content.encode()], mode=0o600)
+        hashes = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
+        _write(path, known | hashes)
     return tokens
+
+
+def remove_token(path: Path, name: str) -> None:
+    """Make a token worth nothing, and forget whose it was.
+
+    Args:
+        path: the file.
+        name: whose token.
+
+    Raises:
+        BadTokens: the file is none, or nobody there is called so.
+        OSError: the file can't be written.
+    """
+    with _alone(path.parent):
+        known = read_tokens(path)
+        if name not in known:
+            raise BadTokens(f"{name!r} has no token")
+        _write(path, {other: known for other, known in known.items() if other != name})
+
+
+def _write(path: Path, hashes: Mapping[str, str]) -> None:
+    content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
+    if len(content) > MAX_FILE_BYTES:
+        raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
+    write_whole(path, [content.encode()], mode=0o600)
 
 
 @contextmanager

@@ -142,5 +142,8 @@ class OrganiserDesk(Protocol):
     def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
         """Let an author in, and return its token: the only time that it is to be seen."""
 
+    def shut_out(self, by: str, name: str) -> None:
+        """Make an author's token worth nothing."""
+
     def archive(self, by: str) -> Iterator[bytes]:
         """Return the whole contest as a tar archive, part by part."""

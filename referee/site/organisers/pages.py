@@ -51,6 +51,7 @@ class OrganiserPages:
         does(Role.ORGANISER, f"{_TOURNAMENT}/pause")(self._pause)
         does(Role.ORGANISER, f"{_TOURNAMENT}/rule")(self._rule)
         does(Role.ORGANISER, _AUTHORS)(self._add_author)
+        does(Role.ORGANISER, f"{_AUTHORS}/shut-out")(self._shut_out)
 
     async def _home(self, visit: Visit, told: str = "") -> bytes:
         desk = self._desk
@@ -123,6 +124,13 @@ class OrganiserPages:
         except RefereeError as error:
             return await self._authors(_refused(visit), str(error))
         return await self._authors(visit, token=token)
+
+    async def _shut_out(self, visit: Visit) -> bytes:
+        try:
+            await deferToThread(self._desk.shut_out, visit.person.name, visit.form.text("name"))
+        except RefereeError as error:
+            return await self._authors(_refused(visit), str(error))
+        return sent_on(visit.request, _AUTHORS)
 
     def _page(self, visit: Visit, name: str, **values: Any) -> bytes:
         return sent(visit.request, HTML, self._pages.page(name, visit.person.name, visit.form_token, **values).encode())

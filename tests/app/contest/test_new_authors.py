@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from referee.app.contest import new_authors
 from referee.app.contest.contest_file import read_contest, write_example
 from referee.app.contest.intake import Intake
 from referee.app.contest.new_authors import NewAuthors
+from referee.app.contest.organising import Organising
 from referee.net.links.tokens import add_tokens
 from referee.plugins import load
 from referee.site.api_requests import RequestRefused
@@ -109,3 +111,15 @@ def test_who_is_let_in_meanwhile_stays(office: Office, intake: Intake, monkeypat
     before = intake.authors.hash_of("ada")
     assert refusal(office(SignUp.OPEN), "ada") is HTTPStatus.CONFLICT
     assert intake.authors.hash_of("ada") == before
+
+
+def test_the_name_of_somebody_shut_out_is_free_only_if_nothing_was_handed_in(office: Office, intake: Intake) -> None:
+    """What somebody has handed in is nobody else's."""
+    desk = Organising(intake.store.root.parent, {}, intake, cast("Any", None), lambda: 0.0)
+    token = office(SignUp.OPEN).sign_up("eve", "")
+    intake.store.hand_in("eve", archive(), "2026-11-01T10:00:00Z")
+    for name in ("ada", "eve"):
+        desk.shut_out("ann", name)
+    assert intake.authors.named(token) is None
+    assert [refusal(office(SignUp.OPEN), name) for name in ("ada", "eve")] == [None, HTTPStatus.CONFLICT]
+    assert [deed.what for deed in desk.deeds()] == ["sign up", "shut out", "shut out", "sign up"]

@@ -4,7 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from referee.net.links.tokens import add_tokens, read_tokens
+import pytest
+
+from referee.net.links.tokens import BadTokens, add_tokens, read_tokens, remove_token
 
 
 def test_who_adds_at_once_loses_nobody(tmp_path: Path) -> None:
@@ -14,3 +16,13 @@ def test_who_adds_at_once_loses_nobody(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(partial(add_tokens, path, may_renew=False), [[name] for name in names]))
     assert set(read_tokens(path)) == set(names)
+
+
+def test_who_is_removed_is_nobody(tmp_path: Path) -> None:
+    """The others stay."""
+    path = tmp_path / "authors.toml"
+    add_tokens(path, ["ada", "bob"], may_renew=False)
+    remove_token(path, "ada")
+    assert list(read_tokens(path)) == ["bob"]
+    with pytest.raises(BadTokens, match="'ada' has no token"):
+        remove_token(path, "ada")

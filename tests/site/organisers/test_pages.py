@@ -37,6 +37,16 @@ def test_a_token_is_shown_once(contest: TestSite) -> None:
     assert contest.desk.asked == [("ann", "add", PAYLOAD.strip()), ("ann", "renew", "eve")]
 
 
+def test_an_author_is_shut_out(contest: TestSite) -> None:
+    """By a button of its own; whoever is nobody can't be."""
+    ann = contest.signed_in("ann")
+    place = "/organiser/authors"
+    assert ann.fill_in(place, f"{place}/shut-out", name="eve").headers["location"] == place
+    refused = ann.fill_in(place, f"{place}/shut-out")
+    assert (refused.status, b'role="alert">&lt;script&gt;' in refused.body) == (409, True)
+    assert contest.desk.asked == [("ann", "shut out", "eve")]
+
+
 def test_everything_is_one_file(contest: TestSite) -> None:
     """Part by part, and to the last of them."""
     ann = contest.signed_in("ann")
