@@ -25,7 +25,6 @@ from .ledger.postgresql import server
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
-    gc.disable()  # until all tests are collected, see there
     config.addinivalue_line("markers", "forges: writes records that must not hold")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: programs would inherit that
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -38,6 +37,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(keys.cleanup)
     os.environ[VARIABLE] = str(Path(keys.name) / "key.pem")  # never the user's own key
     load_or_make(Path(os.environ[VARIABLE]))
+
+
+def pytest_collectstart() -> None:
+    """Look for no garbage while tests are collected: all of it stays."""
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
