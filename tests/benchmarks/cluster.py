@@ -103,10 +103,10 @@ def write(folder: Path, matches: int) -> None:
     source = folder / "thinker" / "player.c"
     text = source.read_text()
     assert CHOOSE in text, "the sample chooses in another way"
-    source.write_text("#include <unistd.h>\n" + text.replace(CHOOSE, CHOOSE + SLEEP))
+    source.write_text("#define _DEFAULT_SOURCE\n#include <unistd.h>\n" + text.replace(CHOOSE, CHOOSE + SLEEP))
     spec = folder / "thinker" / "player.toml"
     build = tomllib.loads(spec.read_text())["build"]
-    subprocess.run(shlex.split(build), cwd=spec.parent, check=True)
+    subprocess.run(shlex.split(build), cwd=spec.parent, stdout=subprocess.DEVNULL, check=True)
     lines = spec.read_text().splitlines(keepends=True)
     spec.write_text("".join(line for line in lines if not line.startswith("build")))  # it would be for each entrant
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "thinker"\n' for number in range(ENTRANTS))
