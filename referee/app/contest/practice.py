@@ -8,6 +8,7 @@ the time, as many as cores are free. Their records lie beside those of the tourn
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 from subprocess import DEVNULL
 from typing import Any, TypeGuard
 
@@ -121,6 +122,12 @@ class Practice:
             (each, self._why_person(each) if each.is_in_person else self._why(each, programs.index(each.place)))
             for each in waiting
         ]
+
+    def until(self, challenge: Challenge) -> datetime | None:
+        """Return when a match is given up that is played now; None: it waits, and for how long is not known."""
+        if challenge.place not in self._playing or challenge.begun is None:
+            return None
+        return datetime.fromisoformat(challenge.begun) + timedelta(seconds=_limit_s(challenge))
 
     def _why(self, challenge: Challenge, ahead: int) -> str:
         """Return how a challenge of a program stands that has so many before it."""
@@ -297,8 +304,7 @@ class Practice:
         folder = self._challenges.folder(challenge)
         how = self._options(challenge, plan) if record is None else ("--resume", str(record.path))
         options = (*how, "--json", *confinement_options(plan), *self._program.options)
-        limit_s = PERSON_LIMIT_S if challenge.is_in_person else LIMIT_S
-        give_up = self._reactor.seconds() + limit_s
+        give_up = self._reactor.seconds() + _limit_s(challenge)
         try:
             process = self._begun(challenge, [*self._program.referee, "play", *options])
             is_stopped = await self._ended(process, give_up, beside)
@@ -309,7 +315,7 @@ class Practice:
         elif not is_stopped:
             self._conclude(challenge, "the referee could not play it: check this version again, or ask the organiser")
         elif self._reactor.seconds() >= give_up:
-            self._conclude(challenge, f"it was not over after {limit_s / 60:.0f} minutes")
+            self._conclude(challenge, f"it was not over after {_limit_s(challenge) / 60:.0f} minutes")
 
     def _options(self, challenge: Challenge, plan: TournamentPlan) -> Sequence[str]:
         """Return the options by which a match is begun."""
@@ -358,6 +364,10 @@ class Practice:
         """Tell that something is another: an author of its own, and persons who wait why they do."""
         self._changed(author)
         self._seats.changed()
+
+
+def _limit_s(challenge: Challenge) -> float:
+    return PERSON_LIMIT_S if challenge.is_in_person else LIMIT_S
 
 
 def _is_over(record: Record | None) -> TypeGuard[Record]:

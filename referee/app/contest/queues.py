@@ -35,7 +35,7 @@ def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
 def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
     """Yield the practice match that is played, and those that wait, in their order."""
     for challenge, why in practice.waiting():
-        yield _line(f"practice match {challenge.number}", why, challenge.author)
+        yield _line(f"practice match {challenge.number}", why, challenge.author, practice.until(challenge))
 
 
 def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:

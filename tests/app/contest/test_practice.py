@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from referee.app.contest.practice import (
     Practice,
     RefereeProgram,
 )
+from referee.app.contest.queues import waiting_practice
 from referee.app.contest.seats import HostedSeat
 from referee.plugins import load
 from referee.submissions.challenges import Challenge, ChallengeRefused
@@ -170,6 +172,9 @@ def test_a_match_is_played_by_the_rules_of_a_tournament(hall: Hall) -> None:
     for part in ("--lot", "--sandbox", "--memory", "--key", "--logs"):
         assert part in match.command
     assert hall.practice.waiting() == [(hall.first(), "is played now")]
+    (line,) = waiting_practice(hall.practice)
+    assert line.until is not None
+    assert datetime.fromisoformat(line.until) > datetime.now(UTC) + timedelta(seconds=LIMIT_S / 2)
     hall.keep()
     match.has_ended = True
     hall.look()
@@ -186,6 +191,7 @@ def test_rated_matches_go_first(hall: Hall) -> None:
     hall.rated = 2
     hall.look(2 * CALM_LOOKS)
     assert (hall.matches, "all 2" in hall.practice.waiting()[0][1]) == ([], True)
+    assert [line.until for line in waiting_practice(hall.practice)] == [None]
     hall.rated = 1
     match = hall.begun()
     hall.keep(is_over=False)
