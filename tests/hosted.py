@@ -18,8 +18,18 @@ from referee.net.links.tokens import add_tokens
 STOPPED = "stopping; `referee host` goes on with the tournaments where they are\n"
 
 
-def start_host(contest: Path) -> "tuple[subprocess.Popen[str], str]":
-    """Host a contest; return the process, and where its site is."""
+@contextmanager
+def hosted(contest: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
+    """Host a contest, and yield the process, and where its site is; what has not ended then is killed."""
+    host, site = _started(contest)
+    with host:
+        try:
+            yield host, site
+        finally:
+            host.kill()
+
+
+def _started(contest: Path) -> "tuple[subprocess.Popen[str], str]":
     address = ("--listen", "tcp:0:interface=127.0.0.1")
     command = [sys.executable, "-m", "referee", "host", str(contest), *address]
     host = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -40,7 +50,7 @@ def hosting(contest: Path, number: signal.Signals, says: str | None = "") -> Ite
         number: of the signal.
         says: what it says before it says that it stops; None: whatever it is.
     """
-    host, site = start_host(contest)
+    host, site = _started(contest)
     with host:
         assert host.stderr is not None
         try:

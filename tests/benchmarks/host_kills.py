@@ -37,7 +37,7 @@ from referee.submissions.challenges import PRACTICE, Challenges
 from referee.submissions.client import ServiceError
 from referee.submissions.store import Store
 
-from ..hosted import fetched, start_host
+from ..hosted import fetched, hosted
 from . import kills
 from .people import PLACE, Author, Left, Organiser, closed_in
 
@@ -122,18 +122,19 @@ class Killed:
     def live_and_die(self) -> None:
         """Host the contest, let people act, and kill it; then look at what is left."""
         left, begun = self._looked(), time.monotonic()
-        host, site = start_host(self._folder)
-        self._starts_s.append(time.monotonic() - begun)
         people: list[Author | Organiser] = [*self._authors, self._organiser]
-        with host, ThreadPoolExecutor() as pool:
+        with hosted(self._folder) as (host, site), ThreadPoolExecutor() as pool:
+            self._starts_s.append(time.monotonic() - begun)
             is_over = Event()
             acting = [pool.submit(self._act, each, site, left, is_over) for each in people]
             span_s = self._source.choice(SPANS_S)
-            if span_s > SPANS_S[0]:
-                self._until("the first page", lambda: card_of(site, "kills")["played"] >= left.closed)
-            time.sleep(self._source.uniform(0, span_s))
-            host.kill()
-            is_over.set()
+            try:
+                if span_s > SPANS_S[0]:
+                    self._until("the first page", lambda: card_of(site, "kills")["played"] >= left.closed)
+                time.sleep(self._source.uniform(0, span_s))
+            finally:
+                host.kill()
+                is_over.set()
             for deeds in acting:
                 self._told.update(deeds.result())
         self._until("the last process", lambda: not processes_of(self._folder))
@@ -170,8 +171,7 @@ class Killed:
     def finish(self) -> bytes:
         """Host the contest to its end, and return the archive that an organiser downloads."""
         left = self._looked()
-        host, site = start_host(self._folder)
-        with host:
+        with hosted(self._folder) as (host, site):
             for author in self._authors:
                 author.sign_in(site)
                 self.faults.update(author.look(site, left))

@@ -24,7 +24,7 @@ from referee.site.doors import SESSION
 from referee.submissions.archive import MAX_PACKED_BYTES
 from referee.submissions.store import Store
 
-from ..hosted import Person, shown_until, start_host
+from ..hosted import Person, hosted, shown_until
 from .kills import built, prepared
 
 CONTEST_FILE = 'title = "Besieged"\nspectators = "board only"\npractice = true\n[[tournaments]]\nfile = "kills.toml"\n'
@@ -294,18 +294,17 @@ def main(arguments: list[str]) -> int:
 def _besieged(contest: Path, requests: int, seed: int, found: Found) -> None:
     ada, bob = (Person(contest, "authors.toml", name) for name in ("ada", "bob"))
     ann = Person(contest, "organisers.toml", "ann")
-    host, site = start_host(contest)
-    with host:
+    with hosted(contest) as (host, site):
         said = list[str]()
         assert host.stderr is not None
-        listening = Thread(target=said.extend, args=(host.stderr,))
+        listening = Thread(target=said.extend, args=(host.stderr,), daemon=True)
         listening.start()
         for person in (ada, bob, ann):
             person.sign_in(site)
         shown_until(site, lambda cup: cup["reported"])
         stolen = [ada.cookie(SESSION), bob.cookie(SESSION)]
         bob.send("author", "sign-out")
-        honest = Thread(target=_look_on, args=(ann, found, over := []))
+        honest = Thread(target=_look_on, args=(ann, found, over := []), daemon=True)
         honest.start()
         begun = time.monotonic()
         asyncio.run(Siege(int(site.rpartition(":")[2]), stolen, ada.token, seed, found).visit(requests))

@@ -13,7 +13,7 @@ from typing import Any
 
 from referee.record.key_file import VARIABLE
 
-from ..hosted import shown_until, start_host
+from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser
 from ..site.course import Course
 
@@ -121,8 +121,7 @@ class Looks:
 
 def _walk(course: Course, looks: Looks) -> None:
     """Go through a contest, then look at every page of it."""
-    host, site = start_host(course.contest)
-    with host:
+    with hosted(course.contest) as (_, site):
         course.goes_on(site)
         course.hand_in(course.broken, "failed")
         course.hand_in(course.mended, "passed")
@@ -145,9 +144,6 @@ def _walk(course: Course, looks: Looks) -> None:
             for path in paths:
                 opened(path.format(match=match, head=head))
                 looks.at(path.split("#")[0].replace("/", "_").replace("{match}", "match").replace("?", "_") or "home")
-        host.terminate()
-        assert host.stderr is not None
-        host.stderr.read()
 
 
 def _people(course: Course) -> Iterator[tuple[Callable[[str], Page], tuple[str, ...]]]:
