@@ -62,6 +62,11 @@ ONLY: dict[str, set[str]] = {
     "referee.launch": {"protocol", "referee.errors", "referee.text", "referee.clock", "referee.files", "referee.house"},
 }
 """Rooms that import less than their place in the order allows."""
+NAMES_OF_CONTRACTS = {
+    *("Options", "Place", "Position", "PositionPlayer", "Shuffle", "State", "View"),  # a game's or a format's own
+    *("ImpossibleEvent", "Match", "MatchOpened", "Tournament", "Turn"),  # a match's, a tournament's, the Python API's
+}
+"""Names of classes that stand in several places, where they are the same to whoever looks at one of them."""
 MAX_FILES = 24
 """In a folder."""
 TYPES_ALONE = {"referee", "referee.hookspecs"}
@@ -109,6 +114,7 @@ class Facts(NamedTuple):
     """Modules of the product that it starts as programs: what stands behind "-m" in a command line."""
     undocumented: tuple[str, ...]
     """Its classes and functions without a docstring, and itself."""
+    classes: tuple[str, ...]
 
 
 @cache
@@ -121,7 +127,7 @@ def facts_of(path: Path, name: str = "") -> Facts:
     """
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     tree = ast.parse(path.read_text())
-    imported, started, undocumented = set[str](), set[str](), list[str]()
+    imported, started, undocumented, classes = set[str](), set[str](), list[str](), list[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
@@ -131,7 +137,9 @@ def facts_of(path: Path, name: str = "") -> Facts:
             started |= {*started_by(node)}
         elif isinstance(node, DOCUMENTED) and not ast.get_docstring(node, clean=False):
             undocumented.append("the file itself" if isinstance(node, ast.Module) else node.name)
-    return Facts(frozenset(imported), frozenset(started), tuple(undocumented))
+        if isinstance(node, ast.ClassDef):
+            classes.append(node.name)
+    return Facts(frozenset(imported), frozenset(started), tuple(undocumented), tuple(classes))
 
 
 def imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
@@ -195,6 +203,13 @@ def test_no_file_is_too_long() -> None:
     """A file that outgrows a few screens is two files."""
     files = [*MODULES.values(), *(ROOT / "tests").rglob("*.py")]
     assert [path.name for path in files if len(path.read_text().splitlines()) > MAX_LINES] == []
+
+
+def test_no_class_name_stands_for_two_things() -> None:
+    """Names of contracts alone, such as a game's `State`, stand in several places."""
+    classes = (facts_of(path, name).classes for name, path in MODULES.items())
+    found = Counter(name for names in classes for name in names if name[0] != "_")
+    assert {name for name, count in found.items() if count > 1} == NAMES_OF_CONTRACTS
 
 
 def test_no_folder_has_too_many_files() -> None:

@@ -30,7 +30,7 @@ class NotReported(DoesNotHold):
     """Records that do not hold, or a file that can't be written; the text says which."""
 
 
-class TournamentReport(Struct, frozen=True, kw_only=True):
+class ReportedTournament(Struct, frozen=True, kw_only=True):
     """What was reported."""
 
     written: Written
@@ -38,7 +38,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     """Matches that go on, or broke off."""
 
 
-def report_on(folder: Path, targets: Targets, jobs: int) -> TournamentReport:
+def report_on(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
     """Read the records of a tournament, and write its report.
 
     Args:
@@ -103,7 +103,7 @@ def _history(path: Path) -> History:
     return history
 
 
-def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> TournamentReport:
+def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> ReportedTournament:
     history = _history(path)
     spec = history.tournament.spec
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
@@ -118,7 +118,7 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Tourname
         targets,
         lambda records, target: _make_replays(records, target, jobs, report_address(folder, targets)),
     )
-    return TournamentReport(written=written, unfinished=len(history.tournament.playing))
+    return ReportedTournament(written=written, unfinished=len(history.tournament.playing))
 
 
 def titles_of(spec: TournamentSpec) -> Titles:

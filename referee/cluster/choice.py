@@ -7,7 +7,7 @@ from .cluster_host import ClusterHost
 from .starts import Starts
 
 
-class Choice:
+class HostChoice:
     """The hosts that can be given matches.
 
     Whatever changes what hosts can take is to be followed by `look`, which goes through all of them; a host that has

@@ -10,7 +10,7 @@ from ..launch.build import BUILD_S
 from ..net.jobs.job import MatchJob
 from ..observers import PlayingProcess
 from .followed import Followed
-from .messages import SEEN_S, Away, NotBegun, Played
+from .messages import SEEN_S, Away, NotBegun, PlayedMatch
 
 
 class Lost(Struct, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class Lost(Struct, frozen=True, kw_only=True):
     """By seat, the end of what its program printed, if the host could tell."""
 
 
-Outcome = Played | NotBegun | Lost
+Outcome = PlayedMatch | NotBegun | Lost
 
 
 class Attempt:
@@ -55,7 +55,7 @@ class Attempt:
         """Whether it is known what came of it, or nobody waits for that any more."""
         return self.outcome.called
 
-    def has_come(self, played: Played) -> bool:
+    def has_come(self, played: PlayedMatch) -> bool:
         """Tell whether a record is the one that has come already."""
         return self._digest == _digest(played)
 
@@ -73,7 +73,7 @@ class Attempt:
     def end(self, outcome: Outcome) -> None:
         """Say what came of it, once."""
         if not self.outcome.called:
-            self._digest = _digest(outcome) if isinstance(outcome, Played) else b""
+            self._digest = _digest(outcome) if isinstance(outcome, PlayedMatch) else b""
             self.outcome.callback(outcome)
 
 
@@ -90,7 +90,7 @@ def patience_s(job: MatchJob) -> float:
     return len(job.seats) * (BUILD_S + answer_s + terms.come_back_s)
 
 
-def _digest(played: Played) -> bytes:
+def _digest(played: PlayedMatch) -> bytes:
     return hashlib.sha256(played.record).digest()
 
 

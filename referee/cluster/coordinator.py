@@ -17,7 +17,7 @@ from ..tournament.host_class import void_for
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
-from .messages import Away, NotBegun, Played
+from .messages import Away, NotBegun, PlayedMatch
 from .printed import keep
 from .replays import Replays
 from .shipping import can_go
@@ -94,13 +94,15 @@ class Cluster:
         while len(self._where) > _KEPT_PAIRINGS:
             self._where.popitem(last=False)
 
-    async def _ended(self, host: ClusterHost, away: Away, followed: Followed, outcome: Played | Lost) -> MatchReport:
+    async def _ended(
+        self, host: ClusterHost, away: Away, followed: Followed, outcome: PlayedMatch | Lost
+    ) -> MatchReport:
         """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
-        why, printed = None if isinstance(outcome, Played) else outcome.why, outcome.printed
+        why, printed = None if isinstance(outcome, PlayedMatch) else outcome.why, outcome.printed
         try:
-            if isinstance(outcome, Played):
+            if isinstance(outcome, PlayedMatch):
                 followed.end(outcome.record)
-            if isinstance(outcome, Played) or followed.is_over:
+            if isinstance(outcome, PlayedMatch) or followed.is_over:
                 why = self._why_excused(host, away, followed)
             if why is None:
                 await self._sealed(host, followed)

@@ -12,7 +12,18 @@ from twisted.internet.task import LoopingCall
 
 from ..net.jobs.beside import BesideProcess
 from ..net.jobs.messages import Frames, framed
-from .messages import MAX_ANSWER_BYTES, REPORTS, SPARE_BYTES, Answer, Ask, Connect, Drop, Seen, Told, packed
+from .messages import (
+    MAX_ANSWER_BYTES,
+    REPORTS,
+    SPARE_BYTES,
+    Ask,
+    Connect,
+    Drop,
+    HostAnswer,
+    KnownHosts,
+    ToldByHost,
+    packed,
+)
 
 LOOK_S = 1.0
 """How often it is looked whether the dispatcher says something."""
@@ -41,7 +52,7 @@ class Dispatch:
         reactor: Any,
         connect: Connect,
         folder: Path,
-        take: Callable[[Seen | Told], None],
+        take: Callable[[KnownHosts | ToldByHost], None],
         disconnected: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
@@ -51,7 +62,7 @@ class Dispatch:
         self._take = take
         self._disconnected = disconnected
         self._say = say
-        self._asks: dict[int, Callable[[Answer], None]] = {}
+        self._asks: dict[int, Callable[[HostAnswer], None]] = {}
         self._count = 0
         """Of asks."""
         self._silent_looks = 0
@@ -65,7 +76,7 @@ class Dispatch:
         self._looking.clock = reactor
         self._looking.start(LOOK_S, now=False)
 
-    def ask(self, address: str, call: str, message: Struct, answered: Callable[[Answer], None]) -> int:
+    def ask(self, address: str, call: str, message: Struct, answered: Callable[[HostAnswer], None]) -> int:
         """Ask a host for something, if there is a dispatcher.
 
         Args:
@@ -136,8 +147,8 @@ class Dispatch:
             if self._process is not None:
                 self._process.kill(f"what it says makes no sense: {error}")
 
-    def _tell(self, report: Answer | Seen | Told) -> None:
-        if isinstance(report, Answer):
+    def _tell(self, report: HostAnswer | KnownHosts | ToldByHost) -> None:
+        if isinstance(report, HostAnswer):
             self._asks.pop(report.number, nothing)(report)
         elif not self._is_closing:
             self._take(report)
@@ -148,5 +159,5 @@ class Dispatch:
             self._process.kill("it said nothing for long")
 
 
-def nothing(_: Answer) -> None:
+def nothing(_: HostAnswer) -> None:
     """Do nothing about an answer."""

@@ -21,15 +21,15 @@ from .messages import (
     MAX_TOLD_BYTES,
     ORDERS,
     SEEN_S,
-    Answer,
     Ask,
     Connect,
     Drop,
+    HostAnswer,
+    KnownHosts,
     Order,
     Report,
-    Seen,
     SeenHost,
-    Told,
+    ToldByHost,
 )
 
 REPLY_S = 20.0
@@ -72,13 +72,13 @@ class Dispatcher:
             async with asyncio.timeout(REPLY_S):
                 found = await self._client.scheduler.identity(n_workers=-1)
             hosts = (_seen(address, about) for address, about in found["workers"].items())
-            self._report(Seen(hosts=tuple(host for host in hosts if host is not None)))
+            self._report(KnownHosts(hosts=tuple(host for host in hosts if host is not None)))
             await asyncio.sleep(SEEN_S)
 
     def told(self, event: Any) -> None:
         """Hand on what a host tells of a match, if it is that."""
         try:
-            told = msgspec.convert(event[1], Told)
+            told = msgspec.convert(event[1], ToldByHost)
         except (msgspec.ValidationError, TypeError, LookupError):
             return  # no host of this program says that
         if len(told.lines) + len(told.host) + len(told.match) <= MAX_TOLD_BYTES:
@@ -94,7 +94,7 @@ class Dispatcher:
         except Exception as error:  # noqa: BLE001  # whatever it is, there is no answer
             why = f"{type(error).__name__}: {error}"[:_MOST_TEXT]
         self._going_on.pop(ask.number, None)
-        self._report(Answer(number=ask.number, data=data, why=why))
+        self._report(HostAnswer(number=ask.number, data=data, why=why))
 
     async def _played(self, ask: Ask) -> Any:
         """Have a match played: it waits at its host for the tables that it takes, and no other host takes it."""

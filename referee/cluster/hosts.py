@@ -18,26 +18,26 @@ from ..net.jobs.messages import Around
 from ..net.matches.services import MatchServices
 from ..observers import Observer
 from ..tournament.host_class import Calibration
-from .choice import Choice
+from .choice import HostChoice
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .dispatch import Dispatch, nothing
 from .host.host import versions
 from .messages import (
     RETURNED,
-    Answer,
     BrokenOff,
     Connect,
-    Hello,
+    HostAnswer,
     Kept,
+    KnownHosts,
     Needs,
     NotBegun,
-    Played,
+    PlayedMatch,
     Returned,
-    Seen,
+    RunAnswer,
+    RunOffer,
     SeenHost,
-    Stop,
-    Told,
-    Welcome,
+    StopMatch,
+    ToldByHost,
 )
 from .shipping import Shipping
 
@@ -91,7 +91,7 @@ class Hosts:
         self.services = services
         self.run = secrets.token_hex(8)
         """Names this run of the tournament."""
-        self.choice = Choice()
+        self.choice = HostChoice()
         self.shipping = Shipping(around.folder, around.hidden)
         self._plan = plan
         self._processes = list(processes)
@@ -114,7 +114,7 @@ class Hosts:
         """Wait for a host that can be given a match.
 
         Args:
-            preferred: as Choice.pick has it.
+            preferred: as HostChoice.pick has it.
             programs: of the match.
         """
         while (host := self.choice.pick(preferred, programs)) is None:
@@ -144,7 +144,7 @@ class Hosts:
             self._dispatch.drop(attempt.asked)
         self._forget(host, match)
         if host.address:
-            self._dispatch.ask(host.address, "stop", Stop(run=self.run, match=match), nothing)
+            self._dispatch.ask(host.address, "stop", StopMatch(run=self.run, match=match), nothing)
 
     def put_aside(self, host: ClusterHost, why: str) -> None:
         """Give a host nothing more; what it has is given up."""
@@ -173,13 +173,13 @@ class Hosts:
         """Let all hosts go, and wait for the dispatcher's end."""
         for host in self._hosts.values():
             if host.address:
-                self._dispatch.ask(host.address, "stop", Stop(run=self.run, match=None), nothing)
+                self._dispatch.ask(host.address, "stop", StopMatch(run=self.run, match=None), nothing)
         await self._dispatch.close()
 
     # --- what is told
 
-    def _take(self, report: Seen | Told) -> None:
-        if isinstance(report, Seen):
+    def _take(self, report: KnownHosts | ToldByHost) -> None:
+        if isinstance(report, KnownHosts):
             self._see(report.hosts)
         elif report.host in self._hosts:
             attempt = self._hosts[report.host].attempts.get(report.match)
@@ -235,7 +235,7 @@ class Hosts:
             self._enter(host, found)
 
     def _enter(self, host: ClusterHost, found: SeenHost) -> None:
-        hello = Hello(
+        hello = RunOffer(
             run=self.run,
             tournament=f"{self._plan.tournament} {self.services.sealer.public}",
             process=host.process,
@@ -249,9 +249,9 @@ class Hosts:
         )
         self._dispatch.ask(found.address, "enter", hello, partial(self._entered, host, found))
 
-    def _entered(self, host: ClusterHost, found: SeenHost, answer: Answer) -> None:
+    def _entered(self, host: ClusterHost, found: SeenHost, answer: HostAnswer) -> None:
         host.entering = ""
-        welcome = answer.read(Welcome)
+        welcome = answer.read(RunAnswer)
         if welcome is None:
             return  # it is asked again when it is seen again
         why_not = welcome.refused or self._why_not_admitted(host, welcome.calibration)
@@ -325,16 +325,16 @@ class Hosts:
             answered = partial(self._answered, host, attempt)
             attempt.asked = self._dispatch.ask(host.address, call, attempt.away, answered)
 
-    def _answered(self, host: ClusterHost, attempt: Attempt, answer: Answer) -> None:
+    def _answered(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
         returned: Returned | None = answer.read(RETURNED)
         if attempt.is_over:
-            if isinstance(returned, Played) and not attempt.has_come(returned):
+            if isinstance(returned, PlayedMatch) and not attempt.has_come(returned):
                 self._come_again(host, attempt, returned)
         elif returned is None:
             attempt.unanswered = answer.why or "what it answered makes no sense"
         elif isinstance(returned, Needs):
             self._push(host, attempt, returned)
-        elif isinstance(returned, Played):
+        elif isinstance(returned, PlayedMatch):
             self._end(host, attempt, returned)
         elif isinstance(returned, BrokenOff):
             self._end(host, attempt, Lost(why=f"broke it off: {returned.why}", printed=returned.printed))
@@ -343,7 +343,7 @@ class Hosts:
             self._end(host, attempt, returned)
             self.failed(host, returned.why)
 
-    def _come_again(self, host: ClusterHost, attempt: Attempt, played: Played) -> None:
+    def _come_again(self, host: ClusterHost, attempt: Attempt, played: PlayedMatch) -> None:
         """Tell of a record that came after its attempt was over, and is not the one that counts."""
         name = attempt.away.match
         path = attempt.followed.keep_aside(played.record, host.name)
@@ -378,9 +378,9 @@ class Hosts:
             kept = Kept(digest=digest, folder=self.shipping.packed(digest))
             self._dispatch.ask(host.address, "keep", kept, partial(self._pushed, host, digest))
 
-    def _pushed(self, host: ClusterHost, digest: str, answer: Answer) -> None:
+    def _pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:
         host.pushing.discard(digest)
-        welcome = answer.read(Welcome)
+        welcome = answer.read(RunAnswer)
         for attempt in [each for each in host.attempts.values() if digest in each.needs]:
             attempt.needs.discard(digest)
             if welcome is None or welcome.refused is not None:

@@ -55,7 +55,7 @@ class Drop(Struct, frozen=True, kw_only=True, tag="drop"):
     """Of the ask."""
 
 
-class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
+class HostAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """What a host has answered."""
 
     number: int
@@ -82,13 +82,13 @@ class SeenHost(Struct, frozen=True, kw_only=True):
     """How many matches it plays at a time; 0: no more than it has."""
 
 
-class Seen(Struct, frozen=True, kw_only=True, tag="seen"):
+class KnownHosts(Struct, frozen=True, kw_only=True, tag="seen"):
     """All hosts that the scheduler knows now."""
 
     hosts: tuple[SeenHost, ...]
 
 
-class Told(Struct, frozen=True, kw_only=True, tag="told"):
+class ToldByHost(Struct, frozen=True, kw_only=True, tag="told"):
     """A host tells of a match that it plays."""
 
     host: str
@@ -101,7 +101,7 @@ class Told(Struct, frozen=True, kw_only=True, tag="told"):
 
 
 Order = Connect | Ask | Drop
-Report = Answer | Seen | Told
+Report = HostAnswer | KnownHosts | ToldByHost
 ORDERS: Any = tuple[Order, ...]
 REPORTS: Any = tuple[Report, ...]
 
@@ -109,7 +109,7 @@ REPORTS: Any = tuple[Report, ...]
 # --- the coordinator and a host
 
 
-class Versions(Struct, frozen=True, kw_only=True):
+class CommonVersions(Struct, frozen=True, kw_only=True):
     """What has to be the same wherever matches of a tournament are played."""
 
     referee: str
@@ -119,7 +119,7 @@ class Versions(Struct, frozen=True, kw_only=True):
     """SHA-256 of the files of the game, in hex."""
 
 
-class Hello(Struct, frozen=True, kw_only=True):
+class RunOffer(Struct, frozen=True, kw_only=True):
     """A run of a tournament comes to a host."""
 
     run: str
@@ -129,7 +129,7 @@ class Hello(Struct, frozen=True, kw_only=True):
     process: str
     """What the records call the host."""
     game: str
-    versions: Versions
+    versions: CommonVersions
     sandbox: str
     """As the tournament's file has it."""
     memory_mib: int
@@ -140,7 +140,7 @@ class Hello(Struct, frozen=True, kw_only=True):
     """Matches that the host was given before; it stops all others of this run."""
 
 
-class Welcome(Struct, frozen=True, kw_only=True):
+class RunAnswer(Struct, frozen=True, kw_only=True):
     """A host's answer."""
 
     refused: str | None = None
@@ -166,14 +166,14 @@ class Kept(Struct, frozen=True, kw_only=True):
     folder: bytes
 
 
-class Stop(Struct, frozen=True, kw_only=True):
+class StopMatch(Struct, frozen=True, kw_only=True):
     """A match is to be stopped in the middle, or (without one) all of a run, which comes no more."""
 
     run: str
     match: str | None
 
 
-class Played(Struct, frozen=True, kw_only=True, tag="played"):
+class PlayedMatch(Struct, frozen=True, kw_only=True, tag="played"):
     """A match is over: its record, but for the seal."""
 
     record: bytes
@@ -201,7 +201,7 @@ class BrokenOff(Struct, frozen=True, kw_only=True, tag="broken-off"):
     """As of one that is over."""
 
 
-Returned = Played | Needs | NotBegun | BrokenOff
+Returned = PlayedMatch | Needs | NotBegun | BrokenOff
 RETURNED: Any = Returned
 
 

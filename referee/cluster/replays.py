@@ -21,7 +21,7 @@ from ..record.seal import Sealer
 from .cluster_host import Attempt, ClusterHost
 from .followed import Followed
 from .hosts import Hosts
-from .messages import Away, Played
+from .messages import Away, PlayedMatch
 
 SHARE = 0.03
 """So many of the matches that can be are played again."""
@@ -79,7 +79,7 @@ class Replays:
         except CancelledError:
             return
         attempt.followed.remote.path.unlink(missing_ok=True)
-        if not isinstance(outcome, Played):
+        if not isinstance(outcome, PlayedMatch):
             return
         try:
             accepted_bytes(job, outcome.record, handed_out)

@@ -18,7 +18,7 @@ from ..clock import Port
 from ..net.http_messages import JSON
 from ..net.links.addresses import listen, stopped
 from ..site.answers import HTML, sent
-from ..site.authors.seat_page import Act, Seat, act_of, seat_page
+from ..site.authors.seat_page import Act, PersonsSeat, act_of, seat_page
 from ..site.bodies import NO_ROOM
 from ..site.event_streams import EventStreams
 from ..site.visitors import Visitors
@@ -130,7 +130,7 @@ class OwnHost(Resource):
 def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
     app = Klein()
 
-    def _of(token: str) -> Seat | None:
+    def _of(token: str) -> PersonsSeat | None:
         given = token.encode()
         found = [own for own in seats.values() if hmac.compare_digest(own.token.encode(), given)]
         return found[0] if found else None

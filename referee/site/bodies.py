@@ -9,7 +9,7 @@ from ..net.links.crowd import Crowd
 from ..submissions.archive import MAX_PACKED_BYTES
 from ..submissions.authors import Authors
 from .doors import cookie_of
-from .sessions import Role, Sessions
+from .sessions import Sessions, SiteRole
 
 FORM_BYTES = 16_384
 """Of a form that has no file: a reason for a ruling is the longest text in it."""
@@ -57,7 +57,7 @@ class Bodies:
         match method, path:
             case "POST", "/author/hand-in":
                 person = self._sessions.who(cookie_of(request))
-                author = person.name if person is not None and person.role is Role.AUTHOR else None
+                author = person.name if person is not None and person.role is SiteRole.AUTHOR else None
             case "POST", _:
                 return _FORM
             case "PUT", "/submissions":

@@ -10,7 +10,7 @@ from twisted.internet.threads import deferToThread
 
 from .answers import HTML, sent, sent_on
 from .forms import BadForm, Form, read_form
-from .sessions import Person, Role, Sessions
+from .sessions import Person, Sessions, SiteRole
 
 SIGN_IN = "/sign-in"
 FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
@@ -84,7 +84,7 @@ class Doors:
         self._sessions = sessions
         self._refused = refused
 
-    def shows(self, role: Role, path: str) -> Callable[[Handler], Handler]:
+    def shows(self, role: SiteRole, path: str) -> Callable[[Handler], Handler]:
         """Have what is decorated show a page to those of a role; all others are asked to sign in."""
 
         def _registered(handler: Handler) -> Handler:
@@ -102,7 +102,7 @@ class Doors:
 
         return _registered
 
-    def does(self, role: Role, path: str) -> Callable[[Handler], Handler]:
+    def does(self, role: SiteRole, path: str) -> Callable[[Handler], Handler]:
         """Have what is decorated do something for those of a role, by a form that was shown to them."""
 
         def _registered(handler: Handler) -> Handler:

@@ -21,7 +21,7 @@ from .answers import replied
 from .api_requests import RequestRefused, read_request
 from .authors.practice import PracticeDesk
 from .organisers.desk import AuthorLine, Deed, Machine, OrganiserDesk, ProcessLine, QueueLine, TournamentLine, seen_by
-from .sessions import Person, Role, Sessions
+from .sessions import Person, Sessions, SiteRole
 
 PRACTICE, QUEUE, ORGANISER = "/api/practice", "/api/queue", "/api/organiser"
 AUTHORS, HOSTS, LOG = f"{ORGANISER}/authors", f"{ORGANISER}/hosts", f"{ORGANISER}/log"
@@ -105,7 +105,7 @@ class MemberApi:
 
     def register(self, app: Klein) -> None:
         """Register the addresses."""
-        author, organiser = (Role.AUTHOR,), (Role.ORGANISER,)
+        author, organiser = (SiteRole.AUTHOR,), (SiteRole.ORGANISER,)
         self._answers(app, "GET", PRACTICE, author, self._practised)
         self._answers(app, "POST", PRACTICE, author, self._challenge)
         self._answers(app, "GET", QUEUE, author + organiser, self._queue)
@@ -114,7 +114,7 @@ class MemberApi:
         self._answers(app, "GET", HOSTS, organiser, self._hosts)
         self._answers(app, "GET", LOG, organiser, self._log)
 
-    def _answers(self, app: Klein, method: str, path: str, roles: Sequence[Role], answer: Answer) -> None:
+    def _answers(self, app: Klein, method: str, path: str, roles: Sequence[SiteRole], answer: Answer) -> None:
         """Register what answers those of some roles at an address."""
         methods = ["GET", "HEAD"] if method == "GET" else [method]
 
@@ -128,7 +128,7 @@ class MemberApi:
                 return replied(request, refusal(HTTPStatus.CONFLICT, error.what, error.remedy))
             return replied(request, Reply(body=msgspec.json.encode(found)))
 
-    def _person(self, request: Any, roles: Sequence[Role]) -> Person:
+    def _person(self, request: Any, roles: Sequence[SiteRole]) -> Person:
         """Return who asks.
 
         Raises:

@@ -21,7 +21,7 @@ SESSIONS_OF_PERSON = 8
 _ID_BYTES = 32
 
 
-class Role(StrEnum):
+class SiteRole(StrEnum):
     """What somebody may do who is signed in."""
 
     AUTHOR = "author"
@@ -31,7 +31,7 @@ class Role(StrEnum):
 class Person(Struct, frozen=True):
     """Somebody who is signed in."""
 
-    role: Role
+    role: SiteRole
     name: str
 
 
@@ -68,7 +68,7 @@ class Sessions:
         now: monotonic seconds.
     """
 
-    def __init__(self, known: Mapping[Role, Authors], now: Callable[[], float]) -> None:
+    def __init__(self, known: Mapping[SiteRole, Authors], now: Callable[[], float]) -> None:
         self._known = known
         self._now = now
         self._sessions: dict[str, _Session] = {}

@@ -11,10 +11,10 @@ from ..pages.desk_pages import DeskPages
 from .answers import HTML, sent, sent_on
 from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, cookie_of, form_of, give_cookie
 from .forms import BadForm, Form
-from .sessions import Person, Role, Sessions, TooManyTries, new_cookie
+from .sessions import Person, Sessions, SiteRole, TooManyTries, new_cookie
 
 SIGN_OUT = "/sign-out"
-FIRST_PAGES = {Role.AUTHOR: "/author", Role.ORGANISER: "/organiser"}
+FIRST_PAGES = {SiteRole.AUTHOR: "/author", SiteRole.ORGANISER: "/organiser"}
 """Where somebody is sent who has signed in."""
 TOO_OLD = "The form was too old. Please try again."
 

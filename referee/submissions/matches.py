@@ -29,7 +29,7 @@ _MAX_LINE_BYTES = 1 << 20
 _VERSION = re.compile(r"[0-9]{4,}")
 
 
-class Seat(Struct, frozen=True, kw_only=True):
+class AuthorsSeat(Struct, frozen=True, kw_only=True):
     """A seat of an author's program."""
 
     seat: int
@@ -45,7 +45,7 @@ class AuthoredMatch(Struct, frozen=True, kw_only=True):
     """Path of its record within the folder of records, without the ending."""
     header: Header
     result: ResultLine
-    seats: tuple[Seat, ...]
+    seats: tuple[AuthorsSeat, ...]
     """Of all authors."""
 
 
@@ -170,15 +170,15 @@ class AuthorsMatches:
         name = path.relative_to(self._logs).with_suffix("").as_posix()
         return AuthoredMatch(name=name, header=header, result=result, seats=self._seats(header, name))
 
-    def _seats(self, header: Header, name: str) -> tuple[Seat, ...]:
+    def _seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
         found = []
         for seat, program in enumerate(header.programs or ()):
             if program == REMOTE and header.context is not None and self._remote_by_name:
-                found.append(Seat(seat=seat, author=header.setup.names[seat], version=None))
+                found.append(AuthorsSeat(seat=seat, author=header.setup.names[seat], version=None))
             elif program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
-                found.append(Seat(seat=seat, author=program.removeprefix(PERSON), version=None))
+                found.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
             elif own := self._author(header.folder or "/", program):
-                found.append(Seat(seat=seat, author=own[0], version=own[1]))
+                found.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))
         return tuple(found)
 
     def _author(self, where: str, program: str) -> tuple[str, int | None] | None:
@@ -207,7 +207,7 @@ def _ends(path: Path) -> Sequence[bytes]:
     return [first[:-1], *(lines[-3:-1] if len(lines) > 2 and not lines[-1] else ())]
 
 
-def _own(match: AuthoredMatch, seat: Seat) -> Own:
+def _own(match: AuthoredMatch, seat: AuthorsSeat) -> Own:
     setup, result = match.header.setup, match.result.result
     fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
     return Own(

@@ -21,7 +21,7 @@ from twisted.internet.task import Clock
 
 from referee.cluster import hosts as product
 from referee.cluster.cluster_host import Attempt, ClusterHost
-from referee.cluster.messages import Answer, Away, Played, Seen, SeenHost, Welcome, packed
+from referee.cluster.messages import Away, HostAnswer, KnownHosts, PlayedMatch, RunAnswer, SeenHost, packed
 from referee.tournament.host_class import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
@@ -29,7 +29,7 @@ DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
 LOOK_S = 0.5
 """How often all hosts are told of, as the real process does."""
 CALIBRATION = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
-WELCOME, PLAYED = packed(Welcome(calibration=CALIBRATION)), packed(Played(record=b""))
+WELCOME, PLAYED = packed(RunAnswer(calibration=CALIBRATION)), packed(PlayedMatch(record=b""))
 JOB: Any = SimpleNamespace(
     seats=("a", "b"),
     terms=SimpleNamespace(time=SimpleNamespace(per_move_ms=1000, start_ms=10_000), come_back_s=0.0),
@@ -43,11 +43,11 @@ class StandIn:
 
     def __init__(self, *_: Any) -> None:
         self.now_s = 0.0
-        self._coming: list[tuple[float, int, Callable[[Answer], None], bytes]] = []
+        self._coming: list[tuple[float, int, Callable[[HostAnswer], None], bytes]] = []
         self._count = itertools.count()
         self._durations = itertools.cycle(DURATIONS_S)
 
-    def ask(self, _address: str, call: str, _message: Any, answered: Callable[[Answer], None]) -> int:
+    def ask(self, _address: str, call: str, _message: Any, answered: Callable[[HostAnswer], None]) -> int:
         """Answer in time."""
         number = next(self._count)
         takes_s = next(self._durations) if call == "play" else 0.0
@@ -58,7 +58,7 @@ class StandIn:
         """Answer all that is due by then."""
         while self._coming and self._coming[0][0] <= until_s:
             self.now_s, number, answered, data = heapq.heappop(self._coming)
-            answered(Answer(number=number, data=data))
+            answered(HostAnswer(number=number, data=data))
         self.now_s = until_s
 
 
@@ -79,7 +79,7 @@ class Simulated:
         names = [f"process{number}" for number in range(count)]
         self.hosts = product.Hosts(Clock(), plan, around, services, names, self._fill, lambda *_: None)
         self.wire: Any = self.hosts._dispatch
-        self.seen = Seen(hosts=tuple(SeenHost(name=f"h{n}", address=f"a{n}", tables=1) for n in range(count)))
+        self.seen = KnownHosts(hosts=tuple(SeenHost(name=f"h{n}", address=f"a{n}", tables=1) for n in range(count)))
         self.left = self.played = self.open = 0
 
     def play(self, matches: int) -> None:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from referee.cluster.host.course import Course
-from referee.cluster.messages import Played
+from referee.cluster.messages import PlayedMatch
 
-OVER = Played(record=b"all of it")
+OVER = PlayedMatch(record=b"all of it")
 
 
 def test_who_waits_is_given_what_came_of_a_match() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from referee.cluster import dispatcher as dispatcher_module
 from referee.cluster.dispatcher import Dispatcher
-from referee.cluster.messages import REPORTS, Ask, Drop, Seen, Told
+from referee.cluster.messages import REPORTS, Ask, Drop, KnownHosts, ToldByHost
 from referee.net.jobs.messages import Frames, framed
 
 
@@ -32,7 +32,7 @@ def test_hosts_tell_so_much_at_once(
 ) -> None:
     """What is longer goes no further."""
     monkeypatch.setattr(dispatcher_module, "MAX_TOLD_BYTES", 1000)
-    told = Told(host="a", match="m", offset=0, lines=b"x" * size)
+    told = ToldByHost(host="a", match="m", offset=0, lines=b"x" * size)
     written: Any = Written()
     Dispatcher(None, written).told((0, msgspec.to_builtins(told, builtin_types=(bytes,))))
     assert Frames(REPORTS).add(written.data) == [(told,)] * is_handed_on
@@ -71,7 +71,7 @@ def test_what_is_dropped_is_released() -> None:
 
 def test_no_frame_is_longer_than_expected() -> None:
     """Its length alone is enough to refuse it: nothing of it is waited for."""
-    frame = framed((Seen(hosts=()),))
-    assert Frames(REPORTS, len(frame)).add(frame) == [(Seen(hosts=()),)]
+    frame = framed((KnownHosts(hosts=()),))
+    assert Frames(REPORTS, len(frame)).add(frame) == [(KnownHosts(hosts=()),)]
     with pytest.raises(msgspec.DecodeError, match="a frame of 4294967295 bytes, of at most 10"):
         Frames(REPORTS, 10).add(b"\xff\xff\xff\xff")

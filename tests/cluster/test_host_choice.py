@@ -16,17 +16,17 @@ from referee.cluster.followed import Followed
 from referee.cluster.hosts import GONE_LOOKS, MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.messages import (
     SEEN_S,
-    Answer,
     Away,
     BrokenOff,
+    HostAnswer,
     Kept,
+    KnownHosts,
     Needs,
     NotBegun,
-    Played,
-    Seen,
+    PlayedMatch,
+    RunAnswer,
     SeenHost,
-    Told,
-    Welcome,
+    ToldByHost,
     packed,
 )
 from referee.launch import Confinement
@@ -41,7 +41,7 @@ from ..net.jobs.making import job_of
 pytestmark = pytest.mark.forges  # lines of records that hosts only claim to write
 
 
-WELCOME = Welcome(calibration=Calibration(tables=1, wall_ms=9.0, processor_ms=8.0))
+WELCOME = RunAnswer(calibration=Calibration(tables=1, wall_ms=9.0, processor_ms=8.0))
 
 
 class Asks:
@@ -49,11 +49,11 @@ class Asks:
 
     def __init__(self, *given: Any) -> None:
         self.take: Callable[[Any], None] = given[3]
-        self.asked: list[tuple[str, str, Struct, Callable[[Answer], None]]] = []
+        self.asked: list[tuple[str, str, Struct, Callable[[HostAnswer], None]]] = []
         self.count = 0
         self.dropped: list[int] = []
 
-    def ask(self, address: str, call: str, message: Struct, answered: Callable[[Answer], None]) -> int:
+    def ask(self, address: str, call: str, message: Struct, answered: Callable[[HostAnswer], None]) -> int:
         """Keep it."""
         self.asked.append((address, call, message, answered))
         self.count += 1
@@ -65,7 +65,7 @@ class Asks:
 
     def answer(self, message: Struct | None) -> None:
         """Answer the first ask that is open."""
-        self.asked.pop(0)[3](Answer(number=0, data=None if message is None else packed(message), why="no"))
+        self.asked.pop(0)[3](HostAnswer(number=0, data=None if message is None else packed(message), why="no"))
 
     @property
     def calls(self) -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ class Scene:
     def see(self, **tables: int) -> None:
         """Let hosts be there."""
         seen = (SeenHost(name=name, address=f"at-{name}", tables=count) for name, count in tables.items())
-        self.way.take(Seen(hosts=tuple(seen)))
+        self.way.take(KnownHosts(hosts=tuple(seen)))
 
     def let_in(self, **tables: int) -> None:
         """Let hosts in."""
@@ -150,7 +150,7 @@ def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pyt
 def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
     """It is not asked again either."""
     scene.see(a=1)
-    scene.way.answer(Welcome(refused="python is 3.12 here and 3.11 there"))
+    scene.way.answer(RunAnswer(refused="python is 3.12 here and 3.11 there"))
     scene.see(a=1)
     assert (scene.hosts.choice.room, scene.way.calls) == (0, [])
 
@@ -158,13 +158,15 @@ def test_a_host_that_refuses_is_given_nothing(scene: Scene) -> None:
 def test_a_host_comes_on_record_once(scene: Scene) -> None:
     """However often it connects."""
     for place in ("here", "there"):
-        scene.way.take(Seen(hosts=(SeenHost(name="a", address=place, tables=1),)))
+        scene.way.take(KnownHosts(hosts=(SeenHost(name="a", address=place, tables=1),)))
         scene.way.answer(WELCOME)
     assert (scene.came, scene.hosts.choice.room) == ([("a", "p1", 9.0)], 2)
 
 
-@pytest.mark.parametrize(("welcome", "why_not"), [(WELCOME, "is of another class"), (Welcome(), None)])
-def test_a_host_that_does_not_come_on_record_plays_nothing(scene: Scene, welcome: Welcome, why_not: str | None) -> None:
+@pytest.mark.parametrize(("welcome", "why_not"), [(WELCOME, "is of another class"), (RunAnswer(), None)])
+def test_a_host_that_does_not_come_on_record_plays_nothing(
+    scene: Scene, welcome: RunAnswer, why_not: str | None
+) -> None:
     """For another class, or because it does not say how fast it is."""
     scene.why_not = why_not
     scene.see(a=1)
@@ -179,7 +181,9 @@ def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcom
     scene.let_in(a=1)
     _, attempt, found = scene.given()
     if is_begun:
-        scene.way.take(Told(host="a", match=attempt.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
+        scene.way.take(
+            ToldByHost(host="a", match=attempt.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
+        )
     for _ in range(GONE_LOOKS - 1):
         scene.see()
     assert found == []
@@ -191,7 +195,7 @@ def test_a_host_that_drains_keeps_what_it_has_begun(scene: Scene) -> None:
     """What waits there goes elsewhere, and is not begun there; nothing is given to it until it has tables again."""
     scene.let_in(a=1)
     _, begun, first = scene.given()
-    scene.way.take(Told(host="a", match=begun.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
+    scene.way.take(ToldByHost(host="a", match=begun.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
     _, waiting, second = scene.given()
     scene.see(a=0)
     assert (first, [type(each) for each in second], scene.hosts.choice.room) == ([], [NotBegun], 0)
@@ -210,10 +214,10 @@ def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     scene.way.answer(Needs(digests=(digest,)))
     scene.way.answer(Needs(digests=(digest,)))
     assert [type(message) for _, _, message, _ in scene.way.asked] == [Kept]
-    scene.way.answer(Welcome())
+    scene.way.answer(RunAnswer())
     assert scene.way.calls == [("at-a", "play")] * 2
-    scene.way.answer(Played(record=b"all of it"))
-    assert first == [Played(record=b"all of it")]
+    scene.way.answer(PlayedMatch(record=b"all of it"))
+    assert first == [PlayedMatch(record=b"all of it")]
 
 
 @pytest.mark.parametrize(("second", "is_told"), [(b"the record", False), (b"another record", True)])
@@ -230,8 +234,8 @@ def test_a_second_record_that_differs_is_told(
     said: list[str] = []
     monkeypatch.setattr(scene.hosts, "say", lambda text, **_: said.append(text))
     for record in (b"the record", second):
-        answered(Answer(number=0, data=packed(Played(record=record))))
-    assert found == [Played(record=b"the record")]
+        answered(HostAnswer(number=0, data=packed(PlayedMatch(record=record))))
+    assert found == [PlayedMatch(record=b"the record")]
     assert [attempt.away.match in text for text in said] == [True] * is_told
     kept = [path.read_bytes() for path in scene.folder.glob(".refused/*.jsonl")]
     assert kept == [second] * is_told
@@ -251,7 +255,7 @@ def test_a_match_that_does_not_go_on_is_given_up(scene: Scene, is_begun: bool, o
     for _ in range(int(patience_s(job_of()) / SEEN_S) + 1):
         assert found == []
         if is_begun:
-            scene.way.take(Told(host="a", match=match, offset=told, lines=LINES))
+            scene.way.take(ToldByHost(host="a", match=match, offset=told, lines=LINES))
             told += len(LINES)
         scene.see(a=1)
     scene.see(a=1)
@@ -265,13 +269,13 @@ def test_what_a_drained_host_has_begun_is_fetched(scene: Scene) -> None:
     """It has no table any more when it comes back to another scheduler, and plays to the end all the same."""
     scene.let_in(a=2)
     _, begun, found = scene.given()
-    scene.way.take(Told(host="a", match=begun.away.match, offset=0, lines=LINES))
+    scene.way.take(ToldByHost(host="a", match=begun.away.match, offset=0, lines=LINES))
     scene.way.asked.clear()
-    scene.way.take(Seen(hosts=(SeenHost(name="a", address="elsewhere", tables=0),)))
+    scene.way.take(KnownHosts(hosts=(SeenHost(name="a", address="elsewhere", tables=0),)))
     scene.way.answer(WELCOME)
     assert scene.way.calls == [("elsewhere", "fetch")]
-    scene.way.answer(Played(record=b"all of it"))
-    assert found == [Played(record=b"all of it")]
+    scene.way.answer(PlayedMatch(record=b"all of it"))
+    assert found == [PlayedMatch(record=b"all of it")]
 
 
 def test_what_a_stopped_match_answers_is_no_failure(scene: Scene) -> None:
@@ -303,7 +307,7 @@ def test_a_host_that_cannot_keep_programs_is_put_aside(scene: Scene, monkeypatch
     for _ in range(MOST_FAILURES):
         _, _, found = scene.given((digest,))
         scene.way.answer(Needs(digests=(digest,)))
-        scene.way.answer(Welcome(refused="OSError: no space left on device"))
+        scene.way.answer(RunAnswer(refused="OSError: no space left on device"))
         assert [type(each) for each in found] == [NotBegun]
     assert scene.hosts.choice.room == 0
 
@@ -313,7 +317,7 @@ def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.
     registry = CollectorRegistry()
     monkeypatch.setattr(scene.hosts, "_note", Metrics(registry).note)
     scene.let_in(a=1)
-    for answer in (Played(record=b"all of it"), Played(record=b"all of it"), BrokenOff(why="no memory")):
+    for answer in (PlayedMatch(record=b"all of it"), PlayedMatch(record=b"all of it"), BrokenOff(why="no memory")):
         scene.given()
         scene.way.answer(answer)
     found = [

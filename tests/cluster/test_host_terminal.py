@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from referee.cluster.host.dask_worker import log_to
 from referee.cluster.host.host import Host, versions
 from referee.cluster.host.run import HostSettings
-from referee.cluster.messages import Hello, Welcome, packed, unpacked
+from referee.cluster.messages import RunAnswer, RunOffer, packed, unpacked
 from referee.tournament.host_class import Calibration
 
 
@@ -20,7 +20,7 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
     unused: Any = None
     calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
     settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off", calibration=calibration)
-    hello = Hello(
+    hello = RunOffer(
         run="r",
         tournament="cup key",
         process="p",
@@ -32,7 +32,7 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
         keep_for=None,
         wanted=(),
     )
-    welcome = unpacked(Host(unused, "a", settings, unused, said.append, unused).enter(packed(hello)), Welcome)
+    welcome = unpacked(Host(unused, "a", settings, unused, said.append, unused).enter(packed(hello)), RunAnswer)
     assert welcome.refused is not None
     assert "python is" in welcome.refused
     assert said == [f"does not play for a tournament that has asked for it: {welcome.refused}"]

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.cluster.cluster_host import Attempt, ClusterHost, Lost
-from referee.cluster.messages import Away, Played
+from referee.cluster.messages import Away, PlayedMatch
 from referee.cluster.replays import FOLDER, Replays, difference, is_drawn, is_reproducible
 from referee.launch import house_launch
 from referee.net.jobs.acceptance import HandedOut
@@ -140,7 +140,7 @@ def folder() -> Iterator[Path]:
 
 def test_a_match_that_comes_out_the_same_is_noted(folder: Path, honest: bytes) -> None:
     """Nobody is told, and nothing is kept."""
-    hosts = replayed(folder, honest, Played(record=record_bytes(at_ms=500.0, first_byte_ms=400.0)))
+    hosts = replayed(folder, honest, PlayedMatch(record=record_bytes(at_ms=500.0, first_byte_ms=400.0)))
     assert [(note["event"], note["differs"]) for note in hosts.notes] == [("replayed", None)]
     assert (hosts.told, hosts.aside, list((folder / FOLDER).glob("*.jsonl"))) == ([], [], [])
 
@@ -148,18 +148,20 @@ def test_a_match_that_comes_out_the_same_is_noted(folder: Path, honest: bytes) -
 def test_one_that_comes_out_otherwise_is_shown(folder: Path, honest: bytes) -> None:
     """With the first move that differs, both hosts, and the other record."""
     again = record_bytes(square=(2, 2))
-    hosts = replayed(folder, honest, Played(record=again))
+    hosts = replayed(folder, honest, PlayedMatch(record=again))
     assert "move 1 is another one at host first and at other" in hosts.told[0]
     assert (folder / FOLDER / "cup-00001.other.jsonl").read_bytes() == again
 
 
 def test_a_host_that_lies_when_it_plays_again_is_put_aside(folder: Path, honest: bytes) -> None:
     """As if it had played first."""
-    hosts = replayed(folder, honest, Played(record=honest[:-20]))
+    hosts = replayed(folder, honest, PlayedMatch(record=honest[:-20]))
     assert "part of a line" in hosts.aside[0]
 
 
-@pytest.mark.parametrize(("returned", "share"), [(None, 1.0), (Lost(why="is gone"), 1.0), (Played(record=b""), 0.0)])
+@pytest.mark.parametrize(
+    ("returned", "share"), [(None, 1.0), (Lost(why="is gone"), 1.0), (PlayedMatch(record=b""), 0.0)]
+)
 def test_what_is_not_played_again(folder: Path, honest: bytes, returned: Any, share: float) -> None:
     """A match on which the lot has not fallen, or for which there is no other host, or which that one loses."""
     hosts = replayed(folder, honest, returned, share)

@@ -33,7 +33,7 @@ from referee.site.person_streams import PersonStreams
 from referee.site.reported import TournamentReport
 from referee.site.routes import SiteContent, site_of
 from referee.site.search import Searched, search
-from referee.site.sessions import Role, Sessions
+from referee.site.sessions import Sessions, SiteRole
 from referee.site.visitors import Visitors
 from referee.submissions import api
 from referee.submissions.api import AuthorApi
@@ -195,7 +195,7 @@ class TestSite:
         answers = AuthorApi(
             self.authors, self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note
         )
-        self.sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: organisers}, self.clock.seconds)
+        self.sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: organisers}, self.clock.seconds)
         self.desk = StandInDesk(PAYLOAD)
         self.practice = StandInPractice(PAYLOAD)
         self.sign_up = StandInSignUp(PAYLOAD)

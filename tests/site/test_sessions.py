@@ -7,7 +7,7 @@ from twisted.internet.task import Clock
 
 from referee.net.links.tokens import add_tokens
 from referee.site import sessions as own
-from referee.site.sessions import Person, Role, Sessions, TooManyTries
+from referee.site.sessions import Person, Sessions, SiteRole, TooManyTries
 from referee.submissions.authors import Authors
 
 
@@ -24,7 +24,7 @@ class Desk:
         organisers = folder / "organisers.toml"
         self.ada = add_tokens(self.file, ["ada"], may_renew=False)["ada"]
         self.ann = add_tokens(organisers, ["ann"], may_renew=False)["ann"]
-        known = {Role.AUTHOR: Authors(self.file), Role.ORGANISER: Authors(organisers)}
+        known = {SiteRole.AUTHOR: Authors(self.file), SiteRole.ORGANISER: Authors(organisers)}
         self.sessions = Sessions(known, self.clock.seconds)
 
     def enter(self, token: str, address: str = "10.0.0.1") -> str:
@@ -40,8 +40,8 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_a_token_signs_in_whose_it_is(desk: Desk) -> None:
     """Each time with another cookie, which nobody can have chosen."""
-    assert desk.sessions.who(desk.enter(desk.ada)) == Person(Role.AUTHOR, "ada")
-    assert desk.sessions.who(desk.enter(desk.ann)) == Person(Role.ORGANISER, "ann")
+    assert desk.sessions.who(desk.enter(desk.ada)) == Person(SiteRole.AUTHOR, "ada")
+    assert desk.sessions.who(desk.enter(desk.ann)) == Person(SiteRole.ORGANISER, "ann")
     assert desk.enter(desk.ada) != desk.enter(desk.ada)
     for wrong in ("", "x", desk.ada[:-1], desk.ada.upper()):
         assert desk.enter(wrong) == ""

@@ -17,7 +17,7 @@ from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
 from referee.record.redacted_record import check_redacted
 from referee.submissions.archive import ArchiveEntry, pack
-from referee.submissions.matches import AuthoredMatch, AuthorsMatches, Seat, _own
+from referee.submissions.matches import AuthoredMatch, AuthorsMatches, AuthorsSeat, _own
 from referee.submissions.store import CheckOutcome, Store
 from referee.tournament.match_context import Fixture, MatchContext
 from tests.cli.calling import referee
@@ -78,7 +78,7 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
     record = read_record(GOLDEN / "clean.jsonl")
     assert record.result is not None
     match = AuthoredMatch(name="m1", header=record.header, result=record.result, seats=())
-    assert [_own(match, Seat(seat=seat, author="ada", version=None)).rank for seat in range(3)] == [1, 3, 1]
+    assert [_own(match, AuthorsSeat(seat=seat, author="ada", version=None)).rank for seat in range(3)] == [1, 3, 1]
 
 
 def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_whose_a_seat_is(fields: dict[str, Any], *, by_name: bool, seats: list[t
     setup = replace(header.setup, names=("one", "two"))
     header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
     found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header, "cup/1")
-    assert found == tuple(Seat(seat=seat, author=author, version=version) for seat, author, version in seats)
+    assert found == tuple(AuthorsSeat(seat=seat, author=author, version=version) for seat, author, version in seats)
 
 
 @pytest.mark.parametrize(

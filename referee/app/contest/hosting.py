@@ -28,7 +28,7 @@ from ..running import run_reactor
 from ..services import RefereeOptions, find_sealer, monitoring
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
-from .loop_lag import LoopLag
+from .loop_lag import SiteLag
 from .organising import Organising
 from .practice import Practice, RefereeProgram
 from .publishing import Publisher
@@ -121,7 +121,7 @@ class HostedContest:
             reactor, contest, intake.store, program, self._count_open, intake.checks.changed, note
         )
         self._practising: list[Deferred[None]] = []
-        self._lag = LoopLag(reactor)
+        self._lag = SiteLag(reactor)
 
     def begin(self) -> None:
         """Begin to play and to publish."""

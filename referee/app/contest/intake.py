@@ -81,15 +81,15 @@ class Intake:
         from ...site.bodies import Bodies  # noqa: PLC0415
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.person_streams import PersonStreams  # noqa: PLC0415
-        from ...site.sessions import Person, Role, Sessions  # noqa: PLC0415
+        from ...site.sessions import Person, Sessions, SiteRole  # noqa: PLC0415
 
         def _stamp(person: Person) -> Any:
             lines = msgspec.json.encode(seen_by(person, desk.queue()))
-            if person.role is Role.AUTHOR:
+            if person.role is SiteRole.AUTHOR:
                 return *self.checks.stamp(person.name), _digest(lines)
             return _digest(lines), _digest(msgspec.json.encode(desk.processes()))
 
-        sessions = Sessions({Role.AUTHOR: self.authors, Role.ORGANISER: self.organisers}, monotonic)
+        sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: self.organisers}, monotonic)
         return Members(
             sessions=sessions,
             bodies=Bodies(sessions, self.authors),

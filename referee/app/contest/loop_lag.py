@@ -10,7 +10,7 @@ KEPT = 60
 """Looks: the last minute."""
 
 
-class LoopLag:
+class SiteLag:
     """Looks every second how late it is.
 
     Args:

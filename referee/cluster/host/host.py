@@ -25,15 +25,15 @@ from ..examination import HostReport
 from ..messages import (
     Away,
     BrokenOff,
-    Hello,
+    CommonVersions,
     Kept,
     Needs,
     NotBegun,
     Returned,
-    Stop,
-    Told,
-    Versions,
-    Welcome,
+    RunAnswer,
+    RunOffer,
+    StopMatch,
+    ToldByHost,
     packed,
     unpacked,
 )
@@ -56,13 +56,13 @@ def new_name() -> str:
     return f"{socket.gethostname()}-{secrets.token_hex(3)}"
 
 
-def versions(game: str) -> Versions:
+def versions(game: str) -> CommonVersions:
     """Return what has to be the same wherever matches of a game are played.
 
     Raises:
         RefereeError: the game is not known here.
     """
-    return Versions(
+    return CommonVersions(
         referee=__version__,
         python=f"{sys.version_info.major}.{sys.version_info.minor}",
         distributed=dask_version(),
@@ -108,15 +108,15 @@ class Host:
     def enter(self, data: bytes) -> bytes:
         """Let a run of a tournament in, or say why not."""
         try:
-            hello = unpacked(data, Hello)
+            hello = unpacked(data, RunOffer)
             refused = self._let_in(hello)
         except Exception as error:  # noqa: BLE001  # whoever asked is told
             refused = _words(error)
         if refused is not None:
             self._say(printable(f"does not play for a tournament that has asked for it: {refused}"))
-        return packed(Welcome(refused=refused, calibration=self._settings.calibration))
+        return packed(RunAnswer(refused=refused, calibration=self._settings.calibration))
 
-    def _let_in(self, hello: Hello) -> str | None:
+    def _let_in(self, hello: RunOffer) -> str | None:
         """Let a run of a tournament in; return why not, if so."""
         ours = versions(hello.game)
         if ours != hello.versions:
@@ -130,16 +130,16 @@ class Host:
             kept = unpacked(data, Kept)
             self._programs.keep(kept.digest, kept.folder)
         except Exception as error:  # noqa: BLE001  # whoever asked is told
-            return packed(Welcome(refused=_words(error)))
-        return packed(Welcome())
+            return packed(RunAnswer(refused=_words(error)))
+        return packed(RunAnswer())
 
     def stop(self, data: bytes) -> bytes:
         """Stop a match, or all of a run."""
         try:
-            self._in_loop(self._stop, unpacked(data, Stop))
+            self._in_loop(self._stop, unpacked(data, StopMatch))
         except Exception as error:  # noqa: BLE001  # whoever asked is told
-            return packed(Welcome(refused=_words(error)))
-        return packed(Welcome())
+            return packed(RunAnswer(refused=_words(error)))
+        return packed(RunAnswer())
 
     def describe(self, _data: bytes) -> bytes:
         """Say how this host is."""
@@ -193,7 +193,7 @@ class Host:
 
     # --- in the loop
 
-    def _enter(self, hello: Hello, confinement: Confinement) -> None:
+    def _enter(self, hello: RunOffer, confinement: Confinement) -> None:
         for name, run in list(self._runs.items()):
             if name != hello.run and (run.tournament == hello.tournament or run.is_idle):
                 self._leave(name)
@@ -217,7 +217,7 @@ class Host:
                 "takes no matches until its timers keep time again: this machine has too much to do, or stood still"
             )
 
-    def _stop(self, stop: Stop) -> None:
+    def _stop(self, stop: StopMatch) -> None:
         run = self._runs.get(stop.run)
         if run is not None and stop.match is not None:
             run.stop(stop.match)
@@ -228,7 +228,7 @@ class Host:
         Deferred.fromCoroutine(self._runs.pop(name).close())
 
     def _told(self, run: str, match: str, offset: int, lines: bytes) -> None:
-        told = Told(host=self._name, match=match, offset=offset, lines=lines)
+        told = ToldByHost(host=self._name, match=match, offset=offset, lines=lines)
         self._tell(run, msgspec.to_builtins(told, builtin_types=(bytes,)))
 
     @property
@@ -255,7 +255,7 @@ class Host:
             await run.close()
 
 
-def _difference(theirs: Versions, ours: Versions) -> str:
+def _difference(theirs: CommonVersions, ours: CommonVersions) -> str:
     """Return what is not the same here."""
     names = [field for field in ours.__struct_fields__ if getattr(ours, field) != getattr(theirs, field)]
     parts = [f"{name} is {getattr(ours, name):.20} here and {getattr(theirs, name):.20} there" for name in names]

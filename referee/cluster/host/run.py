@@ -17,13 +17,13 @@ from ...launch import Builds, Confinement, Launch, PlayerError, ProgramLimits, h
 from ...launch.confining import find_confinement
 from ...net.group_commit import Durability
 from ...net.jobs.job import JobSeat, KeylessSealer, MatchJob, decoded
-from ...net.jobs.tables import Tables
+from ...net.jobs.tables import LocalTables
 from ...net.jobs.worker import commits_of
 from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
 from ...record.record_files import record_names
 from ...tournament.host_class import Calibration
-from ..messages import Away, BrokenOff, Hello, NotBegun, Played, Returned
+from ..messages import Away, BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer
 from ..printed import taken
 from ..programs import ProgramStore
 from .course import Course
@@ -65,7 +65,7 @@ class HostRun:
     """
 
     def __init__(
-        self, reactor: Any, hello: Hello, settings: HostSettings, confinement: Confinement, tell: TellLines
+        self, reactor: Any, hello: RunOffer, settings: HostSettings, confinement: Confinement, tell: TellLines
     ) -> None:
         self.tournament = hello.tournament
         self._run = hello.run
@@ -80,7 +80,9 @@ class HostRun:
         durability = Durability(hello.durability)
         commits = commits_of(reactor, durability)
         services = MatchServices(confinement=confinement, durability=durability)
-        self._tables = Tables(reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits)
+        self._tables = LocalTables(
+            reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits
+        )
         self.lag = self._tables.lag
         self.lag.start()
         self._telling = LoopingCall(self._tell_lines)
@@ -122,7 +124,7 @@ class HostRun:
         returned: Returned
         try:
             await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
-            returned = Played(record=course.path.read_bytes(), printed=taken(self._folder, job))
+            returned = PlayedMatch(record=course.path.read_bytes(), printed=taken(self._folder, job))
         except (MatchPaused, CancelledError):
             returned = BrokenOff(why="it was stopped")
         except Exception as error:  # noqa: BLE001  # whoever handed it out is told
@@ -136,7 +138,7 @@ class HostRun:
     def _forget(self, match: str, course: Course) -> None:
         """Forget a match that could be played again, and those that have been over for long."""
         course.playing = None
-        if not isinstance(course.returned, Played):
+        if not isinstance(course.returned, PlayedMatch):
             del self._courses[match]
             return
         self._over.append(match)
@@ -197,7 +199,7 @@ class HostRun:
             self._tell(self._run, match, offset, lines)
 
 
-def confinement_of(hello: Hello, settings: HostSettings, warn: Callable[[str], None]) -> Confinement:
+def confinement_of(hello: RunOffer, settings: HostSettings, warn: Callable[[str], None]) -> Confinement:
     """Return what the programs of a tournament are held to here; in any thread.
 
     Raises:

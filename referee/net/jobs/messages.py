@@ -102,13 +102,13 @@ class Noted(Struct, frozen=True, kw_only=True, tag="noted"):
     facts: dict[str, Any]
 
 
-class Said(Struct, frozen=True, kw_only=True, tag="said"):
+class OrganiserNote(Struct, frozen=True, kw_only=True, tag="said"):
     """Something that an organiser should know, as Observer.noted has it."""
 
     text: str
 
 
-class Ended(Struct, frozen=True, kw_only=True, tag="ended"):
+class MatchEnded(Struct, frozen=True, kw_only=True, tag="ended"):
     """A match is over, and on record but for its seal."""
 
     match: str
@@ -116,13 +116,13 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended"):
     """Hash of the result line."""
 
 
-class Paused(Struct, frozen=True, kw_only=True, tag="paused"):
+class MatchStopped(Struct, frozen=True, kw_only=True, tag="paused"):
     """A match was stopped in the middle."""
 
     match: str
 
 
-class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
+class MatchFailed(Struct, frozen=True, kw_only=True, tag="failed"):
     """A match can't be played here, or not on record."""
 
     match: str
@@ -134,7 +134,7 @@ class Alive(Struct, frozen=True, kw_only=True, tag="alive"):
 
 
 Order = Around | Play | Pause | Close
-Report = Stepped | Noted | Said | Ended | Paused | Failed | Alive
+Report = Stepped | Noted | OrganiserNote | MatchEnded | MatchStopped | MatchFailed | Alive
 ORDERS: Any = tuple[Order, ...]
 REPORTS: Any = tuple[Report, ...]
 

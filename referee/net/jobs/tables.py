@@ -20,7 +20,7 @@ from ..matches.services import MatchServices
 from .job import MatchJob
 
 
-class Tables:
+class LocalTables:
     """The matches that are played in this process, and what they share.
 
     Args:

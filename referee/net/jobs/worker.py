@@ -28,21 +28,21 @@ from .messages import (
     Alive,
     Around,
     Close,
-    Ended,
-    Failed,
     Frames,
+    MatchEnded,
+    MatchFailed,
+    MatchStopped,
     Noted,
     Order,
+    OrganiserNote,
     Pause,
-    Paused,
     Play,
     Report,
-    Said,
     SocketEnd,
     Stepped,
     framed,
 )
-from .tables import Tables
+from .tables import LocalTables
 
 ALIVE_S = 1.0
 """How often a worker says that its loop turns."""
@@ -66,7 +66,7 @@ class Reporter(Observer):
 
     def noted(self, text: str) -> None:
         """Tell what an organiser should know."""
-        self._report(Said(text=text))
+        self._report(OrganiserNote(text=text))
 
     def match_stepped(self, step: MatchStep) -> None:
         """Tell of a line of a record; what followed from its event follows again."""
@@ -109,7 +109,7 @@ class Worker:
         self._send = send
         self._leave = leave
         self._reports: list[Report] = []
-        self._tables: Tables | None = None
+        self._tables: LocalTables | None = None
         self._courses: dict[str, Deferred[None]] = {}
         """Match -> its course."""
         self._frames = Frames(ORDERS)
@@ -141,7 +141,7 @@ class Worker:
             durability=around.durability,
         )
         commits = commits_of(self._reactor, around.durability)
-        self._tables = Tables(
+        self._tables = LocalTables(
             self._reactor, self._now, around.folder, services, around.keep_for, around.process, commits
         )
         self._tables.lag.start()
@@ -162,11 +162,11 @@ class Worker:
             _check_same(job)
             assert self._tables is not None, "the first order says where it is played"
             played = await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
-            ended = Ended(match=job.match, head=played.head)
+            ended = MatchEnded(match=job.match, head=played.head)
         except (MatchPaused, CancelledError):
-            ended = Paused(match=job.match)
+            ended = MatchStopped(match=job.match)
         except Exception as error:  # noqa: BLE001  # whoever handed it out is told
-            ended = Failed(match=job.match, why=f"{type(error).__name__}: {error}")
+            ended = MatchFailed(match=job.match, why=f"{type(error).__name__}: {error}")
         self.report(ended)
 
     async def _close(self) -> None:

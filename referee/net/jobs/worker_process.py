@@ -15,16 +15,16 @@ from .messages import (
     REPORTS,
     Around,
     Close,
-    Ended,
-    Failed,
     Frames,
+    MatchEnded,
+    MatchFailed,
+    MatchStopped,
     Noted,
     Order,
+    OrganiserNote,
     Pause,
-    Paused,
     Play,
     Report,
-    Said,
     Stepped,
     framed,
 )
@@ -37,7 +37,7 @@ class Died(Struct, frozen=True):
     why: str
 
 
-Outcome = Ended | Paused | Failed | Died
+Outcome = MatchEnded | MatchStopped | MatchFailed | Died
 """What a worker has come to with a match."""
 
 
@@ -135,9 +135,9 @@ class WorkerProcess:
                 self.playing[report.match][0].take(report)
             case Noted():
                 self._observers.note(report.event, **{**report.facts, "worker": self.number})
-            case Said():
+            case OrganiserNote():
                 self._observers.tell(Observer.noted, report.text)
-            case Ended() | Paused() | Failed() if report.match in self.playing:
+            case MatchEnded() | MatchStopped() | MatchFailed() if report.match in self.playing:
                 self.playing.pop(report.match)[1].callback(report)
 
     def _ended(self, how: str) -> None:

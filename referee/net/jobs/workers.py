@@ -16,7 +16,7 @@ from ..matches.host import MatchReport
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
 from .job import MatchJob
-from .messages import Around, Ended, Failed, Paused
+from .messages import Around, MatchEnded, MatchFailed, MatchStopped
 from .remote_match import RemoteMatch
 from .through import tell_waiting, through
 from .worker_process import Outcome, WorkerProcess
@@ -99,14 +99,14 @@ class Workers:
         match = RemoteMatch(job, self._around.folder, self._observers, worker.handed_out)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
-        if isinstance(outcome, Ended):
+        if isinstance(outcome, MatchEnded):
             self._deaths = 0
             report = await through(Deferred.fromCoroutine(self._seal(match, outcome)))
             worker.over_ms = max(worker.over_ms, match.over_ms)
             return report
-        if isinstance(outcome, Failed):
+        if isinstance(outcome, MatchFailed):
             raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
-        if isinstance(outcome, Paused) or is_stopped:
+        if isinstance(outcome, MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
         await through(self._in_thread(match.voided, outcome.why, self._sealer))
         for step in match.untold:
@@ -139,7 +139,7 @@ class Workers:
             return await through(course), True
         return await course, False
 
-    async def _seal(self, match: RemoteMatch, ended: Ended) -> MatchReport:
+    async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> MatchReport:
         writer = await self._in_thread(match.sealed, ended.head, self._sealer)
         try:
             await self._commits.sync(writer)

@@ -16,7 +16,7 @@ from ...launch import Launch
 from ...record.printed import output_path
 from ...tournament.match_context import Fixture, MatchContext
 from ..jobs.job import MatchJob
-from ..jobs.tables import Tables
+from ..jobs.tables import LocalTables
 from ..matches.host import MatchReport
 from ..matches.kept import FolderStamps, is_memory_short
 from ..matches.programs import Occupant
@@ -55,7 +55,7 @@ class EarlyStarts:
     """
 
     def __init__(
-        self, reactor: Any, tables: Tables, course: TournamentCourse, run_settings: RunSettings, most: int
+        self, reactor: Any, tables: LocalTables, course: TournamentCourse, run_settings: RunSettings, most: int
     ) -> None:
         self._tables = tables
         self._course = course
@@ -117,8 +117,8 @@ class EarlyStarts:
             What came of it; None: nothing was begun.
 
         Raises:
-            MatchPaused: as Tables.play.
-            OSError: as Tables.play.
+            MatchPaused: as LocalTables.play.
+            OSError: as LocalTables.play.
         """
         early = self._early.get(job.match)
         if early is None:

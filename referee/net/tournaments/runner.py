@@ -26,7 +26,7 @@ from ...tournament.match_context import Fixture
 from ..group_commit import Durability
 from ..jobs.elsewhere import Elsewhere, OpenElsewhere
 from ..jobs.messages import Around
-from ..jobs.tables import Tables
+from ..jobs.tables import LocalTables
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
@@ -83,7 +83,7 @@ class TournamentRunner:
         self._observers = services.observers
         services = replace(services, durability=Durability(self._spec.durability))
         keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
-        self._tables = Tables(reactor, now, run_settings.folder, services, keep_for, course.processes[0])
+        self._tables = LocalTables(reactor, now, run_settings.folder, services, keep_for, course.processes[0])
         self._around = Around.of(run_settings.folder, services.confinement, services.durability, keep_for)
         self._open_elsewhere = elsewhere
         self._elsewhere: Elsewhere | None = None

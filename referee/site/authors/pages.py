@@ -14,7 +14,7 @@ from ...submissions.api import AuthorApi
 from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
 from ..person_streams import PersonStreams, followed
-from ..sessions import Role
+from ..sessions import SiteRole
 
 HOME, MATCHES = "/author", "/author/matches"
 _NOTHING: Mapping[str, str] = {}
@@ -49,13 +49,13 @@ class AuthorPages:
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
-        doors.shows(Role.AUTHOR, HOME)(self._versions)
-        doors.shows(Role.AUTHOR, "/author/events")(self._events)
-        doors.shows(Role.AUTHOR, "/author/versions/<number>")(self._version)
-        doors.shows(Role.AUTHOR, MATCHES)(self._matches)
-        doors.shows(Role.AUTHOR, f"{MATCHES}/<path:name>")(self._match)
-        doors.does(Role.AUTHOR, "/author/hand-in")(self._hand_in)
-        doors.does(Role.AUTHOR, "/author/versions/<number>/play")(self._play)
+        doors.shows(SiteRole.AUTHOR, HOME)(self._versions)
+        doors.shows(SiteRole.AUTHOR, "/author/events")(self._events)
+        doors.shows(SiteRole.AUTHOR, "/author/versions/<number>")(self._version)
+        doors.shows(SiteRole.AUTHOR, MATCHES)(self._matches)
+        doors.shows(SiteRole.AUTHOR, f"{MATCHES}/<path:name>")(self._match)
+        doors.does(SiteRole.AUTHOR, "/author/hand-in")(self._hand_in)
+        doors.does(SiteRole.AUTHOR, "/author/versions/<number>/play")(self._play)
 
     async def _versions(self, visit: Visit) -> bytes:
         return await self._home(visit, _NOTHING)

@@ -16,7 +16,7 @@ from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
 from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
 from ..organisers.desk import QueueLine, seen_by
-from ..sessions import Role
+from ..sessions import SiteRole
 from .seats import SeatDesk
 
 HOME, QUEUE = "/author/practice", "/author/queue"
@@ -74,10 +74,10 @@ class AuthorPractice:
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
-        doors.shows(Role.AUTHOR, HOME)(self._home)
-        doors.shows(Role.AUTHOR, f"{HOME}/<number>/replay")(self._replay)
-        doors.shows(Role.AUTHOR, QUEUE)(self._waiting)
-        doors.does(Role.AUTHOR, HOME)(self._ask)
+        doors.shows(SiteRole.AUTHOR, HOME)(self._home)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/replay")(self._replay)
+        doors.shows(SiteRole.AUTHOR, QUEUE)(self._waiting)
+        doors.does(SiteRole.AUTHOR, HOME)(self._ask)
 
     async def _home(self, visit: Visit) -> bytes:
         return await self._shown(visit, {})

@@ -24,7 +24,7 @@ class Act(Struct, frozen=True, kw_only=True):
     """What is touched; empty: nothing."""
 
 
-class Seat(Protocol):
+class PersonsSeat(Protocol):
     """The seat of a person."""
 
     @property
@@ -54,7 +54,7 @@ def act_of(request: Any, what: str) -> Act | None:
     return Act(what=what, turn=int(turn), at=int(at), option=option)
 
 
-def seat_page(seat: Seat, *, form_token: str = "", number: int | None = None) -> str:
+def seat_page(seat: PersonsSeat, *, form_token: str = "", number: int | None = None) -> str:
     """Return the page of a seat; what it shows it asks for.
 
     Args:

@@ -9,8 +9,8 @@ from twisted.internet.defer import Deferred
 from ...net.http_messages import JSON
 from ..answers import HTML, sent
 from ..doors import Doors, Visit
-from ..sessions import Role
-from .seat_page import Seat, act_of, seat_page
+from ..sessions import SiteRole
+from .seat_page import PersonsSeat, act_of, seat_page
 
 HOME = "/author/practice/<number>"
 
@@ -18,7 +18,7 @@ HOME = "/author/practice/<number>"
 class SeatDesk(Protocol):
     """Knows the seats."""
 
-    def seat(self, author: str, number: str) -> Seat | None:
+    def seat(self, author: str, number: str) -> PersonsSeat | None:
         """Return an author's own seat in a practice match; None if there is none."""
 
     def leave(self, author: str) -> None:
@@ -39,9 +39,9 @@ class AuthorSeats:
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
-        doors.shows(Role.AUTHOR, f"{HOME}/seat")(self._page)
-        doors.shows(Role.AUTHOR, f"{HOME}/events")(self._events)
-        doors.does(Role.AUTHOR, f"{HOME}/<what>")(self._do)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/seat")(self._page)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/events")(self._events)
+        doors.does(SiteRole.AUTHOR, f"{HOME}/<what>")(self._do)
 
     async def _page(self, visit: Visit, number: str) -> bytes:
         seat = self._desk.seat(visit.person.name, number)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ..sessions import Person, Role
+from ..sessions import Person, SiteRole
 
 
 class TournamentLine(Struct, frozen=True, kw_only=True):
@@ -97,7 +97,7 @@ def seen_by(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
 
     Of others' an author learns no more than how many are before its own.
     """
-    return [line for line in lines if person.role is Role.ORGANISER or line.author in (None, person.name)]
+    return [line for line in lines if person.role is SiteRole.ORGANISER or line.author in (None, person.name)]
 
 
 class OrganiserDesk(Protocol):

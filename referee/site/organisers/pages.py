@@ -13,7 +13,7 @@ from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
 from ..flow import flow
 from ..person_streams import PersonStreams, followed
-from ..sessions import Role
+from ..sessions import SiteRole
 from .desk import OrganiserDesk
 
 HOME = "/organiser"
@@ -39,19 +39,19 @@ class OrganiserPages:
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
         shows, does = doors.shows, doors.does
-        shows(Role.ORGANISER, HOME)(self._home)
-        shows(Role.ORGANISER, _TOURNAMENT)(self._tournament)
-        shows(Role.ORGANISER, _AUTHORS)(self._authors)
-        shows(Role.ORGANISER, f"{HOME}/queue")(self._queue)
-        shows(Role.ORGANISER, f"{HOME}/hosts")(self._hosts)
-        shows(Role.ORGANISER, f"{HOME}/events")(self._events)
-        shows(Role.ORGANISER, f"{HOME}/log")(self._log)
-        shows(Role.ORGANISER, f"{HOME}/contest.tar")(self._archive)
-        does(Role.ORGANISER, f"{_TOURNAMENT}/start")(self._start)
-        does(Role.ORGANISER, f"{_TOURNAMENT}/pause")(self._pause)
-        does(Role.ORGANISER, f"{_TOURNAMENT}/rule")(self._rule)
-        does(Role.ORGANISER, _AUTHORS)(self._add_author)
-        does(Role.ORGANISER, f"{_AUTHORS}/shut-out")(self._shut_out)
+        shows(SiteRole.ORGANISER, HOME)(self._home)
+        shows(SiteRole.ORGANISER, _TOURNAMENT)(self._tournament)
+        shows(SiteRole.ORGANISER, _AUTHORS)(self._authors)
+        shows(SiteRole.ORGANISER, f"{HOME}/queue")(self._queue)
+        shows(SiteRole.ORGANISER, f"{HOME}/hosts")(self._hosts)
+        shows(SiteRole.ORGANISER, f"{HOME}/events")(self._events)
+        shows(SiteRole.ORGANISER, f"{HOME}/log")(self._log)
+        shows(SiteRole.ORGANISER, f"{HOME}/contest.tar")(self._archive)
+        does(SiteRole.ORGANISER, f"{_TOURNAMENT}/start")(self._start)
+        does(SiteRole.ORGANISER, f"{_TOURNAMENT}/pause")(self._pause)
+        does(SiteRole.ORGANISER, f"{_TOURNAMENT}/rule")(self._rule)
+        does(SiteRole.ORGANISER, _AUTHORS)(self._add_author)
+        does(SiteRole.ORGANISER, f"{_AUTHORS}/shut-out")(self._shut_out)
 
     async def _home(self, visit: Visit, told: str = "") -> bytes:
         desk = self._desk

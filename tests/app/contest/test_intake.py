@@ -12,7 +12,7 @@ from referee.app.contest.contest_file import read_contest, write_example
 from referee.app.contest.intake import Intake
 from referee.app.contest.queues import waiting_checks
 from referee.plugins import load
-from referee.site.sessions import Person, Role
+from referee.site.sessions import Person, SiteRole
 from referee.submissions.store import Store
 
 from ...site.looking import Visitor
@@ -33,7 +33,7 @@ class Checking:
         desk: Any = SimpleNamespace(queue=lambda: list(waiting_checks(self.checks)), processes=list)
         self.streams = intake.members(desk, cast("Any", None), cast("Any", None)).streams
 
-    def follow(self, role: Role, name: str) -> Visitor:
+    def follow(self, role: SiteRole, name: str) -> Visitor:
         """Return somebody who looks on."""
         visitor = Visitor()
         self.streams.add(Person(role, name), visitor)
@@ -59,7 +59,7 @@ def checking(tmp_path: Path) -> Iterator[Checking]:
 
 def test_authors_follow_their_place_in_the_queue(checking: Checking) -> None:
     """As that of another ends before it; what comes after it is not told, nor what does not concern it."""
-    ada, bob = checking.follow(Role.AUTHOR, "ada"), checking.follow(Role.AUTHOR, "bob")
+    ada, bob = checking.follow(SiteRole.AUTHOR, "ada"), checking.follow(SiteRole.AUTHOR, "bob")
     checking.checks.add("carl", 1)
     assert [checking.told(person) for person in (ada, bob)] == [False, False]
     checking.checks.current = None
@@ -68,7 +68,7 @@ def test_authors_follow_their_place_in_the_queue(checking: Checking) -> None:
 
 def test_organisers_follow_all_of_it(checking: Checking) -> None:
     """Whosever it is."""
-    ann = checking.follow(Role.ORGANISER, "ann")
+    ann = checking.follow(SiteRole.ORGANISER, "ann")
     assert not checking.told(ann)
     checking.checks.add("carl", 1)
     assert checking.told(ann)

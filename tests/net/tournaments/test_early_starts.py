@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from referee.launch import Launch
 from referee.net.jobs.job import MatchJob
-from referee.net.jobs.tables import Tables
+from referee.net.jobs.tables import LocalTables
 from referee.net.matches.services import MatchServices
 from referee.net.tournaments import early_starts
 from referee.net.tournaments.early_starts import EarlyStarts, most_early
@@ -73,7 +73,9 @@ class EarlyTournament:
             (folder / f"e{entrant}").mkdir()
             self.course.launches[entrant] = Launch(name=f"e{entrant}", argv=("true",), folder=folder / f"e{entrant}")
         self.tables = WaitingTables()
-        self.early = EarlyStarts(self.tournament.loop, cast("Tables", self.tables), self.course, self.settings, most=1)
+        self.early = EarlyStarts(
+            self.tournament.loop, cast("LocalTables", self.tables), self.course, self.settings, most=1
+        )
         self.coming = list(self.tournament.tournament.fixtures())
 
     def look_ahead(self, coming: Sequence[Fixture], playing: Sequence[str] = ()) -> None:

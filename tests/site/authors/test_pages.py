@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from referee.site.routes import site_of
-from referee.site.sessions import Person, Role
+from referee.site.sessions import Person, SiteRole
 from referee.submissions.archive import MAX_PACKED_BYTES
 from referee.submissions.store import CheckOutcome
 
@@ -101,5 +101,5 @@ def test_an_author_is_told_of_its_own_changes_only(contest: TestSite) -> None:
     contest.clock.pump([0.5, 0.5, 0.5])
     assert ada.value().removeprefix(first) == b"data: " + msgspec.json.encode((1, 0)) + b"\n\n"
     assert bob.value() == before
-    contest.members.streams.close(Person(Role.AUTHOR, "ada"))
+    contest.members.streams.close(Person(SiteRole.AUTHOR, "ada"))
     assert (ada.disconnected, bob.disconnected) == (True, False)
