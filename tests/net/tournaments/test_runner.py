@@ -1,8 +1,10 @@
 """A tournament under its runner: what is opened when, what is on record when somebody is told, and how it ends."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -222,6 +224,21 @@ def test_a_tournament_is_not_over_while_somebody_who_joins_is_built(make: Make, 
     hosts.end_all()
     assert tournament.outcome == [None]
     assert "entrant-joined" not in events_on_record(tournament.path)
+
+
+def test_no_match_is_begun_on_a_full_disk(make: Make, hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is looked at again until there is room, but not once the tournament is stopped."""
+    free = SimpleNamespace(free=-1)  # this tournament asks for none
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
+    tournament = make()
+    assert hosts.opened == []
+    free.free = 1 << 50
+    tournament.loop.advance(runner.LOOK_AGAIN_S)
+    assert len(hosts.opened) == 2
+    free.free = -1
+    hosts.end_all()
+    tournament.running.cancel()
+    assert [call for call in tournament.loop.getDelayedCalls() if call.func.__name__ == "_fill"] == []
 
 
 def test_a_tournament_that_is_stopped_waits_for_no_build(make: Make, hosts: Hosts) -> None:
