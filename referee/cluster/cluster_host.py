@@ -13,7 +13,7 @@ from .followed import Followed
 from .messages import SEEN_S, Away, NotBegun, PlayedMatch
 
 
-class Lost(Struct, frozen=True, kw_only=True):
+class Lost(Struct, frozen=True, kw_only=True, tag="lost"):
     """A match went down with its host."""
 
     why: str

@@ -355,7 +355,7 @@ class Hosts:
         )
 
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
-        facts = {"outcome": type(outcome).__name__.lower(), "lag_s": attempt.followed.lag_ms / 1000}
+        facts = {"outcome": type(outcome).__struct_config__.tag, "lag_s": attempt.followed.lag_ms / 1000}
         self._note("host-match", host=host.name, match=attempt.away.match, **facts)
         if host.attempts.get(attempt.away.match) is attempt:
             self._forget(host, attempt.away.match)

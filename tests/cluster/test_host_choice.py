@@ -322,7 +322,7 @@ def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.
         scene.way.answer(answer)
     found = [
         registry.get_sample_value("referee_host_matches_total", {"host": "a", "outcome": outcome})
-        for outcome in ("played", "lost", "notbegun")
+        for outcome in ("played", "lost", "not-begun")
     ]
     assert found == [2, 1, None]
     assert registry.get_sample_value("referee_host_lag_seconds_count", {"host": "a"}) == 3
