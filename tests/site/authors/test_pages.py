@@ -50,7 +50,9 @@ def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
     for number, note in ((2, "second"), (3, "third")):
         hand_in(ada, archive(note=note))
         contest.store.conclude("ada", number, CheckOutcome(passed=True, report=REPORT), NOW)
+    before = contest.checks.stamp("ada")
     assert ada.fill_in("/author/versions/2", "/author/versions/2/play").headers["location"] == "/author"
+    assert contest.checks.stamp("ada") != before  # its other pages are told
     assert contest.store.present("ada") == 2
     refused = ada.fill_in("/author", "/author/versions/1/play")
     assert (refused.status, b"has not passed its check" in refused.body) == (409, True)
