@@ -7,6 +7,8 @@ from twisted.internet.task import Clock
 
 from referee.site import event_streams
 from referee.site.event_streams import ALIVE_S, PACE_S, EventStreams
+from referee.site.person_streams import LOOK_S, PersonStreams
+from referee.site.sessions import Person, SiteRole
 
 from .looking import Visitor
 
@@ -128,3 +130,20 @@ def test_who_missed_some_news_gets_all() -> None:
     clock.advance(PACE_S)
     slow.producer.resumeProducing()
     assert (slow.events(), other.events()) == ([b"data: all", b"data: all"], [b"data: all", b"data: news"])
+
+
+def test_of_several_people_each_is_told_of_its_own_changes() -> None:
+    """Whoever comes while others look on, and after all of them have gone."""
+    clock, stamps = Clock(), {"ada": 0, "bob": 0}
+    streams = PersonStreams(clock, lambda person: stamps[person.name])
+    for _ in range(2):
+        seen = {name: Visitor("10.0.0.1") for name in stamps}
+        for name, visitor in seen.items():
+            streams.add(Person(SiteRole.AUTHOR, name), visitor)
+        clock.pump([PACE_S, PACE_S])
+        assert all(visitor.events() for visitor in seen.values())
+        stamps["bob"] += 1
+        clock.pump([LOOK_S, PACE_S])
+        assert [visitor.events() for visitor in seen.values()] == [[], [b"data: %d" % stamps["bob"]]]
+        streams.close_all()
+        assert clock.getDelayedCalls() == []
