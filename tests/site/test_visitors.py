@@ -23,7 +23,7 @@ class Echo(Resource):
 
     def render(self, request: Any) -> bytes:
         """Return the body of the request."""
-        return b"body: " + bytes(request.content.read())
+        return b"body: " + bytes(request.content.read()) + (b", taken apart" if request.args else b"")
 
 
 def new_site() -> Visitors:
@@ -76,6 +76,15 @@ def test_a_body_has_the_room_that_it_is_given(site: Visitors, length: int, kept:
     assert transport.disconnected == is_cut
     channel.connectionLost()
     assert is_cut or transport.value().count(b"x", transport.value().index(b"body: ")) == kept
+
+
+def test_a_form_is_not_taken_apart_unasked(site: Visitors) -> None:
+    """Its fields would all be in memory before anybody has looked at them."""
+    channel, transport = visitor(site)
+    form = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 3\r\n\r\na=1"
+    channel.dataReceived(b"POST /form HTTP/1.1\r\nhost: x\r\n" + form)
+    assert b"body: a=1" in transport.value()
+    assert b"taken apart" not in transport.value()
 
 
 def test_one_address_has_so_many_connections(monkeypatch: pytest.MonkeyPatch) -> None:
