@@ -53,7 +53,7 @@ class Regret(Struct, frozen=True, kw_only=True):
     """What each of them lost, on average."""
 
 
-class Turn(Struct, frozen=True, kw_only=True):
+class JudgedTurn(Struct, frozen=True, kw_only=True):
     """What a player did."""
 
     match: Match
@@ -101,30 +101,30 @@ def _loss(judgement: Judgement) -> float:
     return judgement.better_worth - judgement.worth
 
 
-def _turns(path: Path, name: str) -> list[Turn]:
+def _turns(path: Path, name: str) -> list[JudgedTurn]:
     """Return what a player did legally: whole turns where search can judge them, else each move by itself."""
     folded = fold_record(read_record(path), find_game)
     match, seat = folded.match, folded.match.setup.names.index(name)
     are_whole = judges_turns(match.game)
-    found: list[Turn] = []
+    found: list[JudgedTurn] = []
     for before, frame in pairwise(folded.frames):
         if frame.kind is not FrameKind.MOVE or frame.seat != seat:
             continue
         if found and are_whole and match.game.is_same_turn(before.state):
             found[-1] = replace(found[-1], moves=(*found[-1].moves, frame.move))
         else:
-            found.append(Turn(match=match, number=frame.turn, seat=seat, state=before.state, moves=(frame.move,)))
+            found.append(JudgedTurn(match=match, number=frame.turn, seat=seat, state=before.state, moves=(frame.move,)))
     return found
 
 
-def by_search(turn: Turn) -> Judgement | None:
+def by_search(turn: JudgedTurn) -> Judgement | None:
     """Return what `house:search` thinks of a turn; None if it would have done the same."""
     match = turn.match
     search = Search(match.game, match.options, _NO_SEED, Budget())
     return search.judge(_seen(turn), turn.moves)
 
 
-def by_points(turn: Turn) -> Judgement | None:
+def by_points(turn: JudgedTurn) -> Judgement | None:
     """Return the points of a turn of one move, and the most that `house:greedy` finds; None if it makes no more."""
     match = turn.match
     better = make_greedy(match.game, match.options, _NO_SEED)(_seen(turn))
@@ -132,12 +132,12 @@ def by_points(turn: Turn) -> Judgement | None:
     return Judgement(worth=points, better=(better,), better_worth=most) if most > points else None
 
 
-def _seen(turn: Turn) -> Any:
+def _seen(turn: JudgedTurn) -> Any:
     """Return what the player saw, plain."""
     return msgspec.to_builtins(turn.match.game.view(turn.state, turn.seat))
 
 
-def _points(turn: Turn, move: Any) -> int:
+def _points(turn: JudgedTurn, move: Any) -> int:
     game, seat = turn.match.game, turn.seat
     after = game.play(turn.state, game.parse_move(move))
     return int(after.scores[seat] - turn.state.scores[seat])

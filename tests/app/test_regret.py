@@ -6,7 +6,7 @@ import pytest
 
 import referee
 from referee.app import regret
-from referee.app.regret import Turn, greatest_regret
+from referee.app.regret import JudgedTurn, greatest_regret
 from referee.testing import plain
 from sample_players.python.search import Judgement
 
@@ -27,11 +27,11 @@ def _turns(record: Path) -> tuple[referee.Turn, ...]:
     return match.turns
 
 
-def _judging(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> list[Turn]:
+def _judging(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> list[JudgedTurn]:
     """Let search find so much to be lost, turn by turn; return which turns it is asked for."""
-    asked: list[Turn] = []
+    asked: list[JudgedTurn] = []
 
-    def _judge(turn: Turn) -> Judgement | None:
+    def _judge(turn: JudgedTurn) -> Judgement | None:
         asked.append(turn)
         loss = losses[len(asked) - 1]
         return Judgement(worth=50 - loss, better=({**BETTER, "domino": (0, 0)},), better_worth=50) if loss else None
