@@ -69,7 +69,7 @@ def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, u
         after = audit(record, games, is_strict=False)
         assert after.header == before.header
         assert after.steps[: len(before.steps)] == before.steps
-        assert len(after.steps) > len(before.steps)
+        assert len(after.steps) > len(before.steps) or after.result is not None  # it was killed behind the last move
     whole = audit(record, games)
     assert mark.exists()
     assert whole.result is not None
