@@ -28,9 +28,12 @@ from .starting import start
 
 BITS = (False, True, True, False, True, False)
 """What is sent by each channel: who always hears the same does not hear this."""
-COUNTS, OWN_FOLDER, TIMED = "counts of the machine", "own folder", "file in memory, timed"
-UNHIDDEN = "how busy the machine is and was, how much was started on it and, in one match, which files of /usr are used"
-"""What no filter closes."""
+COUNTS, OWN_FOLDER, TIMED, WAIT = "counts of the machine", "own folder", "file in memory, timed", "wait at a file"
+UNHIDDEN = (
+    "how busy the machine is and was, how much was started on it and, in one match, which files of /usr are used, "
+    "and at which of their words a thread waits"
+)
+"""What no filter closes; without such waiting, processes of one program could not wait for one another, either."""
 _ANSWER_S = 10.0
 _LARGE_BYTES = 8 << 20
 """Of a file for the channels that read single pages."""
@@ -56,7 +59,7 @@ class TriedChannel(Struct, frozen=True, kw_only=True):
     @property
     def is_known(self) -> bool:
         """Whether nothing holds this channel off: two programs that run at once share the system's files in memory."""
-        return self.name == TIMED and self.together is Together.AT_ONCE
+        return self.name in (TIMED, WAIT) and self.together is Together.AT_ONCE
 
 
 class NoProbeError(Exception):

@@ -134,8 +134,8 @@ def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) 
 
 def _fouls(summary: Summary, entrant: int, links: PageLinks) -> Iterator[tuple[MatchEntry, FoulEntry, str, str]]:
     """Yield its fouls that count, each with its cause, in full the first time, and the file of what it printed."""
-    causes = Causes()
+    causes, left_out = Causes(), summary.uncounted.keys() | summary.withheld
     for entry in summary.entries_of[entrant]:
-        for foul in entry.fouls if entry.match not in summary.uncounted else ():
+        for foul in entry.fouls if entry.match not in left_out else ():
             if entry.fixture.entrants[foul.seat] == entrant:
                 yield entry, foul, placeless(causes.tell("", foul.detail)), links.printed_by(entry, foul.seat)

@@ -269,5 +269,6 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
                 links.printed_by(entry, foul.seat),
             )
             for entry, foul in summary.fouls()
+            if entry.match not in summary.withheld
         ],
     }

@@ -189,12 +189,13 @@ def make_replay(record: Path, target: Path, find_game: FindGame, report: str = "
 def _replay(
     folder: Path, summary: Summary, which: ReplayPages, make: Callable[[Sequence[Path], Path], None]
 ) -> frozenset[str]:
-    """Make the pages that are missing; a record that is sealed does not change.
+    """Make the pages that are missing; a record that is sealed does not change. None of what is withheld is made.
 
     Returns:
         The matches that have a page.
     """
-    pages, entries = folder / REPLAYS, summary.history.entries
+    pages = folder / REPLAYS
+    entries = [entry for entry in summary.history.entries if entry.match not in summary.withheld]
     wanted = [entry.match for entry in entries if which is ReplayPages.ALL or entry.fouls or entry.void is not None]
     records = [folder / f"{match}.jsonl" for match in wanted if which is not ReplayPages.NONE]
     missing = [path for path in records if path.is_file() and not (pages / f"{path.stem}.html").is_file()]

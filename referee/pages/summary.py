@@ -162,6 +162,14 @@ class Summary:
                 yield entry, foul
 
     @cached_property
+    def withheld(self) -> frozenset[str]:
+        """The matches whose deal is still to be played from other seats: nobody is to learn hands from them."""
+        if not self.spec.duplicate or self.tournament.is_over:
+            return frozenset()
+        concluded = {played.pairing.number for played in self.history.played}
+        return frozenset(entry.match for entry in self.history.entries if entry.fixture.number not in concluded)
+
+    @cached_property
     def fouls_by_cause(self) -> Mapping[int, Counter[str]]:
         """Entrant -> cause -> how often; those alone who fouled."""
         found: dict[int, Counter[str]] = {}

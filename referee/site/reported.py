@@ -4,7 +4,7 @@ What that file has besides, such as a seed that the organiser chose, or what a f
 read, so that it can't get out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -129,5 +129,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     crosstable: Sequence[ReportedPair]
     disqualified: Sequence[int]
     rulings: Sequence[ReportedRuling]
+    disregarded: Mapping[str, str]
+    """Match that was played to its end and does not count -> why not."""
     entries: Sequence[ReportedMatch]
     """Matches that have ended, in that order."""

@@ -155,5 +155,5 @@ def _last_turn(challenges: Mapping[int, Challenge]) -> str:
 def _read(path: Path) -> Challenge:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Challenge)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(f"can't read {path}: {error}; move its folder away") from None

@@ -204,7 +204,7 @@ class Store:
     def _choice(self, author: str) -> _Choice | None:
         try:
             return msgspec.json.decode((self._versions / author / _CHOICE).read_bytes(), type=_Choice)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
     # --- handing in

@@ -16,6 +16,7 @@ from referee.launch.control_groups import find_ground
 from referee.launch.leaks import UNHIDDEN, TriedChannel, tried
 from referee.launch.sandbox import find_sandbox
 
+KNOWN = "open, as is known"
 WITHOUT = ("filter", "groups", "sandbox")
 
 
@@ -31,7 +32,7 @@ def verdict(channel: TriedChannel) -> str:
     """Return what came of a channel in one round."""
     if not channel.leaks:
         return f"closed: {channel.detail}" if channel.detail else "closed: nothing came"
-    return "open, as is known" if channel.is_known else "LEAKS"
+    return KNOWN if channel.is_known else "LEAKS"
 
 
 def main(arguments: list[str]) -> int:
@@ -46,7 +47,9 @@ def main(arguments: list[str]) -> int:
     for (together, name, said), count in found.items():
         print(f"{together:20} {name:32} {said:40} {count:3}")
     leaks = {(together, name) for together, name, said in found if said == "LEAKS"}
-    print(f"{len(leaks)} channels leak; {options.rounds} rounds in {time.monotonic() - began:.0f} s")
+    known = {name for _, name, said in found if said == KNOWN}
+    print(f"{len(leaks)} channels leak, {len(known)} more can't be closed: {', '.join(sorted(known))}")
+    print(f"{options.rounds} rounds in {time.monotonic() - began:.0f} s")
     print(f"No sandbox hides {UNHIDDEN}.")
     return 1 if leaks else 0
 

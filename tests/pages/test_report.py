@@ -200,6 +200,19 @@ def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
     assert kept.read_text() == "mine"
 
 
+def test_a_deal_that_is_still_to_be_played_from_other_seats_is_not_shown(tmp_path: Path) -> None:
+    """Before its last leg is over there is no replay of any leg, which has hands, and nothing of what was illegal."""
+    stage = Stage(spec(2, "roundrobin", duplicate=True), tmp_path, Cast(dead=frozenset({0})))
+    shown = []
+    for fixture in list(stage.tournament.fixtures()):
+        entry, _ = stage.play_one(fixture)
+        assert entry.fouls
+        written = report(stage, replays=ReplayPages.ALL)
+        pages = "".join(entrant_page(stage, name) for name in written.summary.pages)
+        shown.append((written.replays, len(data_of(page(stage))["fouls"]), placeless(START_DETAIL) in unescape(pages)))
+    assert shown == [(0, 0, False), (2, 2, True)]
+
+
 def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path) -> None:
     """A leg that went on while its player was withdrawn is listed with the reason, and in no table."""
     form = spec(3, "roundrobin", duplicate=True)

@@ -79,6 +79,7 @@ REPORT = msgspec.convert(
         "state": "running",
         "begun_at": [NOW],
         **dict.fromkeys(("played", "void"), 1),
+        "disregarded": {},
         **dict.fromkeys(("standings", "ratings", "crosstable", "disqualified", "rulings", "entries"), ()),
     },
     TournamentReport,

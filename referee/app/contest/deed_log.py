@@ -25,15 +25,24 @@ class DeedLog:
         self._path = folder / DEEDS
 
     def newest(self) -> Sequence[Deed]:
-        """Return what was done, the last first."""
-        lines = end_of(self._path, _SHOWN_BYTES)
-        return [msgspec.json.decode(line, type=Deed) for line in reversed(lines) if line.startswith(b"{")]
+        """Return what was done, the last first; lines that were cut off as the machine died are left out."""
+        deeds = map(_deed, reversed(end_of(self._path, _SHOWN_BYTES)))
+        return [deed for deed in deeds if deed is not None]
 
     def add(self, by: str, what: str, about: str, reason: str = "") -> None:
         """Write down that somebody did something now."""
         deed = Deed(at=wall_clock(), by=by, what=what, about=about, reason=reason)
-        with self._path.open("ab") as file:
-            file.write(msgspec.json.encode(deed) + b"\n")
+        with self._path.open("a+b") as file:
+            file.seek(max(file.tell() - 1, 0))
+            begins = b"" if file.read() in (b"", b"\n") else b"\n"  # behind a line that was cut off
+            file.write(begins + msgspec.json.encode(deed) + b"\n")
+
+
+def _deed(line: bytes) -> Deed | None:
+    try:
+        return msgspec.json.decode(line, type=Deed)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def end_of(path: Path, most_bytes: int) -> list[bytes]:

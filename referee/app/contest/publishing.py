@@ -61,7 +61,7 @@ class Published(Struct):
         try:
             data = (self.folder / "tournament.json").read_bytes()
             self.report = told = msgspec.json.decode(data, type=TournamentReport)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             self.report = self.searched = None
             return
         names = [entrant.name for entrant in told.spec.entrants]
@@ -104,7 +104,9 @@ class Published(Struct):
         replay = f"replays/{match.fixture.match}.html"
         is_there = find_published(self.folder, replay, is_over=False) is not None
         address = f"tournaments/{self.folder.name}/{replay}" if is_there else None
-        return LastResult(match=match.fixture.match, result=_result(match), address=address)
+        why_not = None if self.report is None else self.report.disregarded.get(match.fixture.match)
+        result = _result(match) if why_not is None else f"does not count: {why_not}"
+        return LastResult(match=match.fixture.match, result=result, address=address)
 
 
 def _result(match: ReportedMatch) -> str:

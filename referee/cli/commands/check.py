@@ -119,6 +119,8 @@ def check(
         view.show_skipped()
     if not as_json:
         _conclude(called or player, findings)
+        if not (with_strength or only or called or _failed(findings)):
+            out.print("How strong is it? The same with --strength plays 20 games against two house players each.")
     found = (
         list(_strengths(player, games, running, is_quiet=as_json)) if with_strength and not _failed(findings) else []
     )

@@ -28,15 +28,18 @@ def entry(number: int, **changed: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("changed", "result"),
+    ("changed", "disregarded", "result"),
     [
-        ({}, "1. bob (28), 2. ada (4), 2. eve (4)"),
-        ({"ranking": [[0, 1, 2]]}, "1. ada (4), 1. bob (28), 1. eve (4)"),
-        ({"void": "its host is gone", "ranking": [], "scores": []}, "void"),
+        ({}, {}, "1. bob (28), 2. ada (4), 2. eve (4)"),
+        ({"ranking": [[0, 1, 2]]}, {}, "1. ada (4), 1. bob (28), 1. eve (4)"),
+        ({"void": "its host is gone", "ranking": [], "scores": []}, {}, "void"),
+        ({}, {"cup-9": "given to ada"}, "does not count: given to ada"),
     ],
 )
-def test_last_results_are_told(tmp_path: Path, changed: dict[str, object], result: str) -> None:
-    """The latest first, with their replays where there are any."""
+def test_last_results_are_told(
+    tmp_path: Path, changed: dict[str, object], disregarded: dict[str, str], result: str
+) -> None:
+    """The latest first, with their replays where there are any, and what a ruling has made of them."""
     write_example(tmp_path)
     (scheduled, _) = read_contest(tmp_path, load()).tournaments
     folder = scheduled.plan.run_settings.folder
@@ -48,6 +51,7 @@ def test_last_results_are_told(tmp_path: Path, changed: dict[str, object], resul
         "state": "running",
         "played": 1,
         "void": 0,
+        "disregarded": disregarded,
         **dict.fromkeys(("begun_at", "standings", "ratings", "crosstable", "disqualified", "rulings"), ()),
         "entries": [entry(number) for number in range(9)] + [entry(9, **changed)],
     }
