@@ -8,9 +8,9 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.threads import deferToThreadPool
 
 from ..net.jobs.job import MatchJob
-from ..net.jobs.through import through
 from ..net.matches.host import MatchReport
 from ..net.matches.runner import MatchPaused
+from ..net.waiting import outlasting
 from ..observers import Observer, PlayingProcess
 from ..record.reader import RecordError
 from ..tournament.host_class import void_for
@@ -75,7 +75,7 @@ class Cluster:
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
             if not isinstance(outcome, NotBegun):
-                report = await through(Deferred.fromCoroutine(self._ended(host, away, followed, outcome)))
+                report = await outlasting(Deferred.fromCoroutine(self._ended(host, away, followed, outcome)))
                 if report.result.void is None:
                     self._replays.consider(job, away, host, report.record)
                 return report

@@ -9,12 +9,11 @@ from twisted.python.failure import Failure
 T = TypeVar("T")
 
 
-async def outlasting(awaited: "Deferred[Any]") -> None:
-    """Wait for what has to come; whoever is cancelled meanwhile waits on."""
+async def outlasting(awaited: "Deferred[T]") -> T:
+    """Wait for what has to come, and return it; whoever is cancelled meanwhile waits on."""
     while True:
         with suppress(CancelledError):
-            await _apart(awaited)
-            return
+            return await apart(awaited)
 
 
 async def whole(awaited: "Deferred[T]") -> T:
@@ -27,14 +26,14 @@ async def whole(awaited: "Deferred[T]") -> T:
         CancelledError: nobody waits for it any more.
     """
     try:
-        return await _apart(awaited)
+        return await apart(awaited)
     except CancelledError:
         with suppress(Exception):
             await outlasting(awaited)
         raise
 
 
-def _apart(awaited: "Deferred[T]") -> "Deferred[T]":
+def apart(awaited: "Deferred[T]") -> "Deferred[T]":
     """Return what fires with another one, and can be cancelled without it."""
     apart: Deferred[T] = Deferred()
 

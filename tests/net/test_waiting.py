@@ -21,8 +21,8 @@ CASES: dict[str, tuple[Callable[..., Any], int, Any, Any]] = {
     "it fails": (whole, 0, FAULT, FAULT),
     "it comes too late": (whole, 2, 7, CancelledError),
     "it fails too late": (whole, 2, FAULT, CancelledError),
-    "nobody asks for it": (outlasting, 0, 7, None),
-    "it outlasts all": (outlasting, 2, 7, None),
+    "nobody asks for it": (outlasting, 0, 7, 7),
+    "it outlasts all": (outlasting, 2, 7, 7),
 }
 
 

@@ -15,10 +15,10 @@ from ...observers import Observer, PlayingProcess
 from ..matches.host import MatchReport
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
+from ..waiting import apart, outlasting
 from .job import MatchJob
 from .messages import Around, MatchEnded, MatchFailed, MatchStopped
 from .remote_match import RemoteMatch
-from .through import tell_waiting, through
 from .worker_process import Outcome, WorkerProcess
 
 LOOK_S = 1.0
@@ -101,14 +101,14 @@ class Workers:
         worker.matches -= 1
         if isinstance(outcome, MatchEnded):
             self._deaths = 0
-            report = await through(Deferred.fromCoroutine(self._seal(match, outcome)))
+            report = await outlasting(Deferred.fromCoroutine(self._seal(match, outcome)))
             worker.over_ms = max(worker.over_ms, match.over_ms)
             return report
         if isinstance(outcome, MatchFailed):
             raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
         if isinstance(outcome, MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
-        await through(self._in_thread(match.voided, outcome.why, self._sealer))
+        await outlasting(self._in_thread(match.voided, outcome.why, self._sealer))
         for step in match.untold:
             self._observers.tell(Observer.match_stepped, step)
         return match.report
@@ -130,14 +130,11 @@ class Workers:
         """Hand a match to a worker; return what came of it, and whether it was to be stopped."""
         name = match.job.match
         course = worker.play(match)
-        waiting: Deferred[None] = Deferred()
-        course.addCallback(tell_waiting, waiting)
         try:
-            await waiting
+            return await apart(course), False
         except CancelledError:
             worker.pause(name)
-            return await through(course), True
-        return await course, False
+            return await outlasting(course), True
 
     async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> MatchReport:
         writer = await self._in_thread(match.sealed, ended.head, self._sealer)
@@ -167,9 +164,9 @@ class Workers:
             worker.silent_looks = FROZEN_LOOKS - CLOSE_LOOKS
             worker.close()
         for worker in list(self._workers):
-            await through(worker.gone)
+            await outlasting(worker.gone)
         for clearing in list(self._clearing):
-            await through(clearing)
+            await outlasting(clearing)
         self._looking.stop()
 
     def _started(self, number: int) -> WorkerProcess:

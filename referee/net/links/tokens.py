@@ -122,7 +122,7 @@ def remove_token(path: Path, name: str) -> None:
         known = read_tokens(path)
         if name not in known:
             raise BadTokens(f"{name!r} has no token")
-        _write(path, {other: known for other, known in known.items() if other != name})
+        _write(path, {other: token_hash for other, token_hash in known.items() if other != name})
 
 
 def _write(path: Path, hashes: Mapping[str, str]) -> None:
