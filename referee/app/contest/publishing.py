@@ -31,14 +31,15 @@ LOOK_S = 1.0
 """Between two looks at the records."""
 SHARE = 4
 """A report that took a second is made anew after four at the earliest: the rest of the time is for matches."""
+_UNSEEN = -1
 
 
 class Published(Struct):
     """What was published of a tournament."""
 
     folder: Path
-    seen: int = -1
-    """Length of its record that the report was made from, in bytes."""
+    seen: int = _UNSEEN
+    """Length of its record that the report was made from, in bytes; a negative one: nobody has looked yet."""
     due: float = 0.0
     """Instant before which it is not made anew, in seconds."""
     report: TournamentReport | None = None
@@ -48,8 +49,9 @@ class Published(Struct):
 
     @property
     def is_over(self) -> bool:
-        """Whether its report says so."""
-        return self.report is not None and self.report.state == "over"
+        """Whether its report says so, and nothing has happened since."""
+        is_last = self.seen in (_UNSEEN, _length(self.folder / f"{self.folder.name}.jsonl"))
+        return is_last and self.report is not None and self.report.state == "over"
 
     @property
     def reported(self) -> int | None:

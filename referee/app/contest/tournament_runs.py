@@ -184,8 +184,8 @@ class TournamentRun:
         with contextlib.suppress(BadTournamentFile):  # its process tells what is wrong with it
             plan = read_plan(self.scheduled.plan.path, name=self.scheduled.name)
             self.scheduled = replace(self.scheduled, plan=plan)  # who is in it by now
-        options = ("--json", "--heads", str(heads_of(self.folder)), *self._options, *self.scheduled.options)
-        argv = [*self._referee, "tournament", path, *options]
+        told = ("--json", "--no-report", "--heads", str(heads_of(self.folder)))
+        argv = [*self._referee, "tournament", path, *told, *self._options, *self.scheduled.options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = OwnProcess(argv, output=subprocess.PIPE, errors=log)
@@ -202,7 +202,7 @@ class TournamentRun:
 
     def _take(self, line: bytes) -> None:
         told = msgspec.json.decode(line)
-        match told.get("event"):  # the report at the end is none
+        match told["event"]:
             case "tournament-begun":
                 self.played = told["played"]
             case "match-opened":

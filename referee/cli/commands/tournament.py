@@ -32,6 +32,7 @@ from .report import report
 @click.option("--cluster", metavar="ADDRESS", help="Play them on the hosts of a Dask scheduler: tls://HOST:8786.")
 @click.option("--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`.")
 @click.option("--boards", is_flag=True, help="With --json, tell also how tables stand, as spectators may see them.")
+@click.option("--no-report", is_flag=True, help="Write no report at the end: somebody else does.")
 @sealing_options
 @json_option
 def tournament(
@@ -44,6 +45,7 @@ def tournament(
     cluster: str | None,
     keys: Path | None,
     boards: bool,
+    no_report: bool,
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
@@ -72,6 +74,8 @@ def tournament(
     if not from_file.run(plan, running, watch_of(as_json=as_json)):
         console.say(f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was")
         sys.exit(FAILED)
+    if no_report:
+        return
     with contextlib.suppress(BrokenPipeError):  # it was played to its end, whether somebody reads on or not
         report(plan.run_settings.folder, Targets(), as_json=as_json)
 
