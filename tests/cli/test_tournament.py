@@ -17,9 +17,10 @@ import msgspec
 import pytest
 
 from referee.app.new_player import make_player
+from referee.launch import content_hash
 from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.net.links.tokens import add_tokens
-from referee.record.tournament_record import path_of, read_tournament
+from referee.record.tournament_record import path_of, read_begun, read_tournament
 from referee.tournament import events as e
 
 from ..benchmarks import kills
@@ -249,17 +250,24 @@ def test_a_full_disk_is_told_before_anything_is_lost(small: Path) -> None:
 
 
 def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
-    """Who plays on with another program is named, in the notes and in the report."""
+    """Who plays on with another program is named once, in the notes and in the report; a build changes nothing."""
     make_player("python-socket", small / "ada")
+    (small / "ada" / "notes").write_text("good")
+    with (small / "ada" / "player.toml").open("a") as manifest:
+        manifest.write('build = "cp notes made"\n')
     text = SMALL.replace(THREE, 'entrants = ["house:random", "ada"]')
     (small / "small.toml").write_text(text)
     with without_room(small, text):
         pass
+    begun = read_begun(small / "logs" / "small")
+    assert begun is not None
+    assert (begun.programs, begun.changed) == ({"ada": content_hash(small / "ada")}, {})
     (small / "ada" / "notes").write_text("better")
     (small / "small.toml").write_text(text)
     told = events(referee("tournament", "small.toml", "--json", cwd=small).stdout)
-    warning = "ada has changed: its matches from here on are another program's"
-    assert warning in {item["text"] for item in named(told, "noted")}
+    warnings = [item["text"] for item in named(told, "noted") if "changed" in item["text"]]
+    assert warnings == ["ada has changed: its matches from here on are another program's"]
+    assert (small / "ada" / "made").read_text() == "better"
     assert told[-1]["changed"].keys() == {"ada"}
     assert "Changed programs" in (small / "logs" / "small" / "report.html").read_text()
     referee("audit", "logs/small", cwd=small)

@@ -96,11 +96,15 @@ def conduct(
         closing(Ledger(run_settings.ledger or url_of(folder / FILE))) as ledger,
         observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)) as everybody,
     ):
+        launch = partial(_launch, spec.game, builds=Builds(folder / BUILDS, at_hand.match.confinement), say=at_hand.say)
+        # A build changes a program's folder: it comes before the header says which program plays.
+        launches = [] if find_record(folder) else [launch(entrant) for entrant in spec.entrants]
         taken = take_up(folder, spec, format_, at_hand.match.sealer, everybody)
         with closing(taken.writer):
             if taken.over_at is not None and not _is_asked(taken, spec, folder, everybody):
                 return Conducted(tournament=taken.tournament, is_over=True, over_before=taken.over_at)
-            is_over = _conducted(taken, spec, format_, run_settings, at_hand)
+            launches = launches or [launch(entrant) for entrant in taken.begun.spec.entrants]
+            is_over = _conducted(taken, spec, format_, run_settings, at_hand, launch, launches)
             return Conducted(tournament=taken.tournament, is_over=is_over, over_before=None)
 
 
@@ -131,7 +135,13 @@ def _prepared(folder: Path) -> Iterator[None]:
 
 
 def _conducted(
-    taken: TakenUp, spec: TournamentSpec, format_: PairingFormat[Any], run_settings: RunSettings, at_hand: Services
+    taken: TakenUp,
+    spec: TournamentSpec,
+    format_: PairingFormat[Any],
+    run_settings: RunSettings,
+    at_hand: Services,
+    launch: Callable[[Participant], Launch | str | None],
+    launches: list[Launch | str | None],
 ) -> bool:
     """Run a tournament that was taken up; return whether it is over."""
     folder, observers = run_settings.folder, at_hand.match.observers
@@ -146,12 +156,10 @@ def _conducted(
     _note_changes(recorder, programs, observers, "has changed: its matches from here on are another program's")
     for entry in recovery.over:
         del left[entry.match]
-    builds = Builds(folder / BUILDS, at_hand.match.confinement)
-    launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
     course = TournamentCourse(
         recorder=recorder,
         processes=processes,
-        launches=[launch(entrant) for entrant in taken.begun.spec.entrants],
+        launches=launches,
         digests=programs,
         over=recovery.over,
         contexts=left,
