@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from ..tournament.crosstable import HeadToHead
 from ..tournament.events import Ruling
 from ..tournament.match_context import FoulEntry, MatchEntry
@@ -11,10 +13,10 @@ from ..tournament.standings import Standing
 from . import report_charts as charts
 from .causes import Causes, placeless, short_cause
 from .encounters import superiority
-from .rendering import page
+from .rendering import page, time_of_day
 from .report import PageLinks
 from .summary import Summary
-from .words import moment, number
+from .words import number
 
 MOST_MATCHES = 2000
 """Lines of a list that stands in the page itself; a browser opens that at once."""
@@ -75,10 +77,10 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
 def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
     """Yield what happened to it besides its matches."""
     if entrant in summary.joined:
-        yield f"joined at {moment(summary.joined[entrant])}"
+        yield Markup("joined at {}").format(time_of_day(summary.joined[entrant]))
     for changed, at in summary.history.changes:
         if changed == entrant:
-            yield f"another program from {moment(at)} on"
+            yield Markup("another program from {} on").format(time_of_day(at))
     if entrant in summary.suspended:
         yield f"{summary.state_of(entrant)}: {short_cause(summary.suspended[entrant])}"
 

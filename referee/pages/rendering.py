@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from ..text import printable
 from .causes import broken, placeless, short_cause
@@ -47,7 +48,8 @@ def page(
         values: what its template shows.
     """
     own = looks or name
-    style, script = "".join(_source(f"{each}.css") for each in ("page", *styles, own)), library + _source(f"{own}.js")
+    style = "".join(_source(f"{each}.css") for each in ("page", *styles, own))
+    script = library + _source("times.js") + _source(f"{own}.js")
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask else ''}"
@@ -72,7 +74,7 @@ def environment() -> Environment:
     made.filters.update(
         broken=broken,
         duration=duration,
-        moment=moment,
+        moment=time_of_day,
         number=number,
         placeless=placeless,
         share_error=share_error,
@@ -80,6 +82,11 @@ def environment() -> Environment:
     )
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
+
+
+def time_of_day(at: str) -> Markup:
+    """Return a time of day in UTC, ISO 8601, as an element that the page's script makes the reader's own time."""
+    return Markup('<time datetime="{}">{}</time>').format(printable(at), printable(moment(at)))
 
 
 def _shown(value: Any) -> Any:

@@ -14,7 +14,7 @@ from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, with_names
-from .rendering import page
+from .rendering import page, time_of_day
 from .replay_frames import FoldedRecord
 from .verifying import verifying_script
 from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control
@@ -137,7 +137,7 @@ def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
     yield "Options", json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual"
     yield "Players", ", ".join(f"{name} (seat {seat})" for seat, name in enumerate(setup.names))
     yield "Time", time_control(setup.time)
-    yield "Opened", record.header.opened
+    yield "Opened", time_of_day(record.header.opened)
     yield "Ended by", f"{rule.id}: {rule.text}" if rule else ""
     yield "Void", match.result.void or "" if match.result else ""
     yield "Record", f"{record.path.name}, {counted(count, 'line')}, written by referee {record.header.referee}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
 from msgspec import Struct
 
 from ..record.fairness import Timing
@@ -17,9 +18,9 @@ from ..tournament.match_context import MatchEntry
 from . import report_charts as charts
 from .causes import Causes, placeless
 from .columns import COLUMNS
-from .rendering import page
+from .rendering import page, time_of_day
 from .summary import Summary
-from .words import moment, time_control
+from .words import time_control
 
 MAX_TITLED = 64
 """Entrants of a crosstable whose cells say more where a pointer rests on them; that doubles its size."""
@@ -173,8 +174,11 @@ def _when(summary: Summary) -> str:
     if not summary.runs:
         return ""
     end = summary.runs[-1][1]
-    until = "" if end is None else f", {'over' if summary.tournament.is_over else 'stopped'} {moment(end)}"
-    return f"begun {moment(summary.runs[0][0])}{until}"
+    begun = Markup("begun {}").format(time_of_day(summary.runs[0][0]))
+    if end is None:
+        return begun
+    ended = "over" if summary.tournament.is_over else "stopped"
+    return Markup("{}, {} {}").format(begun, ended, time_of_day(end))
 
 
 def _facts(summary: Summary) -> Iterator[tuple[int, str]]:

@@ -117,6 +117,10 @@ class Page:
         theme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         self._browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
 
+    def move_to(self, zone: str) -> None:
+        """Let the clock of the page's reader be that of a time zone; empty: of this machine's."""
+        self._browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
+
     def wait_for(self, promise: str) -> Any:
         """Return what a promise gives."""
         script = f"const done = arguments[0]; ({promise}).then(done, (error) => done({{ error: String(error) }}))"

@@ -54,7 +54,16 @@ def section(text: str, name: str) -> str:
     """Return what is to be read in a part of the page."""
     found = re.search(rf'<section id="{name}".*?</section>', text, re.DOTALL)
     assert found is not None, name
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", found[0])).split())
+    return _read(found[0])
+
+
+def header(text: str) -> str:
+    """Return what is to be read above a page's sections."""
+    return _read(text.partition("<body>")[2].partition("<section")[0])
+
+
+def _read(markup: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
 def raw_data_of(text: str) -> str:

@@ -15,7 +15,7 @@ from referee.tournament.placing import placed
 from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .matches import IMAGE, SCRIPT
-from .reports import entrant_page, page, report, section
+from .reports import entrant_page, header, page, report, section
 from .tournaments import Cast, Stage, spec
 
 
@@ -45,7 +45,7 @@ def test_a_page_tells_all_of_an_entrant(ruled_cup: Stage) -> None:
     for line in placed(ruled_cup.tournament):
         text = entrant_page(ruled_cup, ruled_cup.spec.entrants[line.entrant].name)
         met = ruled_cup.tournament.table.opponents(line.entrant)
-        assert f"{line.place}. of 10" in " ".join(re.sub(r"<[^>]*>", " ", text.partition("<main")[0]).split())
+        assert f"{line.place}. of 10" in header(text)
         assert len(re.findall(r'<tr id="v\d+"', text)) == len(met)
         mine = [entry for entry in ruled_cup.entries if line.entrant in entry.fixture.entrants]
         assert re.findall(r"<tr><td><a [^>]*>(cup-[^<]+)<", text) == [entry.match for entry in mine]
@@ -63,8 +63,8 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
     assert "bot05 withdrawn: its author" in section(text, "suspended")
     assert "bot06 disqualified: " in section(text, "suspended")
     assert "2026-01-01 00:00 UTC 2026-01-01 02:30 UTC" in section(text, "course")
-    assert "joined at 2026-01-01 02:30 UTC" in entrant_page(ruled_cup, "latecomer")
-    assert "another program from 2026-01-01 02:30 UTC on" in entrant_page(ruled_cup, "bot03")
+    assert "joined at 2026-01-01 02:30 UTC" in header(entrant_page(ruled_cup, "latecomer"))
+    assert "another program from 2026-01-01 02:30 UTC on" in header(entrant_page(ruled_cup, "bot03"))
     assert "award cup-00001 to " in section(entrant_page(ruled_cup, ruled_cup.entries[0].names[0]), "rulings")
 
 

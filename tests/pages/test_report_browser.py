@@ -130,6 +130,22 @@ def test_a_phone_shows_a_foul_and_its_replay(browser: Page, cup: Stage) -> None:
     assert all(len(line) >= 4 and max(line) <= 390 for line in lines)
 
 
+def test_times_are_the_readers_own(browser: Page, ruled_cup: Stage) -> None:
+    """In the report, in an entrant's page and in a replay: with the zone, and UTC where a pointer rests."""
+    replay = next((ruled_cup.folder / "replays").glob("cup-*.html"))
+    browser.move_to("Asia/Kolkata")
+    for path in (ruled_cup.folder / "report.html", ruled_cup.folder / "entrants" / "bot03.html", replay):
+        browser.open(path)
+        told = browser.run(
+            "return [...document.querySelectorAll('time')].map((time) => [time.title, time.textContent])"
+        )
+        shown = {"2026-01-01 00:00 UTC": "Jan 1, 2026, 05:30 AM GMT+5:30"}
+        shown["2026-01-01 02:30 UTC"] = "Jan 1, 2026, 08:00 AM GMT+5:30"
+        assert told
+        assert all(text == shown[title] for title, text in told)
+    browser.move_to("")
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_of_an_entrant_fits_its_window(browser: Page, ruled_cup: Stage, width: int) -> None:
     """On a phone and on a desk nothing sticks out of the page, and its tables sort."""

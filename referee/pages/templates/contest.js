@@ -14,13 +14,6 @@ function element(tag, text, attributes = {}) {
   return made;
 }
 
-function localTimes(root) {
-  for (const time of root.querySelectorAll("time")) {
-    time.title = time.dateTime;
-    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-  }
-}
-
 function openRow(match) {
   const row = document.createElement("tr");
   const since = element("td", `round ${match.round}, since `);
@@ -74,7 +67,6 @@ function follow() {
   stream = new EventSource("api/events");
   stream.onmessage = (event) => show(JSON.parse(event.data));
 }
-localTimes(document);
 const { is_still: isStill } = JSON.parse(document.getElementById("data").textContent);
 if (shown.size && !isStill) {
   document.addEventListener("visibilitychange", follow);

@@ -1,12 +1,5 @@
 "use strict";
 // The page stands without this script; with it, what is marked as live is fetched anew when it has changed.
-function localTimes(root) {
-  for (const time of root.querySelectorAll("time")) {
-    time.title = time.dateTime;
-    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-  }
-}
-
 async function fetchAnew() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!answer.ok || answer.redirected) return location.reload();
@@ -46,7 +39,6 @@ function takeDropped(form) {
   }
 }
 
-localTimes(document);
 for (const form of document.querySelectorAll("form[enctype]")) takeDropped(form);
 if (document.querySelector("[data-live]")) {
   document.addEventListener("visibilitychange", follow);

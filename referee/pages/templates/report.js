@@ -41,7 +41,8 @@
   };
   const valueOf = (row, column) => {
     const cell = row.cells[column];
-    return cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
+    const text = cell.querySelector("time")?.dateTime ?? cell.textContent;
+    return cell.dataset.v === undefined ? text : Number(cell.dataset.v);
   };
   for (const table of document.querySelectorAll("table.sortable")) {
     makeSortable(table.tHead.rows[0], (column, isDown) => {
