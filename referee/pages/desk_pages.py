@@ -29,6 +29,7 @@ class DeskPages:
             None,
             looks="desk",
             styles=("contest",),
+            scripts=("sorting",),
             may_ask=True,
             may_send=True,
             title=self._title,

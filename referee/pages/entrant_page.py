@@ -10,8 +10,8 @@ from ..tournament.crosstable import HeadToHead
 from ..tournament.events import Ruling
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.standings import Standing
-from . import report_charts as charts
 from .causes import Causes, placeless, short_cause
+from .charts.curves import rating_drawings
 from .encounters import superiority
 from .rendering import page, time_of_day
 from .report import PageLinks
@@ -56,6 +56,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         "entrant",
         {},
         looks="report",
+        scripts=("sorting",),
         summary=summary,
         links=links,
         entrant=entrant,
@@ -63,7 +64,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         title=summary.spec.name,
         remarks=list(_remarks(summary, entrant)),
         facts=list(_facts(summary, entrant)),
-        drawings=charts.rating_drawings(summary, entrant),
+        drawings=rating_drawings(summary, entrant),
         rulings=list(_rulings(summary, entrant)),
         opponents=list(_opponents(summary, entrant)),
         fouls=list(_fouls(summary, entrant, links)),

@@ -1,15 +1,18 @@
 """How an entrant's rating came about: what its results said of it after each of them, the others being as they are now.
 
-The last value is the rating itself, in matches of two; of more seats the model is another one, and it is near it.
+The last value is the rating itself, in matches of two; of more seats the model is another one, and it is near it. The
+last interval is the rating's. Those before it are as much wider as fewer results tell less: what is not known of the
+opponents, and what draws tell more, has the same share in all of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from math import exp
+from math import exp, sqrt
+from typing import NamedTuple
 
 from ..pairing.base import PlayedPairing
 from ..tournament.points import Scoring, groups_of
-from ..tournament.ratings.elo import ELO, PRECISION
+from ..tournament.ratings.elo import ELO, NORMAL_95, PRECISION, PRIOR_ELO, Rating
 
 MEAN = 1500.0
 MOST_POINTS = 30
@@ -17,6 +20,15 @@ MOST_POINTS = 30
 _MOST_STEPS = 50
 _CLOSE = 1e-4
 """On the logistic scale; far less than a point of Elo."""
+
+
+class RatedAfter(NamedTuple):
+    """What so many results said of an entrant."""
+
+    encounters: int
+    rating: float
+    error: float
+    """Half the width of the 95 % interval."""
 
 
 class RatedEncounters:
@@ -33,8 +45,8 @@ class RatedEncounters:
             for entrant, opponent, score in _scores(pairing, scoring):
                 self._of.setdefault(entrant, []).append((opponent, score))
 
-    def course(self, entrant: int, ratings: Sequence[float]) -> list[tuple[int, float]]:
-        """Return encounters so far -> rating, from none on.
+    def course(self, entrant: int, ratings: Sequence[Rating]) -> list[RatedAfter]:
+        """Return what its results said of an entrant after some of them, from none on to all.
 
         Args:
             entrant: whose course it is.
@@ -42,16 +54,18 @@ class RatedEncounters:
         """
         met = self._of.get(entrant, [])
         kept = {round(step * len(met) / MOST_POINTS) for step in range(MOST_POINTS + 1)}
-        course = [(0, MEAN)]
+        found = [(0, 0.0, PRECISION)]
         sums: dict[int, tuple[float, int]] = {}
-        strength = 0.0
         for count, (opponent, score) in enumerate(met, 1):
             points, times = sums.get(opponent, (0.0, 0))
             sums[opponent] = points + score, times + 1
             if count in kept:
-                strength = _most_likely(strength, sums, ratings)
-                course.append((count, MEAN + ELO * strength))
-        return course
+                found.append((count, *_most_likely(found[-1][1], sums, ratings)))
+        error = ratings[entrant].error if met else NORMAL_95 * PRIOR_ELO
+        most = found[-1][2]
+        return [
+            RatedAfter(count, MEAN + ELO * strength, error * sqrt(most / known)) for count, strength, known in found
+        ]
 
 
 def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int, float]]:
@@ -67,18 +81,21 @@ def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int,
         yield seats[other], seats[one], 1 - score
 
 
-def _most_likely(start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[float]) -> float:
-    """Return the strength that makes these results most likely, by Newton's method with bounded steps."""
-    against = [((ratings[opponent] - MEAN) / ELO, points, times) for opponent, (points, times) in sums.items()]
-    strength = start
+def _most_likely(start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating]) -> tuple[float, float]:
+    """Return the strength that makes these results most likely, by Newton's method with bounded steps.
+
+    And how much the results and the prior tell of it: the information, as Fisher calls it.
+    """
+    against = [((ratings[opponent].rating - MEAN) / ELO, points, times) for opponent, (points, times) in sums.items()]
+    strength, known = start, PRECISION
     for _ in range(_MOST_STEPS):
-        slope, bend = -PRECISION * strength, PRECISION
+        slope, known = -PRECISION * strength, PRECISION
         for other, points, times in against:
             expected = 1 / (1 + exp(other - strength))
             slope += points - times * expected
-            bend += times * expected * (1 - expected)
-        step = max(-1.0, min(1.0, slope / bend))
+            known += times * expected * (1 - expected)
+        step = max(-1.0, min(1.0, slope / known))
         strength += step
         if abs(step) < _CLOSE:
             break
-    return strength
+    return strength, known

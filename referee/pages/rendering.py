@@ -30,6 +30,7 @@ def page(
     *,
     looks: str | None = None,
     styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
     library: str = "",
     may_ask: bool = False,
     may_send: bool = False,
@@ -42,6 +43,7 @@ def page(
         data: what its script shows, as JSON in the page.
         looks: name of its script and its own style, without the ending; None: they are called as the template is.
         styles: names of styles before its own, without the ending.
+        scripts: names of scripts before its own, without the ending.
         library: script that runs before its own.
         may_ask: whether its script may ask the server that it came from.
         may_send: whether forms may be sent to that server.
@@ -49,7 +51,7 @@ def page(
     """
     own = looks or name
     style = "".join(_source(f"{each}.css") for each in ("page", *styles, own))
-    script = library + _source("times.js") + _source(f"{own}.js")
+    script = library + "".join(_source(f"{each}.js") for each in ("times", *scripts, own))
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask else ''}"

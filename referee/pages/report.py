@@ -14,9 +14,11 @@ from msgspec import Struct
 
 from ..record.fairness import Timing
 from ..text import printable
-from ..tournament.match_context import MatchEntry
-from . import report_charts as charts
+from ..tournament.match_context import FoulEntry, MatchEntry
 from .causes import Causes, placeless
+from .charts.bars import rating_bars
+from .charts.brackets import bracket
+from .charts.curves import Drawing, points_drawings, ratings_drawings
 from .columns import COLUMNS
 from .rendering import page, time_of_day
 from .summary import Summary
@@ -30,7 +32,7 @@ MAX_ROUNDS = 24
 MAX_CASES = 100
 """Answers that were too late of which all is told; `referee fairness` tells of any number."""
 MAX_PLAIN = 1000
-"""Matches that are listed without the page's script: a season of more would double the page."""
+"""Fouls that are listed, and matches without the page's script: a season of more would double the page."""
 
 
 class PageLinks(Struct, frozen=True, kw_only=True):
@@ -99,6 +101,18 @@ class _Fairness(NamedTuple):
     """The first of these, and of those."""
 
 
+class _Fouls(NamedTuple):
+    """What is told of fouls."""
+
+    causes: Sequence[str]
+    """The most frequent first."""
+    by_entrant: Sequence[tuple[int, Counter[str]]]
+    """Each entrant's counts, who fouled most first."""
+    told: Sequence[tuple[MatchEntry, FoulEntry, str, str]]
+    """The first fouls, each with its cause, in full the first time, and the file of what the program printed."""
+    left_out: int
+
+
 def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collection[str] = ()) -> str:
     """Return a tournament as one HTML document.
 
@@ -108,10 +122,13 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
         links: to records and replays.
         only: ids of the sections to show; empty: all that there are.
     """
-    sections = [section for section in _sections(summary) if section.is_there and (not only or section.id in only)]
+    sections = [
+        section for section in _sections(summary, links) if section.is_there and (not only or section.id in only)
+    ]
     return page(
         "report",
         _data(summary, links),
+        scripts=("sorting",),
         title=summary.spec.name,
         is_running=not summary.tournament.is_over,
         subtitle=_subtitle(summary, titles),
@@ -123,17 +140,17 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
     )
 
 
-def _sections(summary: Summary) -> Iterator[_Section]:
+def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     tournament, history = summary.tournament, summary.history
     is_played = tournament.played > 0
     yield _Section("standings", "Standings")
-    yield _Section("bracket", "Bracket", charts.bracket, summary.spec.format == "knockout")
+    yield _Section("bracket", "Bracket", bracket, summary.spec.format == "knockout")
     yield _Section("crosstable", "Crosstable", lambda _: len(summary.names) <= MAX_TITLED, is_played)
-    yield _Section("ratings", "Ratings", charts.rating_bars, is_played)
-    yield _Section("courses", "Ratings over time", charts.ratings_drawings, is_played)
+    yield _Section("ratings", "Ratings", rating_bars, is_played)
+    yield _Section("courses", "Ratings over time", ratings_drawings, is_played)
     yield _Section("progress", "Progress", _progress, tournament.table.rounds > 1)
     yield _Section("seats", "Results by seat", is_there=is_played)
-    yield _Section("fouls", "Fouls", _fouls, bool(summary.fouls_by_cause))
+    yield _Section("fouls", "Fouls", lambda summary: _fouls(summary, links), bool(summary.fouls_by_cause))
     yield _Section("time", "Time", is_there=any(time.answers for time in summary.times))
     yield _Section("fairness", "Fairness in time", _fairness, bool(summary.match_summaries))
     yield _Section("hosts", "Hosts", is_there=bool(summary.hosts))
@@ -197,18 +214,32 @@ def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
             yield count, noun if count == 1 else nouns
 
 
-def _progress(summary: Summary) -> tuple[list[charts.Drawing], list[_Round]]:
+def _progress(summary: Summary) -> tuple[list[Drawing], list[_Round]]:
     """Return the drawings of the points, and a column for each round unless there are too many."""
     rounds = summary.points_by_round if summary.tournament.table.rounds <= MAX_ROUNDS else {}
     columns = [_Round(f"R{round_}", points, max(points.values(), default=0)) for round_, points in rounds.items()]
-    return charts.points_drawings(summary), columns
+    return points_drawings(summary), columns
 
 
-def _fouls(summary: Summary) -> tuple[list[str], list[tuple[int, Counter[str]]]]:
-    """Return the causes, the most frequent first, and each entrant's counts, who fouled most first."""
-    by_entrant = summary.fouls_by_cause
-    causes = [cause for cause, _ in sum(by_entrant.values(), Counter[str]()).most_common()]
-    return causes, sorted(by_entrant.items(), key=lambda counts: -counts[1].total())
+def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
+    """Return what is told of fouls, but those of a deal that is still to be played from other seats."""
+    by_entrant, causes = summary.fouls_by_cause, Causes()
+    told = [
+        (
+            entry,
+            foul,
+            placeless(causes.tell(entry.names[foul.seat], foul.detail)),
+            links.printed_by(entry, foul.seat),
+        )
+        for entry, foul in summary.fouls()
+        if entry.match not in summary.withheld
+    ]
+    return _Fouls(
+        causes=[cause for cause, _ in sum(by_entrant.values(), Counter[str]()).most_common()],
+        by_entrant=sorted(by_entrant.items(), key=lambda counts: -counts[1].total()),
+        told=told[:MAX_PLAIN],
+        left_out=max(len(told) - MAX_PLAIN, 0),
+    )
 
 
 def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
@@ -238,8 +269,6 @@ def _players(summary: Summary, entry: MatchEntry) -> Iterator[tuple[int, str, st
 
 def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
     """Return what the script lists."""
-    causes = Causes()
-    index = {entry.match: at for at, entry in enumerate(summary.history.entries)}
     return {
         "names": [printable(name) for name in summary.names],
         "pages": summary.pages,
@@ -261,18 +290,5 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
                 int(entry.match in links.replayed),
             )
             for entry in summary.history.entries
-        ],
-        "fouls": [
-            (
-                index[entry.match],
-                entry.fixture.entrants[foul.seat],
-                foul.cause,
-                printable(foul.rule or foul.code or ""),
-                foul.turn,
-                printable(placeless(causes.tell(entry.names[foul.seat], foul.detail))),
-                links.printed_by(entry, foul.seat),
-            )
-            for entry, foul in summary.fouls()
-            if entry.match not in summary.withheld
         ],
     }

@@ -25,7 +25,7 @@ from .encounters import by_seat, total
 from .host_lines import HostLine, host_lines
 from .match_summary import MatchSummary, SeatTime
 from .notation import places_of
-from .rating_history import RatedEncounters
+from .rating_history import RatedAfter, RatedEncounters
 
 
 def page_names(entrants: Sequence[str]) -> list[str]:
@@ -201,9 +201,10 @@ class Summary:
         return [total(every[seat] for every in self.by_seat) for seat in range(self.spec.seats)]
 
     @cached_property
-    def encounters(self) -> RatedEncounters:
-        """What ratings rest on."""
-        return RatedEncounters(list(self.history.played), self.spec.scoring)
+    def courses(self) -> list[list[RatedAfter]]:
+        """By entrant: what its results said of it after some of them, from none on to all."""
+        encounters = RatedEncounters(list(self.history.played), self.spec.scoring)
+        return [encounters.course(entrant, self.ratings) for entrant in range(len(self.names))]
 
     @cached_property
     def entries_of(self) -> Mapping[int, Sequence[MatchEntry]]:

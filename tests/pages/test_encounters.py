@@ -1,5 +1,6 @@
 """Wins, draws and losses by seat, how likely superiority is, and how a rating came about."""
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -85,22 +86,31 @@ def played(size: int, seats: int, teams: tuple[tuple[int, ...], ...] = ()) -> Hi
 
 
 def test_a_course_ends_at_the_rating() -> None:
-    """In matches of two the last value is the rating that all results together give; it begins at the mean."""
+    """In matches of two the last value is the rating of all results, with its interval; it begins at the mean.
+
+    Each interval is narrower than the one before it, or hardly wider: a surprise makes an opponent tell less.
+    """
     history = played(12, 2)
-    ratings = [each.rating for each in elo_ratings(history.tournament.table)]
+    ratings = elo_ratings(history.tournament.table)
     encounters = RatedEncounters(list(history.played), history.tournament.spec.scoring)
-    for entrant, value in enumerate(ratings):
+    for entrant, told in enumerate(ratings):
         course = encounters.course(entrant, ratings)
-        assert course[0] == (0, MEAN)
+        assert (course[0].encounters, course[0].rating) == (0, MEAN)
         assert len(course) > 5
-        assert course[-1][1] == pytest.approx(value, abs=0.5)
-        assert [count for count, _ in course] == sorted({count for count, _ in course})
+        assert course[-1].rating == pytest.approx(told.rating, abs=0.5)
+        assert course[-1].error == pytest.approx(told.error)
+        assert course[0].error > 2 * course[-1].error
+        assert all(after.error < 1.1 * before.error for before, after in pairwise(course))
+        assert [after.encounters for after in course] == sorted({after.encounters for after in course})
 
 
 def test_a_course_is_short(cup: Stage) -> None:
     """Of many results some points are kept, the last one among them; without results there is the mean alone."""
+    ratings = [rating(MEAN, 100.0)] * 9
     many = RatedEncounters(list(cup.history.played) * 50, cup.spec.scoring)
-    course = many.course(0, [MEAN] * 9)
+    course = many.course(0, ratings)
     assert len(course) == MOST_POINTS + 1
-    assert course[-1][0] == 50 * cup.tournament.table.sums(0).played
-    assert RatedEncounters([], cup.spec.scoring).course(0, [MEAN] * 9) == [(0, MEAN)]
+    assert course[-1].encounters == 50 * cup.tournament.table.sums(0).played
+    ((encounters, value, error),) = RatedEncounters([], cup.spec.scoring).course(0, ratings)
+    assert (encounters, value) == (0, MEAN)
+    assert error == pytest.approx(1176, abs=1)

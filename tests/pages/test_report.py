@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from referee.pages import report as pages_report
 from referee.pages.causes import placeless, short_cause
+from referee.pages.charts import curves
+from referee.pages.charts.curves import rating_drawings, ratings_drawings
 from referee.pages.host_lines import host_lines
 from referee.pages.match_summary import MatchSummary
 from referee.pages.replay_frames import fold_record
@@ -53,7 +55,7 @@ def test_a_cause_stands_in_full_once(cup: Stage) -> None:
     text = page(cup)
     fouls = [foul for entry in cup.entries for foul in entry.fouls if foul.detail == START_DETAIL]
     assert len(fouls) > 1
-    details = [detail for *_, detail, _ in data_of(text)["fouls"]]
+    details = re.findall(r'<td class="free">(.*?)</td>', unescape(text).partition('id="foul-list"')[2])
     assert details.count(placeless(START_DETAIL)) == 1
     assert short_cause(START_DETAIL) in details
     assert "/srv/" not in text
@@ -73,6 +75,28 @@ def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
     stage.play()
     report(stage)
     assert '<span class="badge">over</span>' in page(stage)
+
+
+def test_ratings_over_time_have_their_intervals(cup: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody who met somebody has a curve, named by its rating as the table has it, and a band around its end."""
+    monkeypatch.setattr(curves, "MOST_LABELS", 2)
+    summary = Summary(cup.history, {})
+    broad, slim = ratings_drawings(summary)
+    met = [entrant for entrant in summary.order if summary.ratings[entrant].played]
+    for drawing in (broad, slim):
+        assert not drawing.shows_bands
+        assert [trace.is_quiet for trace in drawing.traces] == [at >= 2 for at in range(len(met))]
+        for entrant, trace in zip(met, drawing.traces, strict=True):
+            found = summary.ratings[entrant]
+            assert trace.told.startswith(f"{summary.names[entrant]}: {found.rating:.0f} ± {found.error:.0f} after ")
+            count = len(trace.points)
+            above, (x, y), below = trace.band[count - 1], trace.points[-1], trace.band[count]
+            assert (len(trace.band), above[0], below[0]) == (2 * count, round(x), round(x))
+            assert above[1] < y < below[1]
+            assert all(0 <= each <= drawing.shape.height for _, each in trace.band)
+    assert [drawing.shows_bands for drawing in rating_drawings(summary, met[0])] == [True, True]
+    assert page(cup).count('class="band"') == 2 * len(met)
+    assert f"{summary.courses[met[0]][-1].rating:.0f}" in section(entrant_page(cup, summary.names[met[0]]), "rating")
 
 
 def test_the_format_decides_the_places(tmp_path: Path) -> None:
@@ -157,7 +181,9 @@ def test_nothing_in_the_page_comes_from_elsewhere(cup: Stage) -> None:
     """No address at all, no element that could load one, and a policy that forbids every one."""
     text = re.sub(r'(id="data">).*?</script>', r"\1</script>", page(cup), flags=re.DOTALL)
     assert re.findall(r"\w+://[^\s\"'<>\\]+", text) == []
-    assert re.findall(r"<(?:link|img|iframe|object|embed|base|form)\b|@import|\bsrc=|\burl\(|\bstyle=", text) == []
+    assert (
+        re.findall(r"<(?:link|img|iframe|object|embed|base|form)\b|@import|<[^>]*\b(?:src|style)=|\burl\(", text) == []
+    )
     assert "default-src 'none'" in text
 
 
@@ -209,7 +235,9 @@ def test_a_deal_that_is_still_to_be_played_from_other_seats_is_not_shown(tmp_pat
         assert entry.fouls
         written = report(stage, replays=ReplayPages.ALL)
         pages = "".join(entrant_page(stage, name) for name in written.summary.pages)
-        shown.append((written.replays, len(data_of(page(stage))["fouls"]), placeless(START_DETAIL) in unescape(pages)))
+        shown.append(
+            (written.replays, page(stage).count('<td class="bad">'), placeless(START_DETAIL) in unescape(pages))
+        )
     assert shown == [(0, 0, False), (2, 2, True)]
 
 

@@ -85,6 +85,36 @@ def test_tables_sort(browser: Page, cup: Stage) -> None:
     assert page.complaints() == []
 
 
+def test_the_crosstable_sorts_by_the_keyboard(browser: Page, cup: Stage) -> None:
+    """Its heads are buttons, and say by which column and in which direction it is sorted; what is empty is last."""
+    page = opened(browser, cup)
+    for key, state in (("\ue007", "descending"), (" ", "ascending")):
+        page.run("document.querySelector('#cross-table th:nth-child(4) button').focus()")
+        page.press(key)
+        assert page.run("return document.querySelector('#cross-table [aria-sort]').cellIndex") == 3
+        assert page.run("return document.querySelector('#cross-table [aria-sort]').ariaSort") == state
+        cells = column(page, "#cross-table", 4)
+        points = [float(cell.partition(" ")[0]) for cell in cells if cell.strip()]
+        assert points == sorted(points, reverse=state == "descending")
+        assert not any(cell.strip() for cell in cells[len(points) :])
+
+
+def test_one_curve_stands_out(browser: Page, cup: Stage) -> None:
+    """That which has the focus shows its interval, and the arrow keys go from one to the next, the best first."""
+    page = opened(browser, cup)
+    shown = "getComputedStyle(document.activeElement.querySelector('.band')).opacity"
+    told = f"return [document.activeElement.querySelector('title').textContent, Number({shown})]"
+    titles = page.run("return [...document.querySelectorAll('#courses .broad title')].map((each) => each.textContent)")
+    assert page.run("return document.querySelectorAll('#courses .broad .curve[tabindex=\"0\"]').length") == 1
+    page.press("\ue004")  # only then the page has the focus
+    page.run("document.querySelector('#courses .broad .curve[tabindex=\"0\"]').focus()")
+    for at in (-1, -2, -3):
+        assert page.run(told) == [titles[at], 0.3]
+        page.press("\ue015")
+    hidden = "[...document.querySelectorAll('#courses .broad .curve:not(:focus) .band')]"
+    assert page.run(f"return {hidden}.every((band) => getComputedStyle(band).opacity === '0')")
+
+
 def test_the_list_of_matches_is_searched_and_paged(browser: Page, tmp_path: Path) -> None:
     """A page of the list at a time, all of it if wanted; what is typed leaves the matches that have all the words."""
     stage = Stage(spec(12, "roundrobin"), tmp_path).play(MANY)
@@ -112,6 +142,7 @@ def test_a_foul_links_to_its_match(browser: Page, cup: Stage) -> None:
     page = opened(browser, cup)
     assert len(column(page, "#foul-list", 1)) == len(rows(cup, "fouls"))
     addresses = page.run("return [...document.querySelectorAll('#foul-list a')].map((shown) => shown.href)")
+    addresses = [address.partition("#")[0] for address in addresses]
     files = {(cup.folder / f"{row['match']}.jsonl").as_uri() for row in rows(cup, "fouls")}
     files |= {(cup.folder / "replays" / f"{row['match']}.html").as_uri() for row in rows(cup, "fouls")}
     files |= {(cup.folder / "entrants" / f"{row['name']}.html").as_uri() for row in rows(cup, "fouls")}

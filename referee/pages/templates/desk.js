@@ -8,6 +8,7 @@ async function fetchAnew() {
     const anew = page.getElementById(part.id);
     if (!anew) continue;
     localTimes(anew);
+    Sorting.tables(anew, Sorting.orders(part));
     part.replaceChildren(...anew.childNodes);
   }
 }
@@ -39,6 +40,7 @@ function takeDropped(form) {
   }
 }
 
+Sorting.tables(document);
 for (const form of document.querySelectorAll("form[enctype]")) takeDropped(form);
 if (document.querySelector("[data-live]")) {
   document.addEventListener("visibilitychange", follow);

@@ -11,45 +11,22 @@
     if (className) made.className = className;
     return made;
   };
-  const compare = (one, other) =>
-    typeof one === "number" && typeof other === "number" ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
+  Sorting.tables(document);
 
-  // --- heads that sort
+  // --- curves: the arrow keys go from one to the next
 
-  const mark = (head, sorted, isDown) => {
-    for (const cell of head.children) cell.removeAttribute("aria-sort");
-    sorted.setAttribute("aria-sort", isDown ? "descending" : "ascending");
-  };
-  const makeSortable = (head, sort) => {
-    for (const cell of [...head.children]) {
-      if (!cell.textContent) continue;
-      const button = element("button", cell.textContent);
-      button.type = "button";
-      cell.replaceChildren(button);
-      cell.addEventListener("click", () => {
-        // What is looked for in most columns is the most of it.
-        const isDown = cell.getAttribute("aria-sort") ? cell.getAttribute("aria-sort") === "ascending" : isNumeric(cell);
-        mark(head, cell, isDown);
-        sort([...head.children].indexOf(cell), isDown);
-      });
-    }
-  };
-  const isNumeric = (cell) => {
-    const column = [...cell.parentNode.children].indexOf(cell);
-    const first = cell.closest("table").tBodies[0].rows[0];
-    return Boolean(first) && first.cells[column].dataset.v !== undefined && cell.textContent !== "#";
-  };
-  const valueOf = (row, column) => {
-    const cell = row.cells[column];
-    const text = cell.querySelector("time")?.dateTime ?? cell.textContent;
-    return cell.dataset.v === undefined ? text : Number(cell.dataset.v);
-  };
-  for (const table of document.querySelectorAll("table.sortable")) {
-    makeSortable(table.tHead.rows[0], (column, isDown) => {
-      const rows = [...table.tBodies[0].rows].map((row) => [valueOf(row, column), row]);
-      rows.sort((one, other) => (isDown ? -1 : 1) * compare(one[0], other[0]));
-      table.tBodies[0].append(...rows.map((row) => row[1]));
-    });
+  for (const drawing of document.querySelectorAll(".chart svg")) {
+    const curves = [...drawing.querySelectorAll(".curve")].reverse();
+    const choose = (chosen) => curves.forEach((curve, at) => curve.setAttribute("tabindex", at === chosen ? 0 : -1));
+    curves.forEach((curve, at) => curve.addEventListener("keydown", (event) => {
+      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+      if (!by || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      const next = (at + by + curves.length) % curves.length;
+      choose(next);
+      curves[next].focus();
+    }));
+    choose(0);
   }
 
   // --- long lists, a page at a time
@@ -59,20 +36,14 @@
     made.href = href;
     return made;
   };
-  const linksOf = (match, printed = "") => {
+  const linksOf = (match) => {
     const cell = element("td");
     const name = encodeURIComponent(match[0]);
     if (match[9]) cell.append(link(`${data.replays}${name}.html`, "replay"), " ");
     cell.append(link(`${data.records}${name}.jsonl`, "record"));
-    if (printed) cell.append(" ", link(data.records + encodeURIComponent(printed), "what it printed"));
     return cell;
   };
   const whoIs = (entrant) => link(`${data.entrants}${encodeURIComponent(data.pages[entrant])}.html`, data.names[entrant]);
-  const headOf = (entrant) => {
-    const cell = element("th");
-    cell.append(whoIs(entrant));
-    return cell;
-  };
   const playersOf = (match) => {
     const cell = element("td", "", "free");
     match[3].forEach((entrant, seat) => {
@@ -85,39 +56,36 @@
     return cell;
   };
   const wordsOf = (match) => [match[0], match[2], ...match[3].map((entrant) => data.names[entrant])].join(" ");
-  const LISTS = {
-    matches: {
-      columns: ["match", "round", "players and points", "turns", ""],
-      rows: data.matches,
-      values: (match) => [match[0], match[1], data.names[match[3][0]], match[7]],
-      words: wordsOf,
-      cells: (match) => [
+  // A list knows its rows, and of each what it is sorted by, what words are found in it, and how it looks.
+  const matches = () => ({
+    columns: ["match", "round", "players and points", "turns", ""],
+    rows: data.matches,
+    value: (match, column) => [match[0], match[1], data.names[match[3][0]], match[7]][column],
+    words: wordsOf,
+    row: (match) => {
+      const row = element("tr");
+      row.append(
         element("td", match[8] ? `${match[0]} (void)` : match[0], match[8] ? "bad" : ""),
         element("td", match[2] ? `${match[1]}, ${match[2]}` : String(match[1])),
         playersOf(match),
         element("td", String(match[7]), "n"),
         linksOf(match),
-      ],
+      );
+      return row;
     },
-    fouls: {
-      columns: ["entrant", "cause", "rule", "turn", "detail", "match", ""],
-      rows: data.fouls,
-      values: (foul) => [data.names[foul[1]], foul[2], foul[3], foul[4], foul[5], data.matches[foul[0]][0]],
-      words: (foul) => [...foul.slice(2, 6), wordsOf(data.matches[foul[0]])].join(" "),
-      cells: (foul) => [
-        headOf(foul[1]),
-        element("td", foul[2], "bad"),
-        element("td", foul[3]),
-        element("td", String(foul[4]), "n"),
-        element("td", foul[5], "free"),
-        element("td", data.matches[foul[0]][0]),
-        linksOf(data.matches[foul[0]], foul[6]),
-      ],
-    },
-  };
+  });
+  const standing = (table) => ({
+    columns: [...table.tHead.rows[0].cells].map((cell) => cell.textContent),
+    rows: [...table.tBodies[0].rows],
+    value: (row, column) => Sorting.valueOf(row.cells[column]),
+    words: (row) => row.textContent,
+    row: (row) => row,
+  });
 
   const begin = (host) => {
-    const list = LISTS[host.dataset.what];
+    const made = host.querySelector("table");
+    const list = made ? standing(made) : matches();
+    made?.parentNode.remove();
     let rows = list.rows;
     let first = 0;
     let size = PAGE;
@@ -136,11 +104,10 @@
     const show = (from) => {
       first = Math.max(0, Math.min(from, Math.floor((rows.length - 1) / size) * size));
       const shown = rows.slice(first, first + size);
-      body.replaceChildren(...shown.map((row) => {
-        const made = element("tr");
-        made.append(...list.cells(row));
-        [...made.cells].forEach((cell, at) => { cell.dataset.title = list.columns[at]; });
-        return made;
+      body.replaceChildren(...shown.map((item) => {
+        const row = list.row(item);
+        [...row.cells].forEach((cell, at) => { cell.dataset.title = list.columns[at]; });
+        return row;
       }));
       count.textContent = rows.length ? `${first + 1} to ${first + shown.length} of ${rows.length}` : "none";
       back.disabled = first === 0;
@@ -173,12 +140,11 @@
     const thead = element("thead");
     thead.append(head);
     table.append(thead, body);
-    makeSortable(head, (column, isDown) => {
-      const keyed = rows.map((row) => [list.values(row)[column], row]);
-      keyed.sort((one, other) => (isDown ? -1 : 1) * compare(one[0], other[0]));
-      rows = keyed.map((one) => one[1]);
+    const isNumeric = (cell) => list.rows.length > 0 && typeof list.value(list.rows[0], [...head.children].indexOf(cell)) === "number";
+    Sorting.heads(head, (column, isDown) => {
+      rows = Sorting.sorted(rows, (row) => list.value(row, column), isDown);
       show(0);
-    });
+    }, isNumeric);
     tools.append(input, back, forward, whole, count);
     const wide = element("div", "", "wide");
     wide.append(table);

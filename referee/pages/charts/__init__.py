@@ -1,0 +1,1 @@
+"""What the drawings of a report show: ratings, points by round, brackets."""

@@ -1,0 +1,210 @@
+"""Computes curves over rounds and matches: points, and ratings with their intervals.
+
+Where each line, band and label goes is decided here; templates/report_charts.html draws them.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..rating_history import RatedAfter
+from ..summary import Summary
+from ..words import number
+
+MOST_LABELS = 8
+"""Curves that are named beside the drawing; the others are named once somebody points at them."""
+MOST_CURVES = 64
+"""Entrants that have a curve; with more of them, none can be followed."""
+MOST_STEPS = 60
+"""Points of a line; with more rounds, some are left out."""
+FEW = 4
+"""Curves whose intervals can be told apart when all are shown; of more, that of one at a time is."""
+TOP, BOTTOM = 14, 34
+"""Room above and below the lines, in a drawing's own units."""
+GAP = 18
+"""Between two labels."""
+HIGHEST = 11
+"""Where a label can be and is still whole."""
+
+
+class Shape(NamedTuple):
+    """How large a drawing is, in its own units: text that is to be read can't shrink with the window."""
+
+    name: str
+    width: int
+    right: int
+    """Where the lines end, and the labels begin."""
+    label_chars: int
+    marks: int
+    """Numbers along the lower axis."""
+    left: int = 44
+    height: int = 330
+
+    def x(self, share: float) -> float:
+        """Return where a share of all rounds lies."""
+        return round(self.left + share * (self.right - self.left), 1)
+
+    def y(self, share: float) -> float:
+        """Return where a share of the height lies, at its edge what is beyond."""
+        return round(self.height - BOTTOM - min(max(share, 0.0), 1.0) * (self.height - TOP - BOTTOM), 1)
+
+
+class Curve(NamedTuple):
+    """What is drawn of one entrant."""
+
+    name: str
+    """Empty: the drawing is its own."""
+    told: str
+    """What the curve ends at, in words."""
+    points: Sequence[tuple[int, float]]
+    """How far along -> value."""
+    errors: Sequence[float] = ()
+    """Of each point half the width of its 95 % interval, where there is one."""
+    short: str = ""
+    """What it ends at, as it stands beside the drawing."""
+
+
+class Axes(NamedTuple):
+    """What a drawing reaches over."""
+
+    last: int
+    """How far along it goes; it begins at 0."""
+    low: float
+    high: float
+    levels: Sequence[int]
+    """Numbers along the left axis."""
+
+
+class Trace(NamedTuple):
+    """The curve of one entrant in a drawing."""
+
+    points: list[tuple[float, float]]
+    band: list[tuple[int, int]]
+    """Corners of its interval; empty: it has none."""
+    label: str
+    label_y: float
+    told: str
+    is_quiet: bool
+    """Whether it is named only when somebody points at it."""
+
+
+class Drawing(NamedTuple):
+    """Curves, drawn in one shape."""
+
+    shape: Shape
+    levels: list[tuple[float, int]]
+    """Numbers along the left axis, with their places."""
+    marks: list[tuple[float, int]]
+    """Numbers along the lower axis, with their places."""
+    traces: list[Trace]
+    shows_bands: bool
+    """Whether all intervals are shown, not that alone at which somebody points."""
+
+
+SHAPES = (Shape("broad", 900, 710, 24, 10), Shape("slim", 400, 260, 16, 5))
+"""A page shows the one that suits its window."""
+
+
+def points_drawings(summary: Summary) -> list[Drawing]:
+    """Return the points of the entrants after each round: a drawing for each width of a window."""
+    rounds = [0, *summary.points_by_round]
+    kept = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
+    curves = []
+    for entrant in summary.order[:MOST_CURVES]:
+        sums = [0.0]
+        for points in summary.points_by_round.values():
+            sums.append(sums[-1] + float(points.get(entrant, 0)))
+        name, short = summary.names[entrant], number(sums[-1])
+        curves.append(Curve(name, f"{name}: {short} points", [(rounds[at], sums[at]) for at in kept], short=short))
+    top = max((curve.points[-1][1] for curve in curves), default=0.0) or 1.0
+    levels = range(0, int(top) + 1, max(1, round(top / 5)))
+    return _drawings(curves, Axes(max(rounds[-1], 1), 0.0, top, levels))
+
+
+def rating_drawings(summary: Summary, entrant: int) -> list[Drawing]:
+    """Return an entrant's rating over time with its interval: a drawing for each width; none without results."""
+    return _rating_drawings([_rating_curve("", summary.courses[entrant])])
+
+
+def ratings_drawings(summary: Summary) -> list[Drawing]:
+    """Return the ratings of the entrants over time with their intervals: a drawing for each width of a window."""
+    entrants = summary.order[:MOST_CURVES]
+    return _rating_drawings([_rating_curve(summary.names[entrant], summary.courses[entrant]) for entrant in entrants])
+
+
+def _rating_curve(name: str, course: Sequence[RatedAfter]) -> Curve:
+    last, points = course[-1], [(after.encounters, after.rating) for after in course]
+    told = f"{last.rating:.0f} ± {last.error:.0f} after {last.encounters} results"
+    errors = [after.error for after in course]
+    short = f"{last.rating:.0f}" if name else f"{last.rating:.0f} ± {last.error:.0f}"
+    return Curve(name, f"{name}: {told}" if name else told, points, errors, short)
+
+
+def _rating_drawings(curves: Sequence[Curve]) -> list[Drawing]:
+    """Draw ratings; who has met nobody has no curve. Intervals before the last may be wider than the drawing."""
+    met = [curve for curve in curves if len(curve.points) > 1]
+    if not met:
+        return []
+    values = [value for curve in met for _, value in curve.points]
+    ends = [curve.points[-1][1] + side * curve.errors[-1] for curve in met for side in (-1, 1)]
+    low, high = int(min(values + ends) // 100 * 100), int(max(values + ends) // 100 * 100 + 100)
+    levels = range(low, high + 1, max(100, round((high - low) / 500) * 100))
+    return _drawings(met, Axes(max(curve.points[-1][0] for curve in met), low, high, levels))
+
+
+def _drawings(curves: Sequence[Curve], axes: Axes) -> list[Drawing]:
+    return [_drawing(shape, curves, axes) for shape in SHAPES]
+
+
+def _drawing(shape: Shape, curves: Sequence[Curve], axes: Axes) -> Drawing:
+    lines = [[_place(shape, axes, at, value) for at, value in curve.points] for curve in curves]
+    label_ys = [min(max(line[-1][1], HIGHEST), shape.height - BOTTOM) for line in lines]
+    label_ys[:MOST_LABELS] = _spread(label_ys[:MOST_LABELS], shape.height - BOTTOM)
+    traces = [
+        Trace(
+            line,
+            _band(shape, axes, curve),
+            f"{_shortened(curve.name, shape.label_chars)} {curve.short}".strip(),
+            round(label_y, 1),
+            curve.told,
+            is_quiet=at >= MOST_LABELS,
+        )
+        for at, (curve, line, label_y) in enumerate(zip(curves, lines, label_ys, strict=True))
+    ]
+    levels = [(_place(shape, axes, 0, level)[1], level) for level in axes.levels]
+    marks = [(shape.x(at / axes.last), at) for at in range(0, axes.last + 1, max(1, axes.last // shape.marks))]
+    return Drawing(shape, levels, marks, traces, shows_bands=len(curves) <= FEW)
+
+
+def _place(shape: Shape, axes: Axes, at: int, value: float) -> tuple[float, float]:
+    return shape.x(at / axes.last), shape.y((value - axes.low) / (axes.high - axes.low))
+
+
+def _band(shape: Shape, axes: Axes, curve: Curve) -> list[tuple[int, int]]:
+    """Return the corners of a curve's interval: along its upper side, and back along the lower one."""
+    points = list(zip(curve.points, curve.errors, strict=False))
+    upper = [(at, value + error) for (at, value), error in points]
+    lower = [(at, value - error) for (at, value), error in points]
+    corners = (_place(shape, axes, at, value) for at, value in (*upper, *lower[::-1]))
+    return [(round(x), round(y)) for x, y in corners]  # a line is fine, a band need not be
+
+
+def _shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _spread(wanted: Sequence[float], lowest: float) -> list[float]:
+    """Return places for labels as near as may be to where they are wanted, none over another and none too low."""
+    order = sorted(range(len(wanted)), key=lambda label: (wanted[label], label))
+    places = [wanted[label] for label in order]
+    for _ in order:
+        for upper, lower in pairwise(range(len(places))):
+            over = GAP - (places[lower] - places[upper])
+            if over > 0:
+                places[upper] -= over / 2
+                places[lower] += over / 2
+    for at, place in enumerate(places):
+        places[at] = max(place, HIGHEST if not at else places[at - 1] + GAP)
+    for at in reversed(range(len(places))):
+        places[at] = min(places[at], lowest if at == len(places) - 1 else places[at + 1] - GAP)
+    return [places[order.index(label)] for label in range(len(wanted))]
