@@ -22,7 +22,7 @@ from ..launch import NoSandboxError, ProgramLimits
 from ..launch.confining import SandboxMode, find_confinement
 from ..record.record_files import record_names
 from .running import run_reactor
-from .services import SandboxMissing
+from .services import Monitoring, SandboxMissing, counting
 
 _LOCK = ".lock"
 _LOOK_S = 0.2
@@ -42,6 +42,8 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
     keys: Path | None
     """Folder of the certificates."""
     sandbox: str
+    metrics: str | None
+    """Twisted endpoint string for monitors."""
     say: Callable[[str], None]
 
 
@@ -53,21 +55,27 @@ def work(options: WorkerOptions) -> None:
         SandboxMissing: one is required, and this machine has none, or one that holds less than it should.
         NotCalibrated: it can't have so many tables.
         BadRequest: another host uses the folder.
+        EndpointError: the address for monitors can't be listened on.
         OSError: the machine failed.
     """
     check_address(options.address, options.keys)
     hidden = tuple(path.absolute() for path in (options.folder / "records", options.keys) if path is not None)
     calibration = calibrate(options.tables)
-    settings = HostSettings(
-        folder=options.folder.absolute(), hidden=hidden, sandbox=options.sandbox, calibration=calibration
-    )
-    _check_sandbox(settings, options.say)
-    options.say(
-        f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms of "
-        f"time, {calibration.processor_ms:.1f} ms of a core's"
-    )
-    with _own(settings.folder), contextlib.suppress(Interrupted):
-        run_reactor(lambda reactor: _work(reactor, options, settings))
+    with counting(options.metrics) as monitoring:
+        settings = HostSettings(
+            folder=options.folder.absolute(),
+            hidden=hidden,
+            sandbox=options.sandbox,
+            calibration=calibration,
+            observers=monitoring.observers,
+        )
+        _check_sandbox(settings, options.say)
+        options.say(
+            f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms "
+            f"of time, {calibration.processor_ms:.1f} ms of a core's"
+        )
+        with _own(settings.folder), contextlib.suppress(Interrupted):
+            run_reactor(lambda reactor: _monitored(reactor, monitoring, options, settings))
 
 
 def _check_sandbox(settings: HostSettings, say: Callable[[str], None]) -> None:
@@ -92,6 +100,11 @@ def _own(folder: Path) -> Iterator[None]:
         for name in ("records", "dask"):
             remove(folder / name)
         yield
+
+
+async def _monitored(reactor: Any, monitoring: Monitoring, options: WorkerOptions, settings: HostSettings) -> None:
+    async with monitoring.opened(reactor):
+        await _work(reactor, options, settings)
 
 
 async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) -> None:

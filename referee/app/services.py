@@ -129,25 +129,41 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
     Raises:
         OSError: the file for diagnostics or for heads can't be written.
     """
-    numbers: CollectorRegistry | None = None
-    own: list[Observer] = []
+    numbers, own = _counting(options.metrics)
     if options.diagnostics is not None:
         from ..observers.diagnostics import DiagnosticLog  # noqa: PLC0415  # as the monitor
 
         own.append(InThread(DiagnosticLog(options.diagnostics)))
     if options.heads is not None:
         own.append(InThread(HeadLog(options.heads)))
-    if options.metrics is not None:
-        import prometheus_client  # noqa: PLC0415  # as the monitor
-
-        from ..observers.metrics import Metrics  # noqa: PLC0415
-
-        numbers = prometheus_client.CollectorRegistry()
-        own.append(Metrics(numbers))
     with Observers(*options.observers, *own) as observers:
         for make in installed().observers:
             observers.add(make)
         yield Monitoring(observers, options.metrics, numbers)
+
+
+@contextlib.contextmanager
+def counting(address: str | None) -> Iterator[Monitoring]:
+    """Tell monitors alone what happens, if there is to be an endpoint for them.
+
+    Args:
+        address: Twisted endpoint string of it; None: there is none.
+    """
+    numbers, own = _counting(address)
+    with Observers(*own) as observers:
+        yield Monitoring(observers, address, numbers)
+
+
+def _counting(address: str | None) -> "tuple[CollectorRegistry | None, list[Observer]]":
+    """Return the numbers that are served at an address, and who counts them."""
+    if address is None:
+        return None, []
+    import prometheus_client  # noqa: PLC0415  # as the monitor
+
+    from ..observers.metrics import Metrics  # noqa: PLC0415
+
+    numbers = prometheus_client.CollectorRegistry()
+    return numbers, [Metrics(numbers)]
 
 
 def find_sealer(path: Path | None, say: Say) -> Sealer:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from heapq import heapify, heappush, heapreplace
 
-from .cluster_host import ClusterHost
+from .cluster_host import ClusterHost, machine_of
 from .starts import Starts
 
 
@@ -42,12 +42,15 @@ class HostChoice:
         """Return the host that a match is given to; None: there is none.
 
         Args:
-            preferred: name of the one that is to have it if it is there, and its programs run there.
+            preferred: name of the one that is to have it if it is there, and its programs run there; else another one
+                of its machine is.
             programs: of the match.
         """
         fit = self.starts.fit(programs, self._able)
-        if preferred is not None and preferred in fit:
-            return self._able[preferred]
+        if preferred is not None:
+            beside = [name for name in fit if machine_of(name) == machine_of(preferred)]
+            if beside:
+                return self._able[preferred] if preferred in fit else self._least_busy(beside)
         return self._first() if fit is self._able else self._least_busy(fit)
 
     def other(self, than: ClusterHost, programs: Iterable[str]) -> ClusterHost | None:

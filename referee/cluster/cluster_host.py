@@ -12,6 +12,10 @@ from ..observers import PlayingProcess
 from .followed import Followed
 from .messages import SEEN_S, Away, NotBegun, PlayedMatch
 
+GONE_LOOKS = 30
+"""So often the scheduler does not know a host any more, and its matches are given up: twice a second. What it does not
+answer is not counted, so a host has this long to come back to a scheduler that was started anew."""
+
 
 class Lost(Struct, frozen=True, kw_only=True, tag="lost"):
     """A match went down with its host."""
@@ -94,6 +98,11 @@ def _digest(played: PlayedMatch) -> bytes:
     return hashlib.sha256(played.record).digest()
 
 
+def machine_of(host: str) -> str:
+    """Return the name of a host's machine, which stays when the host is started anew."""
+    return host.rpartition("-")[0]
+
+
 class ClusterHost:
     """A host, by its name; one that is lost and comes back is the same one.
 
@@ -116,11 +125,18 @@ class ClusterHost:
         self.pushing: set[str] = set()
         """Programs that are on their way to it."""
         self.absent_looks = 0
+        self.outside_looks = 0
+        """So often in a row it was looked, and it was not let in."""
         self.over_ms = 0.0
         """When, on its clock, the last match was over that has come back from it."""
         self.failures = 0
         self.aside = ""
         """Why it plays nothing more for this run."""
+
+    @property
+    def may_come(self) -> bool:
+        """Whether it is not let in, and has had no time yet for that."""
+        return not self.address and not self.aside and self.outside_looks < GONE_LOOKS
 
     @property
     def capacity(self) -> int:

@@ -1,7 +1,7 @@
 """Plays a tournament's matches on the hosts of a cluster: keeps the attempts, judges each record, and seals it here."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
@@ -32,13 +32,14 @@ class Cluster:
 
     Args:
         hosts: of the cluster.
+        where: number of a pairing -> name of the host that has played a leg of it in an earlier run.
     """
 
-    def __init__(self, hosts: Hosts) -> None:
+    def __init__(self, hosts: Hosts, where: Mapping[int, str]) -> None:
         self._hosts = hosts
         self._services = hosts.services
         self._replays = Replays(hosts)
-        self._where: OrderedDict[int, str] = OrderedDict()
+        self._where: OrderedDict[int, str] = OrderedDict(where)
         """Number of a pairing -> name of its host."""
 
     @property

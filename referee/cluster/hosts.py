@@ -19,7 +19,7 @@ from ..net.matches.services import MatchServices
 from ..observers import Observer
 from ..tournament.host_class import Calibration
 from .choice import HostChoice
-from .cluster_host import Attempt, ClusterHost, Lost, Outcome
+from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, Lost, Outcome
 from .dispatch import Dispatch, nothing
 from .host.host import versions
 from .messages import (
@@ -41,9 +41,6 @@ from .messages import (
 )
 from .shipping import Shipping
 
-GONE_LOOKS = 30
-"""So often the scheduler does not know a host any more, and its matches are given up: twice a second. What it does not
-answer is not counted, so a host has this long to come back to a scheduler that was started anew."""
 MOST_FAILURES = 3
 """So often a host may fail to play something, and it is put aside."""
 
@@ -101,6 +98,8 @@ class Hosts:
         self._versions = versions(plan.game)
         self._hosts: dict[str, ClusterHost] = {}
         self.everybody = self._hosts.values()
+        self._looks = 0
+        """So often it was told who is there."""
         self._said: set[str] = set()
         """What is to be said once."""
         self._waiting: list[Deferred[None]] = []
@@ -114,14 +113,21 @@ class Hosts:
         """Wait for a host that can be given a match.
 
         Args:
-            preferred: as HostChoice.pick has it.
+            preferred: as HostChoice.pick has it; if it may still come, or come back, that is waited for.
             programs: of the match.
         """
-        while (host := self.choice.pick(preferred, programs)) is None:
+        while self._is_awaited(preferred) or (host := self.choice.pick(preferred, programs)) is None:
             waiting: Deferred[None] = Deferred()
             self._waiting.append(waiting)
             await waiting
         return host
+
+    def _is_awaited(self, name: str | None) -> bool:
+        """Tell whether a host is not there, and had no time yet to come."""
+        if name is None:
+            return False
+        host = self._hosts.get(name)
+        return self._looks < GONE_LOOKS if host is None else host.may_come
 
     def handed_out(self, host: ClusterHost) -> HandedOut:
         """Return how a host is given a match now."""
@@ -196,6 +202,7 @@ class Hosts:
     # --- who is there
 
     def _see(self, seen: tuple[SeenHost, ...]) -> None:
+        self._looks += 1
         known = {host.name: host for host in seen}
         for found in seen:
             host = self._hosts.get(found.name)
@@ -205,6 +212,7 @@ class Hosts:
                 self.say(f"host {host.name} takes {takes}")
         self.choice.look(self._hosts.values())
         for host in list(self._hosts.values()):
+            host.outside_looks = 0 if host.address else host.outside_looks + 1
             if host.name in known:
                 host.absent_looks = 0
                 self._check_answers(host, known[host.name])

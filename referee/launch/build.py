@@ -13,7 +13,6 @@ import re
 import selectors
 import shlex
 import stat
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -132,7 +131,7 @@ class Builds:
     def _awaited(self, job: Job, tail: Tail) -> str | None:
         """Let a build run to its end; return None if it went well, else how it ended."""
         job.begin()
-        is_done = _drained(job.process, tail, time.monotonic() + BUILD_S)
+        is_done = _drained(job, tail, time.monotonic() + BUILD_S)
         job.end()
         status = None
         if not is_done:
@@ -144,26 +143,23 @@ class Builds:
         return status
 
 
-def _drained(process: "subprocess.Popen[bytes]", tail: Tail, give_up: float) -> bool:
+def _drained(job: Job, tail: Tail, give_up: float) -> bool:
     """Read what a build prints until it ends.
 
     Returns:
         Whether it ended in time.
     """
-    assert process.stdout is not None
+    output = job.process.stdout
+    assert output is not None
     with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
+        selector.register(output, selectors.EVENT_READ)
         while (left_s := give_up - time.monotonic()) > 0:
             if selector.select(left_s):
-                data = os.read(process.stdout.fileno(), _READ_BYTES)
+                data = os.read(output.fileno(), _READ_BYTES)
                 if not data:
                     break
                 tail.add(data)
-    try:
-        process.wait(max(give_up - time.monotonic(), 0))
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+    return job.ended.wait(max(give_up - time.monotonic(), 0))
 
 
 @contextmanager

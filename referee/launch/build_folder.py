@@ -12,8 +12,9 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Event
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ..files.removal import remove
 from ..files.tree import MAX_BYTES, MAX_ENTRIES, opened_folder
@@ -22,7 +23,7 @@ from .file_view import FileView, Workspace
 from .player_spec import Launch, PlayerError, resolved, starting, telling_whose
 from .program import Confinement
 from .sandbox import HOME
-from .starting import ProcessCommand, start
+from .starting import ChildProcess, ProcessCommand, kill_group, start
 from .visible_paths import own_runtime, runtimes
 
 NOBODY = 65_533
@@ -52,16 +53,18 @@ class Job(Struct, frozen=True, kw_only=True):
     gate: int
     """Descriptor of the gate at which it waits."""
     group: Group | None
+    ended: Event = field(default_factory=Event)
+    """Set once it has ended, and what it has left in its process group is killed."""
 
     def begin(self) -> None:
         """Let it run."""
+        ChildProcess(self.process).when_ended(lambda _: self.ended.set())
         with suppress(BrokenPipeError):
             os.write(self.gate, b"\n")
 
     def end(self) -> None:
         """Kill what is left of it."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        ChildProcess(self.process).send_signal(signal.SIGKILL)
         if self.group is not None:
             self.group.kill()
 
@@ -167,7 +170,7 @@ class _Start(Struct, frozen=True):
 def _ended(process: "subprocess.Popen[bytes]") -> None:
     """End a process, if it has not, with all that is in its group."""
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process, signal.SIGKILL)
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             with suppress(BrokenPipeError):

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import socket
 import subprocess
 import sys
 import time
@@ -35,10 +36,12 @@ class Processes:
     Args:
         folder: for what they keep and print.
         hosts: how many.
+        is_monitored: whether each serves its numbers.
     """
 
-    def __init__(self, folder: Path, hosts: int) -> None:
+    def __init__(self, folder: Path, hosts: int, *, is_monitored: bool = False) -> None:
         self._folder = folder
+        self._is_monitored = is_monitored
         self._port = 0
         self.keys = make_keys(folder / "keys", days=1, hosts=(), now=datetime.now(UTC)).folder
         self.scheduler = self._scheduler()
@@ -67,9 +70,22 @@ class Processes:
 
     def host(self, name: str, *options: str) -> "subprocess.Popen[bytes]":
         """Start a host."""
-        where = ("--folder", str(self._folder / f"host{name}"), "--sandbox", "off")
+        where = ("--folder", str(self._folder / f"host{name}"), "--sandbox", "off", *self._host_options(name))
         keys = ("--keys", str(self.keys))
         return self.start(f"host{name}", "-m", "referee", "worker", self.address, *where, *keys, *options)
+
+    def metrics(self, name: str) -> str:
+        """Return the page of numbers that a host serves."""
+        with socket.socket(socket.AF_UNIX) as end:
+            end.connect(str(self._monitor(name)))
+            end.sendall(b"GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+            return end.makefile("rb").read().decode()
+
+    def _host_options(self, name: str) -> tuple[str, ...]:
+        return ("--metrics", f"unix:{self._monitor(name)}") if self._is_monitored else ()
+
+    def _monitor(self, name: str) -> Path:
+        return self._folder / f"host{name}.socket"
 
     def restart_scheduler(self) -> None:
         """Kill the scheduler, and start another one at its address."""

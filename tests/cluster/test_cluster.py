@@ -1,6 +1,7 @@
 """A tournament on a real cluster of this machine: the same matches, results and records as without one."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library"
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
     """Yield a scheduler with two hosts."""
-    found = Processes(tmp_path_factory.mktemp("cluster"), 2)
+    found = Processes(tmp_path_factory.mktemp("cluster"), 2, is_monitored=True)
     yield found
     found.close()
 
@@ -43,7 +44,7 @@ def write(folder: Path) -> Path:
 def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Processes) -> None:
     """In one process, by workers, and on hosts: the same deals, results and standings; all records hold.
 
-    So is what programs print.
+    So is what programs print; and each host tells monitors what it has played.
     """
     found, printed = [], []
     for name, options in (("here", ()), ("workers", ("--workers", "2")), ("hosts", processes.options)):
@@ -62,6 +63,9 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
     assert "crashed" not in str(found)
     assert printed[0] == printed[1] == printed[2]
     assert list(printed[0].values()) == ["I begin"] * 4
+    pages = "".join(processes.metrics(str(number)) for number in range(2))
+    assert re.findall(r"^referee_matches_total.* (\S+)$", pages, re.MULTILINE) == ["1.0"]  # the command stays at home
+    assert pages.count("referee_stall_seconds_count") == 2
 
 
 MISSING = '"/host0/" in __import__("os").getcwd() and __import__("missing")\n'

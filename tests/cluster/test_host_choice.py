@@ -11,9 +11,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.cluster import hosts as hosts_module
-from referee.cluster.cluster_host import Attempt, ClusterHost, Lost, patience_s
+from referee.cluster.cluster_host import GONE_LOOKS, Attempt, ClusterHost, Lost, patience_s
 from referee.cluster.followed import Followed
-from referee.cluster.hosts import GONE_LOOKS, MOST_FAILURES, ClusterPlan, Hosts
+from referee.cluster.hosts import MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.messages import (
     SEEN_S,
     Away,
@@ -133,6 +133,40 @@ def test_the_host_with_least_to_do_is_next(scene: Scene) -> None:
     scene.way.answer(WELCOME)
     assert scene.hosts.choice.room == 2 + 3
     assert [scene.given()[0].name for _ in range(5)] == ["a", "b", "b", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "looks", "found"),
+    [
+        ("lab1-a", 1, "lab1-a"),
+        (None, GONE_LOOKS - 1, None),
+        (None, GONE_LOOKS, "lab2-b"),
+        ("lab1-c", GONE_LOOKS, "lab1-c"),
+    ],
+)
+def test_a_leg_waits_for_the_host_of_the_one_before(
+    scene: Scene, seen: str | None, looks: int, found: str | None
+) -> None:
+    """Not for ever; then it is played on the same machine, if that has another host by now, or else anywhere."""
+    scene.let_in(**{"lab2-b": 2}, **({} if seen is None else {seen: 1}))
+    given: list[ClusterHost] = []
+    Deferred.fromCoroutine(scene.hosts.free("lab1-a", ())).addCallback(given.append)
+    for _ in range(looks - 1):
+        scene.see(**{"lab2-b": 2}, **({} if seen is None else {seen: 1}))
+    assert [host.name for host in given] == ([] if found is None else [found])
+
+
+def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
+    """The dispatcher was started anew, and another host has come back first."""
+    scene.let_in(a=1, b=1)
+    scene.hosts._disconnected()
+    scene.see(a=1, b=1)
+    given: list[ClusterHost] = []
+    Deferred.fromCoroutine(scene.hosts.free("b", ())).addCallback(given.append)
+    scene.way.answer(WELCOME)
+    assert given == []
+    scene.way.answer(WELCOME)
+    assert [host.name for host in given] == ["b"]
 
 
 def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Builds: once for each content of a folder, within bounds, and loud when they fail."""
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -91,6 +92,28 @@ def test_a_build_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(build, "BUILD_S", 0.3)
     player = Player(tmp_path, shell("sleep 1000 & sleep 1000"))
     assert "not done after 0.3 s" in player.failure()
+
+
+@pytest.mark.parametrize(("script", "limit_s"), [("sleep 60 & touch made", 60.0), ("sleep 60", 0.1)])
+def test_nobody_else_is_killed_with_a_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, limit_s: float
+) -> None:
+    """The number of its group is its own as long as its status is not taken, and is not used afterwards."""
+    killed: list[bool] = []
+
+    def _kill(group: int, number: int) -> None:
+        killed.append(Path("/proc", str(group)).exists())
+        kill(group, number)
+
+    kill = os.killpg
+    monkeypatch.setattr(os, "killpg", _kill)
+    monkeypatch.setattr(build, "BUILD_S", limit_s)
+    player = Player(tmp_path, shell(script))
+    if limit_s < 1:
+        player.failure()
+    else:
+        player.build()
+    assert set(killed) == {True}
 
 
 def test_a_build_may_print_much(tmp_path: Path) -> None:

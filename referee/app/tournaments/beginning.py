@@ -1,5 +1,6 @@
 """Begins a tournament's record in its folder, or folds what there is of it."""
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +16,8 @@ from ...errors import BadRequest
 from ...net.tournaments.seeds import salt_of
 from ...observers import Observer, Observers
 from ...pairing.base import PairingFormat
-from ...record.reader import RecordError
+from ...record.audit.standstills import presences
+from ...record.reader import RecordError, read_record
 from ...record.recovery import TORN, has_line
 from ...record.seal import Sealer
 from ...record.tournament_record import (
@@ -52,6 +54,19 @@ class TakenUp(Struct, frozen=True, kw_only=True):
     """Every match that was ever opened."""
     left: dict[str, MatchContext] = {}
     """Those that are open -> what they were opened for."""
+    begun_pairings: dict[int, str] = {}
+    """Number of a pairing of which not all legs are over -> a match of it that is."""
+    hosts: dict[str, str] = {}
+    """What records call a process -> the host of a cluster that it was."""
+
+    def where(self, folder: Path) -> dict[int, str]:
+        """Return the numbers of the pairings that are begun and not over, each with the host that it was played on.
+
+        Args:
+            folder: of the records.
+        """
+        found = ((number, _process(folder / f"{match}.jsonl")) for number, match in self.begun_pairings.items())
+        return {number: self.hosts[process] for number, process in found if process in self.hosts}
 
 
 def take_up(
@@ -100,10 +115,15 @@ def _go_on(
 ) -> TakenUp:
     observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, record.header.key)
     tournament = new_tournament(record.header.spec, format_, begun.salt)
+    begun_pairings: dict[int, str] = {}
     for step in refold(record, tournament.handle):
         observers.tell(Observer.tournament_stepped, step)
         if isinstance(step.event, e.MatchClosed):
             observers.tell(Observer.match_recalled, step.event.entry)
+            if step.event.entry.void is None:
+                begun_pairings[step.event.entry.fixture.number] = step.event.entry.match
+        for played in tournament.concluded:
+            begun_pairings.pop(played.pairing.number, None)
     contexts = record.contexts
     return TakenUp(  # the record itself is not kept: a season of months takes hundreds of megabytes
         begun=begun,
@@ -113,7 +133,16 @@ def _go_on(
         over_at=record.steps[-1].event.at if record.is_finished else None,
         opened=frozenset(contexts),
         left={match: contexts[match] for match in tournament.playing},
+        begun_pairings=begun_pairings,
+        hosts={step.event.process: step.event.host for step in record.steps if isinstance(step.event, e.HostCame)},
     )
+
+
+def _process(path: Path) -> str:
+    """Return what played a match, as its record has it; empty: that can't be read."""
+    with contextlib.suppress(RecordError, OSError):
+        return presences(read_record(path))[0].process
+    return ""
 
 
 def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> None:

@@ -2,7 +2,7 @@
 
 import contextlib
 import fcntl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -176,7 +176,7 @@ def _conducted(
         course=course,
         run_settings=run_settings,
         services=at_hand.match,
-        elsewhere=_elsewhere(run_settings, recorder, processes[1:]),
+        elsewhere=_elsewhere(run_settings, recorder, processes[1:], taken.where(folder)),
     )
     with _left_in_order(recorder):
         is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
@@ -197,8 +197,17 @@ def _names_needed(run_settings: RunSettings) -> int:
     return CLUSTER_NAMES if run_settings.cluster is not None else names_needed(run_settings.workers)
 
 
-def _elsewhere(run_settings: RunSettings, recorder: Recorder, processes: Sequence[str]) -> OpenElsewhere | None:
-    """Return what opens where matches are played beside this process; None: all are played in it."""
+def _elsewhere(
+    run_settings: RunSettings, recorder: Recorder, processes: Sequence[str], where: Mapping[int, str]
+) -> OpenElsewhere | None:
+    """Return what opens where matches are played beside this process; None: all are played in it.
+
+    Args:
+        run_settings: how the tournament is run.
+        recorder: of the tournament.
+        processes: what records call those that may play, each once.
+        where: as Cluster has it.
+    """
     if run_settings.cluster is not None:
         spec = recorder.tournament.spec
         plan = ClusterPlan(
@@ -209,7 +218,7 @@ def _elsewhere(run_settings: RunSettings, recorder: Recorder, processes: Sequenc
             sandbox=run_settings.sandbox,
         )
         return lambda reactor, around, services, has_room: Cluster(
-            Hosts(reactor, plan, around, services, processes, has_room, partial(_admitted, recorder))
+            Hosts(reactor, plan, around, services, processes, has_room, partial(_admitted, recorder)), where
         )
     count = min(run_settings.workers, run_settings.tables)
     if not count:

@@ -7,6 +7,7 @@ import rich_click as click
 from ...app.cluster_worker import WorkerOptions, work
 from ...launch.confining import SandboxMode
 from ..common import FOLDER, Count, console
+from ..options.running import metrics_option
 
 
 @click.command(epilog="Example:  referee worker tls://10.0.0.1:8786 --tables 4 --folder worker --keys keys")
@@ -21,7 +22,8 @@ from ..common import FOLDER, Count, console
     show_default=True,
     help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
 )
-def worker(scheduler: str, tables: int, folder: Path, keys: Path | None, sandbox: str) -> None:
+@metrics_option
+def worker(scheduler: str, tables: int, folder: Path, keys: Path | None, sandbox: str, metrics: str | None) -> None:
     """Play matches for tournaments that are run with `--cluster`, through the Dask scheduler at SCHEDULER.
 
     A host holds no key: each record is checked, and sealed, where the tournament is run.
@@ -29,4 +31,14 @@ def worker(scheduler: str, tables: int, folder: Path, keys: Path | None, sandbox
     Ctrl-C or SIGTERM lets it take no more matches, and end once those that it plays are over; a second one ends it at
     once. When the scheduler is lost, it connects again.
     """
-    work(WorkerOptions(address=scheduler, tables=tables, folder=folder, keys=keys, sandbox=sandbox, say=console.say))
+    work(
+        WorkerOptions(
+            address=scheduler,
+            tables=tables,
+            folder=folder,
+            keys=keys,
+            sandbox=sandbox,
+            metrics=metrics,
+            say=console.say,
+        )
+    )

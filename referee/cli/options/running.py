@@ -51,7 +51,7 @@ _HEADS = click.option(
     type=FILE,
     help="Add the hash of each line of a record to FILE as it is written, for whoever wants to keep it: lines of JSON.",
 )
-_METRICS = click.option(
+metrics_option = click.option(
     "--metrics",
     metavar="ENDPOINT",
     help="Serve /metrics for Prometheus and /health there, e.g. tcp:9100:interface=127.0.0.1",
@@ -66,9 +66,11 @@ confinement_options = grouped("running", _options, _SANDBOX, _MEMORY)
 """For commands that start programs and seal nothing."""
 key_options = grouped("running", _options, _KEY)
 """For commands that seal records, and do nothing else of these."""
-sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _HEADS, _METRICS)
+sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _HEADS, metrics_option)
 """For commands whose programs are held to what a file says."""
-referee_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, _DURABILITY, _DIAGNOSTICS, _HEADS, _METRICS)
+referee_options = grouped(
+    "running", _options, _KEY, _SANDBOX, _MEMORY, _DURABILITY, _DIAGNOSTICS, _HEADS, metrics_option
+)
 """For commands that start programs and seal records."""
 
 

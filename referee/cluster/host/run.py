@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
@@ -21,6 +21,7 @@ from ...net.jobs.tables import LocalTables
 from ...net.jobs.worker import commits_of
 from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
+from ...observers import Observers
 from ...record.record_files import record_names
 from ...tournament.host_class import Calibration
 from ..messages import Away, BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer
@@ -47,6 +48,8 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     sandbox: str
     """What the host demands, as SandboxMode has it; a tournament may demand more."""
     calibration: Calibration
+    observers: Observers = field(default_factory=Observers)
+    """Are told of all matches here."""
 
 
 class NotHere(RefereeError):
@@ -79,7 +82,7 @@ class HostRun:
         self._over: deque[str] = deque()
         durability = Durability(hello.durability)
         commits = commits_of(reactor, durability)
-        services = MatchServices(confinement=confinement, durability=durability)
+        services = MatchServices(confinement=confinement, durability=durability, observers=settings.observers)
         self._tables = LocalTables(
             reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits
         )
