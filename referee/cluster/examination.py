@@ -83,7 +83,7 @@ def _read(about: dict[str, Any], answer: Any) -> AskedHost:
     report, why = None, ""
     try:
         report = msgspec.msgpack.decode(answer, type=HostReport)
-    except (msgspec.DecodeError, TypeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
         why = f"its answer makes no sense: {error}" if isinstance(answer, bytes) else f"no answer: {answer!r:.200}"
     tables = int(about.get("resources", {}).get("tables", 0))
     return AskedHost(name=str(about["name"]), tables=tables, report=report, why=why)

@@ -9,7 +9,7 @@ from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
 from ..observers import Observers
 from ..record.reader import RecordError
-from ..record.schema import RecordedStep, read_line, typed
+from ..record.schema import BadLine, RecordedStep, read_line, typed
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 
@@ -106,7 +106,11 @@ class Followed:
             RecordError: it is not what the job asked for.
             OSError: it can't be written.
         """
-        return self.remote.sealed(read_line(_last(self.come)).hash, sealer)
+        try:
+            result = read_line(_last(self.come))
+        except BadLine as error:
+            raise RecordError(self.remote.path, 0, "a result in the last line", str(error)) from None
+        return self.remote.sealed(result.hash, sealer)
 
     def voided(self, why: str, sealer: Sealer) -> None:
         """End the record, as far as it has come, in any thread: void for the referee's fault.

@@ -67,7 +67,7 @@ class HostAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
         """Return what a host has answered; None: nothing that makes sense."""
         try:
             return None if self.data is None else unpacked(self.data, kind)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
 

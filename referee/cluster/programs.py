@@ -90,7 +90,7 @@ class ProgramStore:
             return
         try:
             entries = msgspec.msgpack.decode(packed, type=list[Entry])
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise OtherProgram(f"program {digest[:12]} is no folder: {error}") from None
         new = self._folder / f".{secrets.token_hex(8)}.new"
         new.mkdir(parents=True)
@@ -98,6 +98,8 @@ class ProgramStore:
             for entry in entries:
                 _put(new, entry)
             new.rename(self.path(digest))
+        except (ValueError, RuntimeError) as error:  # a null character in a path, and links in a circle
+            raise OtherProgram(f"program {digest[:12]} is no folder: {error}") from None
         finally:
             remove(new)
 

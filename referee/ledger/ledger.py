@@ -277,7 +277,7 @@ class Ledger:
             return None
         try:
             return msgspec.json.decode(row.spec, type=TournamentSpec), row.salt, row.key
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise LedgerError(f"the ledger {shown(self._engine)} has no spec of {name!r}: {error}") from None
 
 

@@ -91,7 +91,7 @@ class Challenges:
         self._root = root.absolute()
         self._known: dict[str, dict[int, Challenge]] = {}
         for path in sorted(self._root.glob(f"*/*/{_FILE}")):
-            self._keep(_read(path))
+            self._keep(self._read(path))
 
     def of(self, author: str) -> list[Challenge]:
         """Return an author's challenges, the oldest first."""
@@ -136,6 +136,15 @@ class Challenges:
         write_whole(self.folder(challenge) / _FILE, [msgspec.json.encode(challenge)])
         self._keep(challenge)
 
+    def _read(self, path: Path) -> Challenge:
+        try:
+            challenge = msgspec.json.decode(path.read_bytes(), type=Challenge)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise StoreError(f"can't read {path}: {error}; move its folder away") from None
+        if self.folder(challenge) != path.parent:
+            raise StoreError(f"{path} is not of the author and the number of its folder; move that away")
+        return challenge
+
     def _keep(self, challenge: Challenge) -> None:
         self._known.setdefault(challenge.author, {})[challenge.number] = challenge
 
@@ -150,10 +159,3 @@ class Challenges:
 def _last_turn(challenges: Mapping[int, Challenge]) -> str:
     """Return when an author had a turn last; empty if it had none."""
     return max((each.begun or "" for each in challenges.values() if each.ended is not None), default="")
-
-
-def _read(path: Path) -> Challenge:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Challenge)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise StoreError(f"can't read {path}: {error}; move its folder away") from None

@@ -72,6 +72,7 @@ def write_store(folder: Path) -> None:
         version, _ = store.hand_in("ann", (folder / "archive.tar.gz").read_bytes(), AT)
         report = {"passed": True, "steps": [{"step": "it starts", "verdict": "passed", "detail": "in 0.1 s"}]}
         store.conclude("ann", version.number, CheckOutcome(passed=True, report=report), AT)
+        store.choose("ann", version.number)
 
 
 def read_store(folder: Path) -> None:
@@ -80,6 +81,7 @@ def read_store(folder: Path) -> None:
         store.report("ann", 1)
         store.recover()
         store.versions("ann")
+        store.present("ann")
         store.hand_in("ann", (folder / "archive.tar.gz").read_bytes(), AT)
 
 

@@ -5,7 +5,6 @@ Refuses to know what a reader makes of a file; running.py says what it may not d
 
 import json
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -38,23 +37,13 @@ from ..app.tournament_files import WHOLE, furnished
 from ..match.folding import PASS, SEED
 from ..record.records import SEALER
 from ..record.tournaments import Organiser, cup, keep_ledger, play_cup
-from . import handed_in, records
+from . import clusters, contests, handed_in, records
+from .files import json_of, texts_of
 from .handed_in import AT
 from .running import Kind, Reader, command
-from .values import ODD, TEXTS, mutated, mutated_text
+from .values import ODD, TEXTS, mutated_text
 
 KEYS = ("--key", SEALER.public)
-
-
-def texts_of(*names: str) -> Callable[[Path, Random], str]:
-    """Return what changes one of these files as a text."""
-
-    def _change(folder: Path, random: Random) -> str:
-        path = folder / random.choice(names)
-        path.write_bytes(mutated_text(random, path.read_bytes()))
-        return path.name
-
-    return _change
 
 
 # --- records
@@ -236,20 +225,6 @@ def _requests(folder: Path) -> None:
         read_request(path)
 
 
-def _change_json(*names: str) -> Callable[[Path, Random], str]:
-    """Return what changes one of these files, which match patterns, as a text or a value in it."""
-
-    def _change(folder: Path, random: Random) -> str:
-        path = random.choice([path for name in names for path in sorted(folder.glob(name))])
-        if random.random() < 0.4:
-            return texts_of(str(path.relative_to(folder)))(folder, random)
-        content, keys = mutated(random, json.loads(path.read_bytes()))
-        path.write_text(json.dumps(content))
-        return f"{path.name}: {'.'.join(map(str, keys))}"
-
-    return _change
-
-
 _TILE = {"color": "red", "shape": "star"}
 _HOLDER = {"name": "ann", "score": 0, "tile*": [_TILE, _TILE]}
 _STATE = {"map": [[0, [0, _TILE]]], "tile*": [_TILE] * 3, "players": [_HOLDER, {**_HOLDER, "name": "bob"}]}
@@ -283,6 +258,8 @@ def _clients(folder: Path) -> None:
 
 
 KINDS: dict[str, Kind] = {
+    **contests.KINDS,
+    **clusters.KINDS,
     "record": Kind(_with_a_sound_one, records.change_one_record, _OF_A_WHOLE_RECORD),
     "redacted": Kind(
         _with_a_sound_one,
@@ -322,7 +299,9 @@ KINDS: dict[str, Kind] = {
     ),
     "archive": Kind(handed_in.write_archive, handed_in.change_archive, {"hand in": handed_in.unpacked}),
     "store": Kind(
-        handed_in.write_store, _change_json("store/.versions/ann/0001/*.json"), {"store": handed_in.read_store}
+        handed_in.write_store,
+        json_of("store/.versions/ann/0001/*.json", "store/.versions/ann/*.json"),
+        {"store": handed_in.read_store},
     ),
     "check": Kind(handed_in.write_check, texts_of("out"), {"verdict": handed_in.read_check}),
     "key": Kind(
@@ -344,10 +323,10 @@ KINDS: dict[str, Kind] = {
             "token": command("token", "cyd", "--file", "players.toml"),
         },
     ),
-    "request": Kind(_write_requests, _change_json("*/*.json", ".requests/*.json"), {"tournament": _requests}),
+    "request": Kind(_write_requests, json_of("*/*.json", ".requests/*.json"), {"tournament": _requests}),
     "configuration": Kind(
         _write_configurations,
-        _change_json("server.json", "clients.json"),
+        json_of("server.json", "clients.json"),
         {"xserver": _server, "xclients": _clients},
     ),
 }

@@ -20,7 +20,15 @@ from .kinds import KINDS
 from .running import tried
 
 pytestmark = pytest.mark.forges
-COUNTS = {"record": 40, "redacted": 40, "tournament": 8, "ledger": 8}
+COUNTS = {
+    "record": 40,
+    "redacted": 40,
+    "tournament": 8,
+    "ledger": 8,
+    "certificate": 15,
+    "challenge": 30,
+    "host's record": 30,
+}
 """Of the kinds that are slow to read; of others there are more."""
 
 
@@ -172,6 +180,13 @@ TEXTS = (
     ("store", "store/.versions/ann/0001/version.json", b'{"number":' + b"[" * 5000),
     ("check", "out", b'{"\xed\xa0\x80": 1}\n'),
     ("layout", "board.toml", b"a = " + b"[" * 5000),
+    ("earlier audit", "since.json", b'{"auditor":"\xff"}'),
+    ("challenge", "logs/practice/ann/0001/challenge.json", b'{"author":"\xff"}'),
+    ("host's answer", "answer", b"\x81\xa3why\xa1\xff"),
+    ("host's answer", "answer", b"\x81\xa1a" + b"\x91" * 5000),
+    ("host's record", "returned.jsonl", b""),
+    ("program", "program", b"\x91\x91\xa1\xff"),
+    ("program", "program", b"\x91\x93\xa1a\xc0\xa1\x00"),
 )
 
 

@@ -63,7 +63,9 @@ class Published(Struct):
         try:
             data = (self.folder / "tournament.json").read_bytes()
             self.report = told = msgspec.json.decode(data, type=TournamentReport)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            for entry in told.entries[-SHOWN:]:
+                _result(entry)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
             self.report = self.searched = None
             return
         names = [entrant.name for entrant in told.spec.entrants]

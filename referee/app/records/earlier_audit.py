@@ -80,7 +80,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise BadEarlierAudit(f"others could have written {path}: own it alone, or remove it to audit all anew")
         try:
             earlier = msgspec.json.decode(data, type=cls, dec_hook=_path)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadEarlierAudit(f"no audit wrote {path} ({error}): name another file, or remove it") from None
         return earlier if earlier.auditor == nothing.auditor else nothing
 

@@ -1,0 +1,213 @@
+"""What a contest and the auditors of its matches keep from one run to the next, with its readers."""
+
+from contextlib import closing, suppress
+from pathlib import Path
+from random import Random
+
+import msgspec
+from twisted.internet.task import Clock
+
+from referee.app.contest.contest_file import CONTEST, read_contest, write_example
+from referee.app.contest.deed_log import DEEDS, DeedLog
+from referee.app.contest.intake import LOGS
+from referee.app.contest.practice import Practice, RefereeProgram
+from referee.app.contest.publishing import Published
+from referee.app.contest.queues import waiting_practice
+from referee.app.records.audit import audit_paths
+from referee.app.records.audit_reports import Demands
+from referee.cli.errors import FAILED, FINE
+from referee.observers.heads import HeadLog
+from referee.plugins import find_game, installed
+from referee.record.published_heads import PublishedHead, by_record, read_heads
+from referee.record.reader import RecordError, read_record
+from referee.submissions.challenges import PRACTICE, Challenge, Challenges
+from referee.submissions.matches import AuthorsMatches
+from referee.submissions.store import Store
+
+from ..record.records import SEALER
+from ..record.tournaments import play_cup
+from . import records
+from .files import json_of, texts_of
+from .handed_in import AT, write_store
+from .running import Failed, Kind, Reader, command
+
+_HEADS, _SINCE, _AUDITED, _AUTHORED = "published.heads", "since.json", "audited", "cup-00001.jsonl"
+_DEMANDS = Demands(keys=(SEALER.public,))
+
+
+# --- what auditors keep
+
+
+def _write_records(folder: Path) -> None:
+    """Write two records, the heads that were published of them, and what an audit found."""
+    (folder / _AUDITED).mkdir()
+    for name in ("clean", "dealt"):
+        path = folder / _AUDITED / f"{name}.jsonl"
+        path.write_bytes(records.whole(name))
+        record = read_record(path)
+        with (folder / _HEADS).open("ab") as file:
+            for number, line in enumerate(record.chain.lines):
+                head = PublishedHead(at=AT, record=record.header.setup.match, line=number, head=line.hash)
+                file.write(msgspec.json.encode(head) + b"\n")
+    (folder / records.HONEST).write_bytes((folder / _HEADS).read_bytes())
+    _audited_since(folder)
+
+
+def _append_head(folder: Path) -> None:
+    """Publish further heads behind those that are there."""
+    with HeadLog(folder / _HEADS):
+        pass
+    read_heads(folder / _HEADS)
+
+
+def _check_heads(folder: Path) -> None:
+    """Audit records by changed heads.
+
+    Raises:
+        Failed: the audit held, though a head was published that no line has.
+    """
+    known = {(head.record, head.head) for head in read_heads(folder / records.HONEST)}
+    published = by_record([folder / _HEADS])
+    asked = {(record, head.head) for record, heads in published.items() for head in heads}
+    demands = Demands(keys=(SEALER.public,), published=published)
+    if audit_paths([folder / _AUDITED], demands, 1, lambda *_: None).holds and not asked <= known:
+        raise Failed("a head that no line has was not missed")
+
+
+def _audited_since(folder: Path) -> bool:
+    audited = audit_paths([folder / _AUDITED], _DEMANDS, 1, lambda *_: None, folder / _SINCE)
+    return audited.holds
+
+
+def _change_audited(folder: Path, random: Random) -> str:
+    """Change what an audit kept, or a record of those that it found sound."""
+    if random.random() < 0.6:
+        return json_of(_SINCE)(folder, random)
+    path = random.choice(sorted((folder / _AUDITED).iterdir()))
+    return " ".join((path.name, *records.change_record(path, random)))
+
+
+def _check_since(folder: Path) -> None:
+    """Audit records again.
+
+    Raises:
+        Failed: what an earlier audit kept lets a record hold that does not.
+    """
+    if _audited_since(folder) and not audit_paths([folder / _AUDITED], _DEMANDS, 1, lambda *_: None).holds:
+        raise Failed("a change was not found")
+
+
+# --- what a contest keeps
+
+
+def _write_contest(folder: Path) -> None:
+    write_example(folder)
+
+
+def _contest(folder: Path) -> None:
+    for each in read_contest(folder, installed()).daily:
+        each.upcoming(each.start)
+
+
+def _write_deeds(folder: Path) -> None:
+    log = DeedLog(folder)
+    for what in ("pauses", "awards", "resumes"):
+        log.add("ada", what, "cup", "it hung")
+
+
+def _deeds(folder: Path) -> None:
+    log = DeedLog(folder)
+    log.newest()
+    log.add("bob", "pauses", "cup")
+    if log.newest()[0].by != "bob":
+        raise Failed("what was done last is not there")
+
+
+def _write_challenges(folder: Path) -> None:
+    write_example(folder)
+    write_store(folder)
+    kept = Challenges(folder / LOGS / PRACTICE)
+    for author, version in (("ann", 1), ("ann", None), ("bob", 1)):
+        asked = Challenge(
+            author=author, number=0, tournament="cup", version=version, opponent="house:dag", asked=AT, begun=AT
+        )
+        kept.add(asked)
+
+
+def _challenges(folder: Path) -> None:
+    """Read challenges as a contest does, and ask for one more.
+
+    Raises:
+        Failed: what is kept of a challenge would come into another one's place.
+    """
+    contest, program = read_contest(folder, installed()), RefereeProgram(("referee",), ())
+    with closing(Store(folder / "store")) as store:
+        practice = Practice(Clock(), contest, store, program, lambda: 0, lambda _: None, lambda *_, **__: None)
+        list(waiting_practice(practice))
+    kept = Challenges(folder / LOGS / PRACTICE)
+    for challenge in kept.waiting():
+        if not (kept.folder(challenge) / "challenge.json").is_file():
+            raise Failed(f"{challenge.place} is no place of a challenge")
+        kept.save(challenge)
+    kept.add(Challenge(author="ann", number=0, tournament="cup", version=1, opponent="house:dag", asked=AT))
+
+
+def _write_published(folder: Path) -> None:
+    write_example(folder)
+    play_cup(folder / LOGS / "cup", 1, 4)
+    command("report", "logs/cup", "--jobs", "1")(folder)
+
+
+def _published(folder: Path) -> None:
+    scheduled, _ = read_contest(folder, installed()).tournaments
+    published = Published(folder / LOGS / "cup")
+    published.read()
+    msgspec.json.encode(published.card(scheduled, "is played", 1, ()))
+
+
+def _write_authored(folder: Path) -> None:
+    """Write the record of a match of an author's with itself."""
+    lines = records.lines_of(records.whole("clean"))
+    header, opened = lines[0], lines[0].pop("open")
+    seed, *others = opened.items()
+    more = [("programs", ["00" * 16, ["in/ann", "in/ann"]]), ("folder", ["11" * 16, "/"])]
+    lines[0] = header | {name: {"veiled": ""} for name, _ in more} | {"open": dict([seed, *more, *others])}
+    (folder / _AUTHORED).write_bytes(records.rewritten(lines))
+
+
+def _change_authored(folder: Path, random: Random) -> str:
+    return " ".join(records.change_record(folder / _AUTHORED, random))
+
+
+def _authored(folder: Path) -> int:
+    """Show an author its matches, and explain each; return whether there is one, as a command does."""
+    matches = AuthorsMatches(folder, Path("/in"), find_game, remote_by_name=True)
+    found = matches.of("ann")
+    for own in found:
+        msgspec.json.encode(own)
+        with suppress(RecordError):
+            matches.explained("ann", own.match, own.seat)
+        with suppress(RecordError):
+            matches.record("ann", own.match, own.seat)
+    return FINE if found else FAILED
+
+
+_AUDITS: dict[str, Reader] = {
+    "audit --heads": command("audit", _AUDITED, "--heads", _HEADS, "--key", SEALER.public),
+    "publish": _append_head,
+    "what is told": _check_heads,
+}
+KINDS: dict[str, Kind] = {
+    "heads": Kind(_write_records, json_of(_HEADS), _AUDITS),
+    "earlier audit": Kind(
+        _write_records,
+        _change_audited,
+        {"audit --since": command("audit", _AUDITED, "--since", _SINCE, "--json"), "what is told": _check_since},
+    ),
+    "contest": Kind(_write_contest, texts_of(CONTEST, CONTEST, "cup.toml"), {"host": _contest}),
+    "deeds": Kind(_write_deeds, json_of(DEEDS), {"host": _deeds}),
+    "challenge": Kind(_write_challenges, json_of(f"{LOGS}/{PRACTICE}/*/*/*.json"), {"host": _challenges}),
+    "author's match": Kind(_write_authored, _change_authored, {"host": _authored}),
+    "published report": Kind(_write_published, json_of(f"{LOGS}/cup/tournament.json"), {"host": _published}),
+}
+"""Name -> kind."""
