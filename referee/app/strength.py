@@ -1,8 +1,10 @@
 """Tells how strong a player is, in a few games against house players: for its author, beside whether it is right."""
 
 import json
-import subprocess
-from collections.abc import Iterator, Sequence
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from msgspec.structs import replace
 
 from ..errors import RefereeError
 from ..files.scratch import scratch
+from ..launch.own_process import OwnProcess
 from ..plugins import Registry
+from ..record.reader import read_record
 from ..record.tournament_record import is_tournament
 from .players import find_player
 from .regret import Regret, greatest_regret
@@ -19,6 +23,12 @@ from .regret import Regret, greatest_regret
 OPPONENTS = ("house:random", "house:greedy")
 PAIRS = 10
 """Of games against each: both have each deal once from either seat."""
+PART_S = 10.0
+"""For the games against one opponent, and for what is regretted in them, at most."""
+TOTAL_S = 60.0
+"""For all games that a player plays, at most; what one does not use is left for those behind it."""
+GRACE_S = 3.0
+"""Between asking a comparison to stop and killing it: it ends its programs."""
 _UNDECIDED = 0.0001
 """How sure the comparison would have to be: so sure that all of its pairs are played."""
 _PLAYED = (0, 1)
@@ -36,9 +46,29 @@ class Strength(Struct, frozen=True, kw_only=True):
     expelled: int
     """In how many of those lost it was."""
     turn_ms: float
-    """What a turn of its took, on average."""
+    """What a turn of its took, on average; 0 if no game was over."""
+    planned: int = 2 * PAIRS
+    """So many games were to be played."""
+    limit_s: float = PART_S
+    """There was so much time for them."""
     regret: Regret | None = None
     """The move it regrets most in these games, which is looked for in those against the last opponent alone."""
+
+    @property
+    def played(self) -> int:
+        """How many games were over in time."""
+        return self.won + self.drawn + self.lost
+
+
+class Trial(Struct, frozen=True, kw_only=True):
+    """How a player is tried."""
+
+    command: Sequence[str]
+    """That compares two players, and its options."""
+    player: str
+    """As it is given."""
+    logs: Path
+    """Takes the record of the game with the move that is regretted most, one of each game and player."""
 
 
 def games_of(player: str, games: Sequence[str], registry: Registry) -> list[str]:
@@ -57,44 +87,59 @@ def games_of(player: str, games: Sequence[str], registry: Registry) -> list[str]
     return [name for name in (games or named or registry.games) if 2 in registry.games[name].seats]
 
 
-def measure(command: Sequence[str], player: str, games: Sequence[str]) -> Iterator[Strength]:
+def measure(trial: Trial, games: Sequence[str], clock: Callable[[], float] = time.monotonic) -> Iterator[Strength]:
     """Yield how a player does, game by game, as soon as it is known.
 
     Args:
-        command: that compares two players, and its options.
-        player: as it is given.
+        trial: how it is tried.
         games: names of games for two.
+        clock: tells seconds.
 
     Raises:
         RefereeError: the matches could not be played.
+        OSError: the machine failed.
     """
+    opponents = [opponent for opponent in OPPONENTS if opponent != trial.player]
+    parts = len(games) * (len(opponents) + 1)  # the last one is what is regretted
+    end_s = clock() + TOTAL_S
+
+    def _share() -> float:
+        """Return how long the next part may take."""
+        nonlocal parts
+        parts -= 1
+        return min(PART_S, max(end_s - clock(), 0.0) / (parts + 1))
+
     for game in games:
-        opponents = [opponent for opponent in OPPONENTS if opponent != player]
         for opponent in opponents:
-            yield _against(command, player, game, opponent, is_last=opponent == opponents[-1])
+            with scratch("strength") as folder:
+                found, name = _against(trial, game, opponent, folder, _share())
+                if opponent == opponents[-1]:
+                    found = replace(found, regret=_regret(folder, game, name, trial.logs, _share()))
+            yield found
 
 
-def _against(command: Sequence[str], player: str, game: str, opponent: str, *, is_last: bool) -> Strength:
-    with scratch("strength") as folder:
-        test = ("--pairs", str(PAIRS), "--alpha", str(_UNDECIDED), "--beta", str(_UNDECIDED))
-        argv = (*command, "--game", game, *test, "--logs", str(folder), "--json", "--", opponent, player)
-        done = subprocess.run(  # noqa: S603  # this program itself
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-        return _told(done, game, opponent, folder if is_last else None)
-
-
-def _told(done: subprocess.CompletedProcess[str], game: str, opponent: str, judged: Path | None) -> Strength:
-    """Return what a comparison that has ended tells, and what is found in the folder of its records."""
-    if done.returncode not in _PLAYED:
-        raise RefereeError(f"{game} against {opponent} could not be played: {done.stderr.strip()}")
-    *events, end = map(json.loads, done.stdout.splitlines())
+def _against(trial: Trial, game: str, opponent: str, folder: Path, limit_s: float) -> tuple[Strength, str]:
+    """Play against an opponent while there is time; return what came of it, and what the player is called in it."""
+    test = ("--pairs", str(PAIRS), "--alpha", str(_UNDECIDED), "--beta", str(_UNDECIDED))
+    tables = ("--tables", str(len(os.sched_getaffinity(0))))
+    options = ("--game", game, *test, *tables, "--logs", str(folder), "--json")
+    argv = (*trial.command, *options, "--", opponent, trial.player)
+    with (folder / "out").open("wb") as out, (folder / "err").open("wb") as errors:
+        process = OwnProcess(argv, output=out, errors=errors)
+        try:
+            is_late = process.wait(limit_s) is None
+        finally:
+            process.end(GRACE_S)
+    if process.wait() not in _PLAYED:
+        if is_late:  # it had hardly begun
+            return replace(_counted(game, opponent, "", ()), limit_s=limit_s), ""
+        trouble = (folder / "err").read_text(errors="replace").strip()
+        raise RefereeError(f"{game} against {opponent} could not be played: {trouble}")
+    *events, end = map(json.loads, (folder / "out").read_bytes().splitlines())
     matches = [event for event in events if event["event"] == "match-closed"]
-    if not matches:
+    if not matches and not is_late:
         raise RefereeError(f"{game} against {opponent} was not played: {end['not_starting'] or 'it was stopped'}")
-    name = end["b"]
-    records = [path for path in judged.rglob("*.jsonl") if not is_tournament(path)] if judged else []
-    return replace(_counted(game, opponent, name, matches), regret=greatest_regret(records, name))
+    return replace(_counted(game, opponent, end["b"], matches), limit_s=limit_s), end["b"]
 
 
 def _counted(game: str, opponent: str, name: str, matches: Sequence[dict[str, Any]]) -> Strength:
@@ -118,3 +163,25 @@ def _counted(game: str, opponent: str, name: str, matches: Sequence[dict[str, An
         expelled=expelled,
         turn_ms=used_ms / max(turns / 2, 1),
     )
+
+
+def _regret(folder: Path, game: str, name: str, logs: Path, limit_s: float) -> Regret | None:
+    """Return what a player regrets most in the records of a folder, and keep the one in which it is.
+
+    Args:
+        folder: of a comparison.
+        game: that was played.
+        name: of the player; empty: none of its games was over.
+        logs: takes the record.
+        limit_s: how long it may take, in seconds.
+    """
+    if not name:
+        return None
+    paths = [path for path in folder.rglob("*.jsonl") if not is_tournament(path)]
+    regret = greatest_regret([path for path in paths if read_record(path).seal is not None], name, limit_s)
+    if regret is None:
+        return None
+    record = logs / f"regret-{game}-{name}.jsonl"
+    logs.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(regret.record, record)
+    return replace(regret, record=str(record))

@@ -30,7 +30,6 @@ class QKnowledge(Knowledge[State, Move]):
 
     exploring = 0.2
     trusting = 0.05
-    is_by_points = True
     _width = WIDE
 
     def plans(self, state: State) -> list[Plan[Move]]:

@@ -63,11 +63,6 @@ def judges_turns(game: Game[Any, Any, Any]) -> bool:
     return KNOWLEDGE.get(game.name, NoKnowledge).is_open
 
 
-def judges_by_points(game: Game[Any, Any, Any]) -> bool:
-    """Tell whether the points of a turn say no less of it than search does."""
-    return KNOWLEDGE.get(game.name, NoKnowledge).is_by_points
-
-
 class Search:
     """The search player of one match.
 

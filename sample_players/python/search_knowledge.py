@@ -47,9 +47,6 @@ class Knowledge(ABC, Generic[S, M]):
     """What a plan loses in value for a weight below 1, for each unit of its logarithm: it must do so much better."""
     is_open: ClassVar[bool] = False
     """Whether nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
-    is_by_points: ClassVar[bool] = False
-    """Whether who takes the most points each turn plays hardly worse than the search, by
-    `python -m tests.benchmarks strength`: then the points of a turn tell what it is worth."""
     is_race: ClassVar[bool] = False
     """Whether own plans are looked at in as many worlds as there is time for, and what follows is left to `values`,
     instead of growing a tree."""

@@ -3,15 +3,20 @@
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
+from referee.app.regret import Regret
+from referee.app.strength import Strength, Trial
 from referee.check.steps import all_steps
+from referee.cli.commands import check
 from referee.cli.main import main
+from referee.errors import RefereeError
 from referee.plugins import load
 
 from .calling import played, referee
@@ -127,7 +132,8 @@ def test_who_thinks_for_ever_is_told_from_who_waits(
 
 def test_a_good_player_passes(tmp_path: Path) -> None:
     """The same player without a fault passes every step of its game; what is skipped says why, and nothing is left."""
-    report = played(referee("check", command("none"), "--game", "q", "--sandbox", "off", "--json", cwd=tmp_path))
+    how = ("--game", "q", "--sandbox", "off", "--no-strength", "--json")
+    report = played(referee("check", command("none"), *how, cwd=tmp_path))
     assert report["failed"] == 0, [found for found in report["steps"] if found["verdict"] == "failed"]
     assert len(report["steps"]) == report["ok"] + report["skipped"] == len(all_steps(GAMES))
     reasons = {found["note"] for found in report["steps"] if found["verdict"] == "skipped"}
@@ -144,6 +150,75 @@ def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     status, report = checked("house:random", *(word for key in keys for word in ("--only", key)))
     assert (status, report["failed"]) == (0, 0), [found for found in report["steps"] if found["verdict"] == "failed"]
     assert {"quincala has 2 seats, always"} <= {found["note"] for found in report["steps"]}
+
+
+FOUND = Strength(
+    game="quincy", opponent="house:greedy", won=2, drawn=1, lost=3, expelled=1, turn_ms=410.0, limit_s=10.0
+)
+REGRET = Regret(
+    record="my logs/regret-quincy-ada.jsonl",
+    turn=8,
+    before=7,
+    seat=1,
+    position="the board",
+    moves=({"action": "discard", "domino": [0, 0]},),
+    better=({"action": "discard", "domino": [1, 2]},),
+    worth=20.2,
+    better_worth=50.4,
+    judged=40,
+    mean_loss=-0.4,
+)
+
+
+def _passing(monkeypatch: pytest.MonkeyPatch, found: Sequence[Strength | RefereeError]) -> list[Trial]:
+    """Let every check pass at once, and such a strength be found; return by which trials."""
+    trials: list[Trial] = []
+
+    def _measure(trial: Trial, games: Sequence[str]) -> Iterator[Strength]:
+        assert games == ["quincy"]
+        trials.append(trial)
+        for each in found:
+            if isinstance(each, RefereeError):
+                raise each
+            yield each
+
+    monkeypatch.setattr(check, "run_check", lambda *_: [])
+    monkeypatch.setattr(check, "measure", _measure)
+    return trials
+
+
+def test_who_passes_is_told_how_strong_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What did not fit into the time is said, and by what command the worst position is seen; nobody fails by it."""
+    none = replace(FOUND, won=0, drawn=0, lost=0, expelled=0)
+    trials = _passing(monkeypatch, [replace(FOUND, regret=REGRET), none, RefereeError("the disk is full")])
+    given = ("house:random", "--game", "quincy", "--time", "2", "--sandbox", "off", "--logs", "my logs")
+    done = CliRunner().invoke(main, ["check", *given])
+    assert done.exit_code == 0
+    for told in (
+        "quincy against house:greedy: 2 of 6 games won, 1 drawn, expelled in 1, 410 ms a turn (6 of 20 games in 10 s)",
+        "turn 8, on seat 1, before\n    the board\nit played discard:0,0, which wins about 20 games of 100 from here;",
+        "discard:1,2 wins about 50.\nOn average over 40 turns, it lost about 0 games of 100 a turn.",
+        "    referee replay 'my logs/regret-quincy-ada.jsonl' --turn 7 --svg before.svg\n",
+        "quincy against house:greedy: none of 20 games in 10 s was over",
+        "that can't be told: the disk is full",
+    ):
+        assert told in done.output
+    (trial,) = trials
+    assert (trial.player, trial.logs) == ("house:random", Path("my logs"))
+    assert trial.command[-6:] == ("--memory", "512", "--time", "2", "--start-time", "30")
+
+
+@pytest.mark.parametrize(("words", "strength"), [((), 1), (("--no-strength",), None), (("--only", "links"), None)])
+def test_strength_is_told_to_programs_and_left_out(
+    words: Sequence[str], strength: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check of single steps tells nothing of it, nor one that was not to."""
+    trials = _passing(monkeypatch, [replace(FOUND, regret=REGRET)])
+    status, report = checked("house:random", "--game", "quincy", *words)
+    assert (status, report["passes"], len(report.get("strength", [])) or None) == (0, True, strength)
+    assert len(trials) == (strength or 0)
+    if strength:
+        assert report["strength"][0]["regret"]["record"] == REGRET.record
 
 
 def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
