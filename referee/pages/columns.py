@@ -15,6 +15,7 @@ COLUMNS: Mapping[str, str] = {
     "progressive": "Tie-break: the points after each round, added up.",
     "played": "Matches that count, byes left out.",
     "W-D-L": "Won, drawn and lost against each opponent; every two at a table are an encounter.",
+    "rulings": "What organisers decided about it and its matches, with the reason.",
     "byes": "Rounds without an opponent.",
     "fouls": "Matches in which it broke a rule and was expelled.",
     "rating": "Strength estimated from all results at once, on Elo's scale.",
@@ -46,7 +47,7 @@ COLUMNS: Mapping[str, str] = {
 TEXTS = frozenset(
     (
         *("entrant", "opponent", "opponents", "match", "players", "why", "", "95 % interval"),
-        *("host", "at", "decision", "about", "reason", "by", "from", "until", "name", "verdict"),
+        *("host", "at", "decision", "about", "reason", "by", "rulings", "from", "until", "name", "verdict"),
     )
 )
 """Titles of columns that are no numbers, and stand to the left."""

@@ -1,14 +1,14 @@
 """Makes an entrant of a tournament a page of its own: results, opponents, seats, rating, fouls, time and matches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from ..tournament.crosstable import HeadToHead
-from ..tournament.events import Ruling
 from ..tournament.match_context import FoulEntry, MatchEntry
+from ..tournament.ruled_lines import RuledLine
 from ..tournament.standings import Standing
 from .causes import Causes, placeless, short_cause
 from .charts.curves import rating_drawings
@@ -34,6 +34,7 @@ class _Match(NamedTuple):
     """A line of its matches."""
 
     match: str
+    rulings: Sequence[RuledLine]
     has_replay: bool
     is_counted: bool
     seat: int
@@ -65,7 +66,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         remarks=list(_remarks(summary, entrant)),
         facts=list(_facts(summary, entrant)),
         drawings=rating_drawings(summary, entrant),
-        rulings=list(_rulings(summary, entrant)),
+        rulings=summary.rulings.of_entrant(entrant),
         opponents=list(_opponents(summary, entrant)),
         fouls=list(_fouls(summary, entrant, links)),
         byes=[(bye, worth) for bye, worth in summary.byes if bye.seats[0] == entrant],
@@ -101,14 +102,6 @@ def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
             yield str(count), noun if count == 1 else nouns
 
 
-def _rulings(summary: Summary, entrant: int) -> Iterator[tuple[str, Ruling]]:
-    """Yield the rulings on it, and on its matches."""
-    matches = {entry.match for entry in summary.entries_of[entrant]}
-    for at, ruling in summary.rulings:
-        if ruling.entrant == summary.names[entrant] or ruling.match in matches:
-            yield at, ruling
-
-
 def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:
     """Yield whom it met, the first of the standings first."""
     met = summary.tournament.table.opponents(entrant)
@@ -125,6 +118,7 @@ def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) 
     is_foul = any(foul.seat == seat for foul in entry.fouls)
     return _Match(
         match=entry.match,
+        rulings=summary.rulings.of_match(entry.fixture),
         has_replay=entry.match in links.replayed,
         is_counted=is_counted,
         seat=seat,

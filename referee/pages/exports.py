@@ -131,7 +131,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
         "disregarded": history.disregarded,
         "hosts": msgspec.to_builtins(summary.hosts),
-        "rulings": [{"at": at, **msgspec.to_builtins(ruling)} for at, ruling in summary.rulings],
+        "rulings": [{"at": line.at, **msgspec.to_builtins(line.ruling)} for line in summary.rulings.all],
         "entries": list(map(msgspec.to_builtins, history.entries)),
     }
 

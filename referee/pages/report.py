@@ -155,7 +155,7 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("fairness", "Fairness in time", _fairness, bool(summary.match_summaries))
     yield _Section("hosts", "Hosts", is_there=bool(summary.hosts))
     yield _Section("suspended", "Play no more", is_there=bool(summary.suspended))
-    yield _Section("rulings", "Rulings", is_there=bool(tournament.rulings))
+    yield _Section("rulings", "Rulings", is_there=bool(summary.rulings.all))
     yield _Section("joined", "Joined late", is_there=bool(summary.joined))
     yield _Section("changed", "Changed programs", is_there=bool(summary.changed))
     yield _Section("byes", "Byes", lambda _: summary.byes, bool(summary.byes))
@@ -288,7 +288,12 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
                 entry.turns,
                 int(entry.match in summary.uncounted),
                 int(entry.match in links.replayed),
+                [line.number for line in summary.rulings.of_match(entry.fixture)],
             )
             for entry in summary.history.entries
+        ],
+        "rulings": [
+            tuple(map(printable, (line.decision, line.ruling.reason, line.ruling.by, line.at)))
+            for line in summary.rulings.all
         ],
     }

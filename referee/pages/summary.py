@@ -12,13 +12,13 @@ from protocol.limits import NAME_PATTERN
 
 from ..pairing.base import Pairing
 from ..tournament.crosstable import HeadToHead
-from ..tournament.events import Ruling
 from ..tournament.history import History
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed
 from ..tournament.points import match_points
 from ..tournament.ratings.elo import Rating, elo_ratings
+from ..tournament.ruled_lines import RuledLines
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import by_seat, total
@@ -92,10 +92,10 @@ class Summary:
             for start, end in zip_longest(begun, begun[1:])
         ]
 
-    @property
-    def rulings(self) -> Iterator[tuple[str, Ruling]]:
-        """Yield what the organiser decided, each with its time of day."""
-        return zip(self.history.ruled_at, self.tournament.rulings, strict=True)
+    @cached_property
+    def rulings(self) -> RuledLines:
+        """What organisers decided, and what that changed."""
+        return RuledLines(self.history)
 
     @cached_property
     def byes(self) -> list[tuple[Pairing, Fraction]]:

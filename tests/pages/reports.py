@@ -54,16 +54,17 @@ def section(text: str, name: str) -> str:
     """Return what is to be read in a part of the page."""
     found = re.search(rf'<section id="{name}".*?</section>', text, re.DOTALL)
     assert found is not None, name
-    return _read(found[0])
+    return read(found[0])
 
 
 def header(text: str) -> str:
     """Return what is to be read above a page's sections."""
-    return _read(text.partition("<body>")[2].partition("<section")[0])
+    return read(text.partition("<body>")[2].partition("<section")[0])
 
 
-def _read(markup: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+def read(markup: str) -> str:
+    """Return what is to be read in a part of a page, without the space before a sign."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split()).replace(" :", ":")
 
 
 def raw_data_of(text: str) -> str:

@@ -15,7 +15,7 @@ from referee.tournament.placing import placed
 from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .matches import IMAGE, SCRIPT
-from .reports import entrant_page, header, page, report, section
+from .reports import entrant_page, header, page, read, report, section
 from .tournaments import Cast, Stage, spec
 
 
@@ -66,6 +66,24 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
     assert "joined at 2026-01-01 02:30 UTC" in header(entrant_page(ruled_cup, "latecomer"))
     assert "another program from 2026-01-01 02:30 UTC on" in header(entrant_page(ruled_cup, "bot03"))
     assert "award cup-00001 to " in section(entrant_page(ruled_cup, ruled_cup.entries[0].names[0]), "rulings")
+
+
+def test_a_ruling_stands_beside_what_it_changed(ruled_cup: Stage) -> None:
+    """With its reason: in the standings, and at the match wherever it is listed; in the crosstable stands a mark."""
+    text, entry = page(ruled_cup), ruled_cup.entries[0]
+    loser, winner = entry.names
+    award = f"awarded to {winner}: the hall was dark jury, 2026-01-01 02:30 UTC"
+    line = r'<th scope="row" class="entrant">.*?>([^<]+)</a>.*?<td class="free">(.*?)</td>'
+    beside = {name: read(told) for name, told in re.findall(line, text, re.DOTALL) if told}
+    assert beside == {
+        loser: f"cup-00001 {award}",
+        "bot05": f"withdrawn: its author asked for it jury, 2026-01-01 02:30 UTC cup-00001 {award}",
+        "bot06": f"disqualified: {SCRIPT} jury, 2026-01-01 02:30 UTC",
+    }
+    assert text.count(f'title="cup-00001 awarded to {winner}: the hall was dark">2</a></sup>') == 2
+    assert text.count('id="ruling-2"') == 1
+    assert award in read(text.partition('id="plain-match-list"')[2].partition("</tr><tr>")[0])
+    assert award in section(entrant_page(ruled_cup, loser), "matches")
 
 
 def test_what_a_program_printed_is_linked_if_it_is_there(tmp_path: Path) -> None:

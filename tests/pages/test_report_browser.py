@@ -177,6 +177,13 @@ def test_times_are_the_readers_own(browser: Page, ruled_cup: Stage) -> None:
     browser.move_to("")
 
 
+def test_the_list_of_matches_tells_rulings(browser: Page, ruled_cup: Stage) -> None:
+    """Beside the match that they changed, as the list without the script does."""
+    page = opened(browser, ruled_cup)
+    (told,) = page.texts("#match-list .ruled")
+    assert told.startswith("awarded to bot05: the hall was dark jury, ")
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_of_an_entrant_fits_its_window(browser: Page, ruled_cup: Stage, width: int) -> None:
     """On a phone and on a desk nothing sticks out of the page, and its tables sort."""

@@ -53,7 +53,18 @@
       player.append(whoIs(entrant), " ", element("small", isFoul ? "foul" : String(match[5][seat])));
       cell.append(player, " ");
     });
+    cell.append(...match[10].map(ruled));
     return cell;
+  };
+  const ruled = (number) => {
+    const [decision, reason, by, at] = data.rulings[number - 1];
+    const line = element("p", "", "ruled");
+    const when = element("time", at);
+    when.dateTime = at;
+    const who = element("small", `${by}, `);
+    who.append(when);
+    line.append(element("b", decision), `: ${reason} `, who);
+    return line;
   };
   const wordsOf = (match) => [match[0], match[2], ...match[3].map((entrant) => data.names[entrant])].join(" ");
   // A list knows its rows, and of each what it is sorted by, what words are found in it, and how it looks.
@@ -65,7 +76,7 @@
     row: (match) => {
       const row = element("tr");
       row.append(
-        element("td", match[8] ? `${match[0]} (void)` : match[0], match[8] ? "bad" : ""),
+        element("td", match[8] ? `${match[0]} (does not count)` : match[0], match[8] ? "bad" : ""),
         element("td", match[2] ? `${match[1]}, ${match[2]}` : String(match[1])),
         playersOf(match),
         element("td", String(match[7]), "n"),
@@ -109,6 +120,7 @@
         [...row.cells].forEach((cell, at) => { cell.dataset.title = list.columns[at]; });
         return row;
       }));
+      localTimes(body);
       count.textContent = rows.length ? `${first + 1} to ${first + shown.length} of ${rows.length}` : "none";
       back.disabled = first === 0;
       forward.disabled = first + size >= rows.length;
