@@ -97,7 +97,8 @@ def read_summary(folder: Path) -> Summary:
 def _history(path: Path) -> History:
     record = read_tournament(path)
     spec = record.header.spec
-    history = History(new_tournament(spec, find_format(spec.format), record.header.salt), head=record.head)
+    tournament = new_tournament(spec, find_format(spec.format), record.header.salt)
+    history = History(tournament, head=record.head, programs=record.header.programs)
     for _ in refold(record, history.take):
         pass
     return history

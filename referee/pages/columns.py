@@ -36,6 +36,8 @@ COLUMNS: Mapping[str, str] = {
     "void": "Matches that do not count for a fault of the referee's.",
     "most lag": "Most time of an answer that was the referee's own.",
     "standstills": "Requests during which the referee stood still.",
+    "version": "Of its program: the first one is that with which it began.",
+    "digest": "SHA-256 of the program's folder, names and contents: the same as long as nothing in it changes.",
     "turns": "Turns of the match.",
     "turn": "The turn in which it happened; 0 is before the first.",
     "rule": "Id of the rule of the game that was broken, or code of the protocol's error.",
@@ -47,7 +49,21 @@ COLUMNS: Mapping[str, str] = {
 TEXTS = frozenset(
     (
         *("entrant", "opponent", "opponents", "match", "players", "why", "", "95 % interval"),
-        *("host", "at", "decision", "about", "reason", "by", "rulings", "from", "until", "name", "verdict"),
+        *(
+            "host",
+            "at",
+            "decision",
+            "about",
+            "reason",
+            "by",
+            "rulings",
+            "digest",
+            "since",
+            "from",
+            "until",
+            "name",
+            "verdict",
+        ),
     )
 )
 """Titles of columns that are no numbers, and stand to the left."""

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from ..tournament.crosstable import HeadToHead
+from ..tournament.history import PlayedVersion
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.ruled_lines import RuledLine
 from ..tournament.standings import Standing
@@ -28,6 +29,14 @@ class _Opponent(NamedTuple):
     line: Standing
     met: HeadToHead
     superiority: float | None
+
+
+class _Version(NamedTuple):
+    """A program of the entrant's, and what it has played."""
+
+    played: PlayedVersion
+    matches: int
+    rounds: str
 
 
 class _Match(NamedTuple):
@@ -67,6 +76,10 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         facts=list(_facts(summary, entrant)),
         drawings=rating_drawings(summary, entrant),
         rulings=summary.rulings.of_entrant(entrant),
+        versions=list(_versions(summary, entrant)),
+        version_of={
+            match: version.number for version in summary.history.versions[entrant] for match in version.matches
+        },
         opponents=list(_opponents(summary, entrant)),
         fouls=list(_fouls(summary, entrant, links)),
         byes=[(bye, worth) for bye, worth in summary.byes if bye.seats[0] == entrant],
@@ -80,9 +93,6 @@ def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
     """Yield what happened to it besides its matches."""
     if entrant in summary.joined:
         yield Markup("joined at {}").format(time_of_day(summary.joined[entrant]))
-    for changed, at in summary.history.changes:
-        if changed == entrant:
-            yield Markup("another program from {} on").format(time_of_day(at))
     if entrant in summary.suspended:
         yield f"{summary.state_of(entrant)}: {short_cause(summary.suspended[entrant])}"
 
@@ -100,6 +110,15 @@ def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
     for count, noun, nouns in ((line.byes, "bye", "byes"), (summary.fouls_of(entrant), "foul", "fouls")):
         if count:
             yield str(count), noun if count == 1 else nouns
+
+
+def _versions(summary: Summary, entrant: int) -> Iterator[_Version]:
+    """Yield the programs with which it played, the first one first."""
+    round_of = {entry.match: entry.fixture.round for entry in summary.entries_of[entrant]}
+    for version in summary.history.versions[entrant]:
+        rounds = [round_of[match] for match in version.matches if match in round_of]
+        first, last = min(rounds, default=0), max(rounds, default=0)
+        yield _Version(version, len(rounds), f"{first} to {last}" if first < last else str(first or ""))
 
 
 def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:

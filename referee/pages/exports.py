@@ -127,7 +127,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         "joined": [{"entrant": entrant, "at": at} for entrant, at in history.joined],
         "suspended": list(map(msgspec.to_builtins, tournament.suspended.values())),
         "disqualified": sorted(tournament.disqualified),
-        "changed": [{"entrant": entrant, "at": at} for entrant, at in history.changes],
+        "versions": [msgspec.to_builtins(version) for versions in history.versions.values() for version in versions],
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
         "disregarded": history.disregarded,
         "hosts": msgspec.to_builtins(summary.hosts),

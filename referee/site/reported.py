@@ -101,6 +101,20 @@ class ReportedMatch(Struct, frozen=True, kw_only=True):
     """Of its record."""
 
 
+class ReportedVersion(Struct, frozen=True, kw_only=True):
+    """A program with which an entrant played."""
+
+    entrant: int
+    number: int
+    """From 1, of all of this entrant's."""
+    at: str
+    """Time of day from which on it was the entrant's."""
+    digest: str | None
+    """SHA-256 of its folder; None: it has none that the referee can read."""
+    matches: Sequence[str]
+    """Those that were opened with it."""
+
+
 class ReportedRuling(Struct, frozen=True, kw_only=True):
     """What an organiser decided."""
 
@@ -129,6 +143,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     crosstable: Sequence[ReportedPair]
     disqualified: Sequence[int]
     rulings: Sequence[ReportedRuling]
+    versions: Sequence[ReportedVersion]
     disregarded: Mapping[str, str]
     """Match that was played to its end and does not count -> why not."""
     entries: Sequence[ReportedMatch]

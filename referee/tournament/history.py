@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct
+
 from .. import chance
 from ..pairing.base import Pairing, PairingFormat, PlayedPairing
 from . import commands as c
@@ -13,6 +15,20 @@ from .machine import Tournament
 from .match_context import MatchEntry
 from .points import match_points
 from .spec import TournamentSpec
+
+
+class PlayedVersion(Struct, kw_only=True):
+    """A program with which an entrant played."""
+
+    entrant: int
+    number: int
+    """From 1, of all of this entrant's."""
+    at: str
+    """Time of day from which on it was the entrant's."""
+    digest: str | None
+    """SHA-256 of its folder; None: it has none that the referee can read."""
+    matches: list[str]
+    """Those that were opened with it."""
 
 
 def new_tournament(spec: TournamentSpec, format_: PairingFormat[Any], salt: str) -> Tournament:
@@ -40,8 +56,10 @@ class History:
     """The times of day at which a referee began or went on, the first one first."""
     left_at: list[str] = field(default_factory=list)
     """The times of day at which it stopped or had finished."""
-    changes: list[tuple[int, str]] = field(default_factory=list)
-    """Entrant and the time of day at which it was found to have another program than before."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Entrant -> SHA-256 of its program's folder at the beginning, as far as the referee could read it."""
+    versions: dict[int, list[PlayedVersion]] = field(default_factory=dict, init=False)
+    """By entrant, from the first one on."""
     hosts: list[e.HostCame] = field(default_factory=list)
     """The hosts of a cluster that have played, in the order in which they came; who came again, again."""
     joined: list[tuple[int, str]] = field(default_factory=list)
@@ -55,10 +73,21 @@ class History:
 
     _played: dict[int, PlayedPairing] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Begin with the programs of the beginning."""
+        for entrant, participant in enumerate(self.tournament.spec.entrants):
+            self._note_version(entrant, "", self.programs.get(participant.name))
+
     @property
     def played(self) -> Iterable[PlayedPairing]:
         """The pairings that are through, byes among them, in their order; those of void matches are not."""
         return self._played.values()
+
+    @property
+    def changes(self) -> list[tuple[int, str]]:
+        """Entrant and the time of day at which it was found to have another program than before, by entrant."""
+        later = (version for versions in self.versions.values() for version in versions[1:])
+        return [(version.entrant, version.at) for version in later]
 
     @property
     def byes(self) -> list[Pairing]:
@@ -74,6 +103,7 @@ class History:
         """
         commands = self.tournament.handle(event)
         self._note(event)
+        self._note_programs(event)
         for number in self.tournament.taken_back:
             self._played.pop(number, None)
         self._played.update((played.pairing.number, played) for played in self.tournament.concluded)
@@ -92,12 +122,28 @@ class History:
                 self.left_at.append(event.at)
             case e.HostCame():
                 self.hosts.append(event)
-            case e.ProgramChanged():
-                self.changes.append((event.entrant, event.at))
             case e.EntrantJoined():
                 self.joined.append((len(self.tournament.spec.entrants) - 1, event.at))
             case e.Ruled():
                 self.ruled_at.append(event.at)
+
+    def _note_programs(self, event: e.TournamentEvent) -> None:
+        match event:
+            case e.Begun():
+                for first, *_ in self.versions.values():
+                    first.at = event.at
+            case e.MatchOpened():
+                for entrant in event.fixture.entrants:
+                    self.versions[entrant][-1].matches.append(event.fixture.match)
+            case e.ProgramChanged():
+                self._note_version(event.entrant, event.at, event.digest)
+            case e.EntrantJoined():
+                self._note_version(len(self.tournament.spec.entrants) - 1, event.at, event.digest)
+
+    def _note_version(self, entrant: int, at: str, digest: str | None) -> None:
+        versions = self.versions.setdefault(entrant, [])
+        number = len(versions) + 1
+        versions.append(PlayedVersion(entrant=entrant, number=number, at=at, digest=digest, matches=[]))
 
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
         """Return round -> entrant -> what its results of this round are worth; rounds in their order."""

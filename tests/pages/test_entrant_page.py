@@ -64,8 +64,20 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
     assert "bot06 disqualified: " in section(text, "suspended")
     assert "2026-01-01 00:00 UTC 2026-01-01 02:30 UTC" in section(text, "course")
     assert "joined at 2026-01-01 02:30 UTC" in header(entrant_page(ruled_cup, "latecomer"))
-    assert "another program from 2026-01-01 02:30 UTC on" in header(entrant_page(ruled_cup, "bot03"))
     assert "award cup-00001 to " in section(entrant_page(ruled_cup, ruled_cup.entries[0].names[0]), "rulings")
+
+
+def test_a_page_tells_which_version_played_what(ruled_cup: Stage) -> None:
+    """Of each the digest, since when it plays, and how many matches in which rounds; at each match its number."""
+    text = entrant_page(ruled_cup, "bot03")
+    assert section(text, "versions").startswith(
+        "Versions version digest since matches rounds "
+        "1 none: the referee can read no folder of it 2026-01-01 00:00 UTC 2 1 to 2 "
+        f"2 {'0' * 64} 2026-01-01 02:30 UTC 4 3 to 6"
+    )
+    numbers = re.findall(r'<td class="n">([12])</td><td class="n">[01]</td><td><a class="player"', text)
+    assert numbers == ["1", "1", "2", "2", "2", "2"]
+    assert ">version<" not in entrant_page(ruled_cup, "bot01").partition('id="matches"')[2]
 
 
 def test_a_ruling_stands_beside_what_it_changed(ruled_cup: Stage) -> None:

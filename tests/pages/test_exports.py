@@ -69,7 +69,8 @@ def test_all_that_happened_beside_matches_is_told(ruled_cup: Stage) -> None:
         byes = [bye["worth"] for bye in found["byes"] if bye["entrant"] == line["entrant"]]
         assert line["points"] == sum(pair["wins"] + pair["draws"] / 2 for pair in met) + sum(byes)
     assert found["joined"] == [{"entrant": 9, "at": LATER}]
-    assert found["changed"] == [{"entrant": 3, "at": LATER}]
+    later = [(each["entrant"], each["at"], each["digest"]) for each in found["versions"] if each["number"] > 1]
+    assert later == [(3, LATER, "0" * 64)]
     assert found["disqualified"] == [6]
     assert [(ruling["kind"], ruling["by"], ruling["at"]) for ruling in found["rulings"]] == [
         (kind, "jury", LATER) for kind in ("withdraw", "award", "disqualify")

@@ -80,7 +80,7 @@ REPORT = msgspec.convert(
         "begun_at": [NOW],
         **dict.fromkeys(("played", "void"), 1),
         "disregarded": {},
-        **dict.fromkeys(("standings", "ratings", "crosstable", "disqualified", "rulings", "entries"), ()),
+        **dict.fromkeys(("standings", "ratings", "crosstable", "disqualified", "rulings", "versions", "entries"), ()),
     },
     TournamentReport,
 )

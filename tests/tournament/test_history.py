@@ -107,6 +107,28 @@ def test_a_history_knows_when_a_referee_came_and_went() -> None:
     assert history.changes == [(2, "at noon")]
 
 
+def test_a_history_knows_which_version_played_what() -> None:
+    """From its next match on, an entrant has another one; who joins late has its first."""
+    spec, digest = spec_of(3, "ladder", format_options={"matches": 12}), "ab" * 32
+    history = History(new_tournament(spec, FORMATS["ladder"], SALT), programs={"e2": "cd" * 32})
+    history.take(e.Begun(at="the first day"))
+    for event in events_of(history.tournament, Random(1)):
+        history.take(event)
+        if len(history.entries) == 4 and not history.changes:
+            history.take(e.ProgramChanged(at="at noon", entrant=2, digest=digest))
+            late = Participant(name="late", player="house:dag")
+            history.take(e.EntrantJoined(at="in the evening", participant=late, digest=None))
+    told = [(each.number, each.at, each.digest) for each in (*history.versions[2], *history.versions[3])]
+    assert told == [(1, "the first day", "cd" * 32), (2, "at noon", digest), (1, "in the evening", None)]
+    for entrant, versions in history.versions.items():
+        played = [entry.match for entry in history.entries if entrant in entry.fixture.entrants]
+        assert [match for version in versions for match in version.matches] == played
+    before = {entry.match for entry in history.entries[:4]}
+    first, second = history.versions[2]
+    assert before.issuperset(first.matches)
+    assert before.isdisjoint(second.matches)
+
+
 def test_who_joins_late_has_byes_in_the_rounds_before() -> None:
     """They are worth half a win each, and stand in the rounds that were missed."""
     history = history_of(spec_of(6, "swiss", format_options={"rounds": 4}))

@@ -52,7 +52,7 @@ def test_last_results_are_told(
         "played": 1,
         "void": 0,
         "disregarded": disregarded,
-        **dict.fromkeys(("begun_at", "standings", "ratings", "crosstable", "disqualified", "rulings"), ()),
+        **dict.fromkeys(("begun_at", "standings", "ratings", "crosstable", "disqualified", "rulings", "versions"), ()),
         "entries": [entry(number) for number in range(9)] + [entry(9, **changed)],
     }
     (folder / "tournament.json").write_bytes(msgspec.json.encode(report))
