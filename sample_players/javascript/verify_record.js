@@ -4,7 +4,10 @@
 const { commitment, nonceCommitment, derive, shuffleKey, shuffled } = require("./shuffle.js");
 const { Finding, attempt, hiddenPlaces, readChain } = require("./verify_lines.js");
 const { Evidence } = require("./verify_evidence.js");
-const { Tiles } = require("./verify_q.js");
+const { QTiles } = require("./verify_q.js");
+const { QuadTiles } = require("./verify_quadominos.js");
+const { QuincalaTiles } = require("./verify_quincala.js");
+const { QuincyTiles } = require("./verify_quincy.js");
 const { TimeBook } = require("./verify_time.js");
 
 // --- any record
@@ -132,12 +135,20 @@ function noncesOf(setup, steps) { // those that were opened since the match was 
   return nonces;
 }
 
-function checkChance(lines, setup, steps) { // -> the key of the shuffle
+function seedIn(lines) { // as far as the record shows it
+  const told = lines.map(({ fields }) => fields).filter(({ kind }) => ["header", "result"].includes(kind));
+  return told.map(({ seed }) => seed).findLast((seed) => typeof seed === "string") ?? null;
+}
+
+function checkChance({ lines, setup }, steps, given) { // -> the key of the shuffle; `given` is a seed that the record hides
   const result = lines.find(({ fields }) => fields.kind === "result")?.fields;
-  const seed = result?.seed ?? lines[0].fields.seed;
-  if ((seed ?? null) === null) return null;
-  if (commitment(seed) !== setup.commitment) throw new Finding(1, "the commitment was broken: the seed is another one");
-  if (![null, seed].includes(lines[0].fields.seed)) throw new Finding(1, "the seed is not that of the result");
+  const told = seedIn(lines);
+  const seed = told ?? given;
+  if (seed === null) return null;
+  const isKept = commitment(seed) === setup.commitment;
+  if (!isKept && told === null) throw new Finding(0, "the seed that was given is not that of the commitment");
+  if (!isKept) throw new Finding(1, "the commitment was broken: the seed is another one");
+  if (isHash(lines[0].fields.seed) && lines[0].fields.seed !== seed) throw new Finding(1, "the seed is not that of the result");
   const nonces = noncesOf(setup, steps);
   if (result && String(result.nonces) !== String(nonces)) {
     throw new Finding(result.n + 1, "its nonces are not those that the players gave");
@@ -147,14 +158,31 @@ function checkChance(lines, setup, steps) { // -> the key of the shuffle
   return shuffleKey(seed, nonces);
 }
 
-function checkTiles(setup, steps, key) { // -> how many views were made again
-  if (setup.game !== "q" || !(key || setup.position)) return 0;
-  const tiles = setup.position ? Tiles.placed(setup.position) : Tiles.dealt(key, setup.names.length);
-  steps.forEach(({ event, commands }, i) => attempt(i + 2, () => tiles.take(i + 2, event, commands)));
+const DEALT = { // game -> its tiles, from the deal on
+  q: QTiles.dealt, quincy: QuincyTiles.dealt, quincala: QuincalaTiles.setUp, quadominos: QuadTiles.dealt,
+};
+
+function whyNotDealt({ setup, isRedacted, lines }) { // nothing if it can be dealt again
+  if (setup.position !== null) return "it began from a given position: nothing was dealt";
+  if (!DEALT[setup.game]) return `how ${setup.game} is dealt is not known here`;
+  if (setup.game === "quincala" || seedIn(lines) !== null) return "";
+  if (!isRedacted) return "the match was not finished: its seed is still secret";
+  if (setup.reveals_seed === "always") return "the seed is hidden here: `end` told it to the player, who can give it";
+  const when = setup.reveals_seed === "never" ? "no player is told its seed" : "only the match that is played last told its players the seed";
+  return `its deal is played from every seat, so ${when}; the organiser's whole record has it`;
+}
+
+function checkTiles(record, steps, key) { // -> how many views were made again
+  const { setup, deal, lines, isRedacted } = record;
+  const isPlaced = setup.game === "q" && setup.position !== null && !isRedacted;
+  if (!isPlaced && (deal.why || !(key || setup.game === "quincala"))) return 0;
+  const tiles = isPlaced ? QTiles.placed(setup) : DEALT[setup.game](setup, key);
+  Object.assign(deal, { deals: tiles.deals, shown: tiles.shown });
+  steps.forEach((step, i) => attempt(i + 2, () => tiles.take(i + 2, step, lines[i + 1].entries)));
   return tiles.views;
 }
 
-function verifyMatch(record, isSealed) { // -> what it is, in words
+function verifyMatch(record, isSealed, seed) { // -> what it is, in words
   const { lines, findings } = record;
   const { setup } = lines[0].fields;
   const steps = lines.map(({ fields }) => fields).filter(({ kind }) => kind === "step");
@@ -167,19 +195,21 @@ function verifyMatch(record, isSealed) { // -> what it is, in words
     }
   };
   attempt(1, () => checkKinds(lines, isSealed));
-  record.match = setup.match;
   const seat = attempt(0, () => seatShown(lines));
-  record.isRedacted = seat !== null;
+  Object.assign(record, { match: setup.match, setup, isRedacted: seat !== null });
   check(() => checkResult(lines, steps));
   check(() => checkTime(lines, steps));
   check(() => checkEvidence(lines[0].fields, steps));
   record.checked.push("time");
-  if (seat !== null) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden`;
-  check(() => checkPrograms(lines[0].fields, steps));
-  check(() => checkDialect(lines[0].fields, steps));
-  const key = check(() => checkChance(lines, setup, steps));
-  const views = check(() => checkTiles(setup, steps, key));
+  if (!record.isRedacted) {
+    check(() => checkPrograms(lines[0].fields, steps));
+    check(() => checkDialect(lines[0].fields, steps));
+  }
+  const key = check(() => checkChance(record, steps, seed));
+  record.deal = { why: key ? "" : whyNotDealt(record), key, deals: [], shown: [] };
+  const views = check(() => checkTiles(record, steps, key));
   record.checked.push(...(key ? ["shuffle"] : []), ...(views ? [`tiles in ${views} views`] : []));
+  if (record.isRedacted) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden`;
   return `match ${setup.match}, ${lines.length} lines; ${record.checked.join(", ")} hold`;
 }
 
@@ -198,8 +228,9 @@ function verifyTournament(record) {
 // --- either
 
 // Takes the bytes of a file. `isSignature` tells whether a signature, in hex, is that of a key, in hex, over a text, now
-// or later; without it no seal is judged. Gives lines, match, findings, what was checked, and a word about it all.
-async function verifyRecord(data, { keys = [], takesUnsealed = false, isSignature = null } = {}) {
+// or later; without it no seal is judged. `seed` is that of a redacted record. Gives lines, match, findings, what was
+// checked, a word about it all, and of a match its deal: why it is not made again, or the deals and what seats were shown.
+async function verifyRecord(data, { keys = [], takesUnsealed = false, isSignature = null, seed = null } = {}) {
   const record = { findings: [], lines: [], checked: ["chain"], story: "" };
   try {
     Object.assign(record, readChain(data));
@@ -211,7 +242,7 @@ async function verifyRecord(data, { keys = [], takesUnsealed = false, isSignatur
     const seals = lines.map(({ fields }) => fields).filter((line) => line.kind === "seal");
     await checkSeals(seals, key, isSignature);
     if (isSignature && seals.length) record.checked.push(seals.length > 1 ? `${seals.length} seals` : "seal");
-    record.story = attempt(1, () => (kind === "tournament" ? verifyTournament(record) : verifyMatch(record, isSealed)));
+    record.story = attempt(1, () => (kind === "tournament" ? verifyTournament(record) : verifyMatch(record, isSealed, seed)));
     record.story += isSealed ? "" : "; NOT SEALED";
   } catch (error) {
     if (!(error instanceof Finding)) throw error;
