@@ -9,7 +9,7 @@ from ..errors import BadRequest, RefereeError
 from ..files.removal import remove
 from ..pages.drawing import with_names
 from ..pages.replay_frames import FoldedRecord, ReplayFrame
-from ..pages.replay_page import replay_page
+from ..pages.replay_page import replay_page, with_record
 
 
 def frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFrame]:
@@ -53,7 +53,8 @@ def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_o
         RefereeError: there is no browser.
     """
     target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{folded.match.setup.match}.html"
-    written = write_text(target, replay_page(folded), is_forced=is_forced)
+    held = with_record(replay_page(folded), folded.record.path.read_text(encoding="utf-8"))
+    written = write_text(target, held, is_forced=is_forced)
     if is_opened and not webbrowser.open(written.resolve().as_uri()):
         remedy = f"open {written} in one"
         if html is None:

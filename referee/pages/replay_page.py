@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from jinja2.utils import htmlsafe_json_dumps
+
 from ..games.base import Game
 from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
@@ -47,6 +49,18 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "") -> s
         tournament=record.header.context.tournament if record.header.context else "",
         facts=_facts(folded),
     )
+
+
+def with_record(replay: str, record: str) -> str:
+    """Return the page of a match that holds its record, too, to verify it and to deal it again without a server.
+
+    Args:
+        replay: the page.
+        record: text of the record.
+    """
+    before, data, behind = replay.partition('<script type="application/json" id="data">')
+    held = f'<script type="application/json" id="record-text">{htmlsafe_json_dumps(record)}</script>'
+    return f"{before}{held}\n{data}{behind}"
 
 
 def _data(folded: FoldedRecord) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from .rendering import page
 
 PAGE = "verify.html"
 """Name of the page that verifies records, beside those of the matches."""
-MODULES = ("shuffle", "verify_lines", "verify_evidence", "verify_q", "verify_time", "verify_record")
+_DEALS = ("verify_tiles", "verify_q", "verify_quincy", "verify_quincala", "verify_quadominos")
+MODULES = ("shuffle", "verify_lines", "verify_evidence", *_DEALS, "verify_time", "verify_record")
 """Of `sample_players/javascript`."""
 _BUNDLE = """const verifier = (() => {{
 {stand_ins}
@@ -41,14 +42,15 @@ def verifier_script() -> str:
 
 @cache
 def verifying_script() -> str:
-    """Return the script of a page that verifies a record once its reader asks for it."""
-    return verifier_script() + _template("verify.js")
+    """Return the script of a page that verifies a record, and deals it again, once its reader asks for it."""
+    return verifier_script() + _template("verifier/deal.js") + _template("verify.js")
 
 
 @cache
 def verifying_page() -> str:
     """Return the page that verifies the record which the link to it names."""
-    return page("verify", None, styles=("contest",), library=verifier_script(), may_ask=True, record="FILE")
+    library = verifier_script() + _template("verifier/deal.js")
+    return page("verify", None, styles=("contest",), library=library, may_ask=True, record="FILE")
 
 
 def verifying_link(record: str, head: str) -> str:

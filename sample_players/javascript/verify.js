@@ -7,18 +7,21 @@ const { join } = require("node:path");
 const { parseArgs } = require("node:util");
 const { Finding, isHash, verifyRecord } = require("./verify_record.js");
 
-const HELP = `usage: node verify.js [--key KEY] [--head HASH]... [--heads FILE]... [--unsealed] PATH...
+const HELP = `usage: node verify.js [--key KEY] [--head HASH]... [--heads FILE]... [--seed SEED] [--deal] [--unsealed] PATH...
 
 Verifies records (.jsonl) and folders of them: form, numbers and chain of the lines; the seal; what a redacted record
 shows, and its lines against those of the whole record, if that is given, too; all arithmetic on time; the bytes of every
-foul; the commitment, the nonces and the lot; and for the Q game every tile that was dealt and drawn, and every view. It
-does not know the rules of the games, who won, how a tournament is paired, the bytes of another wire than the referee's
-own, and what records of one process tell of one another: \`referee audit\` does.
+foul; the commitment, the nonces and the lot; every tile that was dealt and drawn in Q, Quincy and Quad-Ominos, and how
+Quincala Mixing was set up; in Q and Quad-Ominos every view, elsewhere those before the first move. It does not know the
+rules of the games, who won, how a tournament is paired, the bytes of another wire than the referee's own, and what
+records of one process tell of one another: \`referee audit\` does.
 
   --key KEY     public key that must have sealed them: 64 hex digits, or a file that holds
                 them, or the key in PEM
   --head HASH   hash that a player was sent, to be found in one of them; may be given more than once
   --heads FILE  heads that were published while records were written: each must be the hash of its line
+  --seed SEED   64 hex digits: the seed that \`end\` told the player whose redacted record it is
+  --deal        deal again: print hands and pile as seed and nonces give them, and what seats were shown of them
   --unsealed    take records without a seal, those of unfinished matches
   --help        this text
 
@@ -67,10 +70,25 @@ function keyIn(text) { // of a file: 64 hex digits, or PEM
   return key.export({ format: "der", type: "spki" }).subarray(-32).toString("hex");
 }
 
+function tellDeal({ why, deals, shown }, { names }) {
+  if (why) console.log(`not dealt again: ${why}`);
+  deals.forEach(({ hands, table, pile }, i) => {
+    console.log(`deal ${i + 1}`);
+    hands.forEach((hand, seat) => hand.length && console.log(`  seat ${seat} ${names[seat]}: ${hand.join(" ")}`));
+    if (table.length) console.log(`  table: ${table.join(" ")}`);
+    if (pile.length) console.log(`  pile: ${pile.join(" ")}`);
+  });
+  for (const { line, seat, what, dealt, told, isSame } of shown) {
+    const record = isSame ? "so says the record" : `THE RECORD SAYS ${told ?? "SOMETHING ELSE"}`;
+    console.log(`  line ${line}, ${what} of seat ${seat}: ${dealt.join(" ")}; ${record}`);
+  }
+}
+
 async function main(args) {
   const options = {
     ...Object.fromEntries(["key", "head", "heads"].map((name) => [name, { type: "string", multiple: true, default: [] }])),
-    ...Object.fromEntries(["unsealed", "help"].map((name) => [name, { type: "boolean" }])),
+    ...Object.fromEntries(["deal", "unsealed", "help"].map((name) => [name, { type: "boolean" }])),
+    seed: { type: "string" },
   };
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   if (values.help || !positionals.length) {
@@ -79,14 +97,17 @@ async function main(args) {
   }
   const keys = values.key.map((key) => (isHash(key) ? key : keyIn(readFileSync(key, "utf8"))));
   const paths = positionals.flatMap(filesIn);
-  const how = { keys, takesUnsealed: values.unsealed, isSignature };
+  const { seed = null } = values;
+  if (seed !== null && !isHash(seed)) throw new Error("a seed is 64 hex digits");
+  const how = { keys, takesUnsealed: values.unsealed, isSignature, seed };
   const records = [];
   for (const path of paths) records.push({ ...await verifyRecord(readFileSync(path), how), path });
   compare(records);
   for (const path of values.heads) comparePublished(records, readFileSync(path, "utf8"));
   const hashes = new Set(records.flatMap(({ lines }) => lines.map(({ hash }) => hash)));
   const missing = values.head.filter((head) => !hashes.has(head));
-  for (const { path, findings, story } of records) {
+  for (const { path, findings, story, deal, setup } of records) {
+    if (values.deal && deal) tellDeal(deal, setup);
     if (!findings.length) console.log(`${path} holds: ${story}`);
     for (const { line, message } of findings) console.log(`${path}${line ? `, line ${line}` : ""}: ${message}`);
   }

@@ -1,4 +1,4 @@
-// The tiles of Q, as docs/reference/record-checks.md, "Tiles of Q", says; every view can be made of them.
+// The tiles of Q, as docs/reference/record-tiles.md, "Tiles of Q", says; every view can be made of them.
 "use strict";
 const { Tiles, isSame } = require("./verify_tiles.js");
 const { deal } = require("./shuffle.js");

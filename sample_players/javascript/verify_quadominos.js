@@ -1,4 +1,4 @@
-// The tiles of Quad-Ominos, as docs/reference/record-checks.md, "Tiles of Quad-Ominos", says. Nobody is told what is drawn
+// The tiles of Quad-Ominos, as docs/reference/record-tiles.md, "Tiles of Quad-Ominos", says. Nobody is told what is drawn
 // but by views: so every view is made again, up to what its seat is asked for, which follows from the rules alone.
 "use strict";
 const { Finding } = require("./verify_lines.js");
@@ -102,7 +102,7 @@ class QuadTiles extends Tiles {
       this.hands[seat].push(...drawn);
       this.drew[seat] += tiles;
       this.lost[seat] += lost;
-      this.shown.push({ line: this.line, seat, what: "draws", dealt: drawn, told: null, isSame: true });
+      this.show(this.line, seat, "draws", drawn, `${tiles} tiles`, true);
     } else if (event === "skipped") {
       this.order = [...this.order.slice(1), seat];
       this.skipped[seat]++;

@@ -1,5 +1,5 @@
-// The towers of Quincala Mixing, which has no chance: they are set up as protocol/SPEC.md says, "Quincala Mixing", and the
-// views before the first move show that.
+// The towers of Quincala Mixing, as docs/reference/record-tiles.md says, "Towers of Quincala Mixing": it has no chance, and
+// the views before the first move show how they were set up.
 "use strict";
 const { Tiles } = require("./verify_tiles.js");
 

@@ -1,4 +1,4 @@
-// The dominoes of Quincy, as docs/reference/record-checks.md, "Dominoes of Quincy", says. Everything that is handed out is
+// The dominoes of Quincy, as docs/reference/record-tiles.md, "Dominoes of Quincy", says. Everything that is handed out is
 // told, so of the views only those before the first move are made.
 "use strict";
 const { Tiles, isSame } = require("./verify_tiles.js");

@@ -1,5 +1,5 @@
 // Verifies one record, of a match or a tournament, from the documents alone: logs/README.md, docs/reference/record-lines.md,
-// docs/reference/record-checks.md and protocol/SPEC.md. It reads no file and judges no signature: whoever calls it does.
+// record-checks.md and record-tiles.md beside it, and protocol/SPEC.md. It reads no file and judges no signature: whoever calls it does.
 "use strict";
 const { commitment, nonceCommitment, derive, shuffleKey, shuffled } = require("./shuffle.js");
 const { Finding, attempt, hiddenPlaces, readChain } = require("./verify_lines.js");
@@ -162,12 +162,14 @@ const DEALT = { // game -> its tiles, from the deal on
   q: QTiles.dealt, quincy: QuincyTiles.dealt, quincala: QuincalaTiles.setUp, quadominos: QuadTiles.dealt,
 };
 
-function whyNotDealt({ setup, isRedacted, lines }) { // nothing if it can be dealt again
+const SEED_HIDDEN = "the seed is hidden here: `end` told it to the player, who can give it";
+
+function whyNotDealt({ setup, isRedacted }, seed) { // nothing if it can be dealt again
   if (setup.position !== null) return "it began from a given position: nothing was dealt";
   if (!DEALT[setup.game]) return `how ${setup.game} is dealt is not known here`;
-  if (setup.game === "quincala" || seedIn(lines) !== null) return "";
+  if (setup.game === "quincala" || seed !== null) return "";
   if (!isRedacted) return "the match was not finished: its seed is still secret";
-  if (setup.reveals_seed === "always") return "the seed is hidden here: `end` told it to the player, who can give it";
+  if (setup.reveals_seed === "always") return SEED_HIDDEN;
   const when = setup.reveals_seed === "never" ? "no player is told its seed" : "only the match that is played last told its players the seed";
   return `its deal is played from every seat, so ${when}; the organiser's whole record has it`;
 }
@@ -206,7 +208,9 @@ function verifyMatch(record, isSealed, seed) { // -> what it is, in words
     check(() => checkDialect(lines[0].fields, steps));
   }
   const key = check(() => checkChance(record, steps, seed));
-  record.deal = { why: key ? "" : whyNotDealt(record), key, deals: [], shown: [] };
+  const nonces = lines.find(({ fields }) => fields.kind === "result")?.fields.nonces ?? [];
+  const why = whyNotDealt(record, seedIn(lines) ?? seed);
+  record.deal = { why, isSeedAsked: why === SEED_HIDDEN, seed: seedIn(lines) ?? seed, nonces, key, deals: [], shown: [] };
   const views = check(() => checkTiles(record, steps, key));
   record.checked.push(...(key ? ["shuffle"] : []), ...(views ? [`tiles in ${views} views`] : []));
   if (record.isRedacted) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden`;

@@ -1,5 +1,4 @@
-// Deals a match again and follows its tiles as docs/reference/record-checks.md, "Tiles", says: what they have in common in
-// all games. It takes the players' word for their moves, and the record's for what they score: it knows no rules.
+// Follows the tiles of a match as docs/reference/record-tiles.md says, "In all games": what they have in common. It takes the players' word for their moves, and the record's for what they score: it knows no rules.
 "use strict";
 const { Finding, hex, packed } = require("./verify_lines.js");
 
@@ -15,10 +14,14 @@ class Tiles { // a game's own class says how its tiles are dealt, played, handed
     this.arriving = null; // { seat, tiles }: taken, and not yet confirmed; or the last play's
     this.views = 0; // how many were made again
     this.deals = []; // as they were made: { hands, table, pile }
-    this.shown = []; // what seats were shown of that: { line, seat, what, dealt, told, isSame }; told as far as it stands there
+    this.shown = []; // what seats were shown of that: { deal, line, seat, what, dealt, told, isSame }
   }
   keep(table = []) {
     this.deals.push({ hands: this.hands.map((hand) => [...hand]), table, pile: [...this.pile] });
+  }
+
+  show(line, seat, what, dealt, told, isSame) { // told: null if the record has its hash alone
+    this.shown.push({ deal: this.deals.length, line, seat, what, dealt, told, isSame });
   }
 
   take(line, { event, commands }, entries) {
@@ -66,8 +69,7 @@ class Tiles { // a game's own class says how its tiles are dealt, played, handed
     const isMine = this.arriving?.seat === seat && !this.arriving.isNull;
     const due = isMine ? this.arriving.tiles : null;
     const same = isSame(draws, due);
-    const shown = { line, seat, what: "draws", dealt: due ?? [], told: words(draws), isSame: same };
-    if (due || !same) this.shown.push(shown);
+    if (due || !same) this.show(line, seat, "draws", due ?? [], words(draws), same);
     if (!same) throw new Finding(line, `seat ${seat} was handed ${words(draws)}, but the shuffle gives it ${words(due)}`);
   }
   checkView(line, { command, seat, view }, told) { // against the digest, and against the view where that is shown, too
@@ -75,9 +77,9 @@ class Tiles { // a game's own class says how its tiles are dealt, played, handed
     if (!made.length) return;
     this.views++;
     const same = made.some((each) => hex(packed(each)) === view);
-    const { hand = [] } = made[0];
-    const shown = { line, seat, what: "view", dealt: hand, told: told?.hand && words(told.hand), isSame: same };
-    if (command === "start-seat" || !same) this.shown.push(shown);
+    const hand = [...(made[0].hand ?? this.deals[0].table)];
+    const isFirst = !this.shown.some(({ what, deal, seat: whose }) => what === "view" && deal === this.deals.length && whose === seat);
+    if (isFirst || !same) this.show(line, seat, "view", hand, told?.hand ? words(told.hand) : null, same);
     if (same) return;
     const hands = told?.hand && !isSame(told.hand, hand) ? `: its hand there is ${words(told.hand)}, but the shuffle gives it ${words(hand)}` : "";
     throw new Finding(line, `the view of seat ${seat} in ${command} does not follow from shuffle and moves${hands}`);

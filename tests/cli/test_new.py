@@ -17,11 +17,13 @@ from referee.launch import read_folder
 
 from .calling import referee
 
+GAMES = ("q", "quadominos", "quincala", "quincy")
 ROOT = Path(sample_players.__file__).parent
 LEFT_OUT = {
     "javascript": {
         *("check_shuffle.js", "shuffle.js"),
-        *("verify.js", "verify_evidence.js", "verify_lines.js", "verify_q.js", "verify_record.js", "verify_time.js"),
+        "verify.js",
+        *(f"verify_{part}.js" for part in ("evidence", "lines", "record", "tiles", "time", *GAMES)),
     }
 }
 """What stands in a sample's folder and is no part of it."""

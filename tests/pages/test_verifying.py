@@ -11,14 +11,15 @@ from random import Random
 import pytest
 
 from referee.pages.replay_frames import fold_record
-from referee.pages.replay_page import replay_page
+from referee.pages.replay_page import replay_page, with_record
 from referee.pages.report_files import make_replay
 from referee.pages.verifying import PAGE, verifier_script, verifying_page
 from referee.plugins import load
 from referee.record.reader import read_record
 
-from ..record.forging import WAYS
+from ..record.forging import WAYS, lines_of, sealed
 from ..record.records import SEALER, record_of
+from ..sample_players.test_deals import GAMES, played, with_draws
 from ..sample_players.verifying import NODE, VERIFIER
 from .browser import Page
 from .matches import ordinary
@@ -98,7 +99,41 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     record.write_bytes(whole)
     line = whole[:at].count(b"\n") + 2
     assert told(browser)["does not hold"].startswith(f"line {line}: it does not hold the hash of the line before it")
+    browser.visit(address)
+    browser.run("document.getElementById('deal-again').click()")
+    assert dealt(browser).startswith("Equal: ")
+    assert told(browser)["head"] == f"{head}: the one that the page of the match names"
     assert browser.complaints() == []
+
+
+def dealt(page: Page) -> str:
+    """Wait until a match was dealt again, and return what is said of that."""
+    page.wait_until("document.querySelector('#dealt p')")
+    return page.text("#dealt p")
+
+
+@pytest.mark.forges
+def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Path) -> None:
+    """By a button, in every game, without a server; what was changed is named, whatever the seal says."""
+    game_of = load().game
+    for game in GAMES:
+        record = played(game).write(tmp_path / f"{game}.jsonl")
+        page = replay_page(fold_record(read_record(record), game_of))
+        (tmp_path / f"{game}.html").write_text(with_record(page, record.read_text()), encoding="utf-8")
+        browser.open(tmp_path / f"{game}.html")
+        browser.click("deal")
+        assert dealt(browser).startswith("Equal: ")
+        rows = browser.texts(".dealt td:nth-child(3)")
+        assert rows[:2] == ["the same, in line 6, by its digest"] * 2
+        assert {row.partition(",")[0] for row in rows} == {"the same"}
+        assert browser.complaints() == []
+    lie = sealed(with_draws(lines_of((tmp_path / "quincy.jsonl").read_bytes())))
+    page = replay_page(fold_record(read_record(tmp_path / "quincy.jsonl"), game_of))
+    (tmp_path / "lie.html").write_text(with_record(page, lie.decode()), encoding="utf-8")
+    browser.open(tmp_path / "lie.html")
+    browser.click("deal")
+    assert "was handed 0,9, but the shuffle gives it" in dealt(browser)
+    assert any(row.startswith("ANOTHER ONE, in line 7: 0,9") for row in browser.texts(".dealt td:nth-child(3)"))
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from random import Random
+from typing import Any
 
 from msgspec.structs import replace
 
 from referee import chance
-from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import ImpossibleEvent, Match
@@ -18,6 +18,7 @@ from referee.testing import Choose, ScriptedSeat
 
 from ..driving import random_chooser, with_frame
 from ..match.folding import PASS
+from ..record.forging import REGISTRY
 from ..record.records import Story, standstills_of
 from ..time_controls import time_control
 
@@ -25,16 +26,19 @@ MARGIN_MS = 250.0
 OTHER_NONCE = "ff" * 16
 """Nobody has committed to it."""
 MOST_TURNS = 16
-"""Afterwards all pass."""
+"""Of Q; afterwards all pass."""
+SEATS = {"q": (2, 3, 4), "quincy": (2, 4), "quincala": (2,), "quadominos": (2, 3, 4, 5)}
+"""By game."""
+OPTIONS: dict[str, dict[str, Any]] = {"quadominos": {"rounds": 2}, "quincala": {"max_turns": 6}}
 
 
-def random_setup(source: Random, seed: bytes) -> MatchSetup:
+def random_setup(source: Random, seed: bytes, game: str) -> MatchSetup:
     """Return a setup with any time control, whole milliseconds or not."""
-    seats = source.randint(2, 4)
     return MatchSetup(
         match="m",
-        game="q",
-        names=chance.seated(seed, tuple("abcd"[:seats])),
+        game=game,
+        options=OPTIONS.get(game, {}),
+        names=chance.seated(seed, tuple("abcde"[: source.choice(SEATS[game])])),
         lot=True,
         time=time_control(
             per_move_ms=source.choice([1000.0, 777.777, 250.0625]),
@@ -50,11 +54,11 @@ def random_setup(source: Random, seed: bytes) -> MatchSetup:
     )
 
 
-def random_match(number: int) -> Story:
+def random_match(number: int, game: str = "q") -> Story:
     """Return a match that this number stands for."""
     source = Random(number)
     seed = source.randbytes(32)
-    match = Match(QGame(), random_setup(source, seed), seed)
+    match = Match(REGISTRY.game(game), random_setup(source, seed, game), seed)
     return Story(match, tuple(_course(match, source)), is_fixed=False)
 
 
@@ -109,7 +113,7 @@ def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Com
     pick, name = random_chooser(match.game, source, match), match.setup.match
 
     def choose(view: object) -> object:
-        return pick(view) if match.turn < MOST_TURNS else PASS
+        return PASS if match.setup.game == "q" and match.turn >= MOST_TURNS else pick(view)
 
     seats = [RandomSeat(choose, source, name) for _ in match.setup.names]
     now_ms = 0.0

@@ -10,6 +10,8 @@ from pathlib import Path
 from ...errors import BadRequest
 from ...files.below import files_below
 from ...pages.contest_page import contest_page
+from ...pages.replay_page import with_record
+from ...pages.report_files import REPLAYS
 from ...site.cards import ContestCard
 from ...site.published import HEADS, find_published
 from .contest_file import Contest
@@ -46,7 +48,11 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
             archive.writestr("index.html", page)
             archive.writestr("key.pem", public_key)
             for name, path in files:
-                archive.write(path, name)
+                record = path.parents[1] / f"{path.stem}.jsonl"
+                if path.parent.name == REPLAYS and record.is_file():  # a page that was opened as a file can't read it
+                    archive.writestr(name, with_record(path.read_text("utf-8"), record.read_text("utf-8")))
+                else:
+                    archive.write(path, name)
             return len(archive.namelist())
     except OSError as error:
         raise NoArchive(f"can't write {target}: {error.strerror}") from None

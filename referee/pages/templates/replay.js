@@ -315,6 +315,14 @@
 
   // --- beginning
 
+  // Without a server, the page that verifies can't read the record: the link to it brings along the one that this page holds.
+  const bring = ({ currentTarget: link }) => {
+    const bytes = new TextEncoder().encode(JSON.parse(byId("record-text").textContent));
+    const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    const [, named, asked] = /^([^&]*)(&deal)?$/.exec(link.getAttribute("href"));
+    link.href = `${named.split("=").slice(0, 2).join("=")}=${text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}${asked ?? ""}`;
+  };
+
   // What an address ends in names a turn, as in #turn-7: the last frame of that turn.
   const linked = () => {
     const named = /^#turn-(\d{1,9})$/.exec(location.hash);
@@ -330,6 +338,7 @@
     byId("seen").hidden = !data.lines.some((line) => line.startsWith("<g data-hand="));
     data.names.forEach((name, seat) => byId("eyes").append(new Option(name, String(seat))));
     byId("eyes").addEventListener("change", () => show(index));
+    if (byId("record-text")) for (const link of document.querySelectorAll("a.verifies")) link.addEventListener("click", bring);
     onClick("first", () => step(0));
     onClick("back", () => step(index - 1));
     onClick("play", toggle);

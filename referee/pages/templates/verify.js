@@ -1,11 +1,14 @@
-// Verifies a record in the browser: the one that its page was made from, or a file that the reader chooses. The page
-// of a match that stands alone names its record in its data; else the link that leads here names it, and its head.
+// Verifies a record in the browser, and deals it again: the one that its page was made from, or a file that the reader
+// chooses. The page of a match that stands alone holds its record; else the link that leads here names it, and its head, and
+// may bring it along.
 "use strict";
 (() => {
-  const [, name, head] = location.hash.match(/^#([\w.-]+\.jsonl)=([0-9a-f]{64})$/) ?? [];
+  const [, name, head, brought, isDealAsked] = location.hash.match(/^#([\w.-]+\.jsonl)=([0-9a-f]{64})(?:=([\w-]+))?(&deal)?$/) ?? [];
   const record = JSON.parse(document.getElementById("data").textContent)?.record ?? { name, head, address: name && `../${name}` };
   const byId = (id) => document.getElementById(id);
   const line = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  const held = byId("record-text")?.textContent;
+  let opened = null; // the bytes that were verified last
 
   const unjudged = () => {
     if (!globalThis.isSecureContext) return "NOT JUDGED: browsers judge signatures only on pages that come over https";
@@ -25,27 +28,44 @@
   };
   const verify = async (name, read) => {
     byId("verified").replaceChildren(line("p", `${name} is being verified…`));
+    byId("dealt").replaceChildren();
+    byId("seed-asked").hidden = true;
     try {
+      opened = new Uint8Array(await read());
       const isSignature = await verifier.findSignatures();
-      const found = await verifier.verifyRecord(new Uint8Array(await read()), { isSignature });
+      const found = await verifier.verifyRecord(opened, { isSignature });
       const list = line("dl", "");
       list.className = "facts";
       for (const [label, text] of rowsOf(found, isSignature !== null)) list.append(line("dt", label), line("dd", text));
       byId("verified").replaceChildren(line("p", `${name}, by your browser:`), list);
+      byId("deal").hidden = false;
     } catch (error) {
       byId("verified").replaceChildren(line("p", `${name} can't be read: ${error.message}. Choose its file instead.`));
     }
   };
-  const fetched = async () => {
+  const deal = async () => {
+    if (!opened) await verify(record.name, read);
+    if (!opened) return;
+    const seed = byId("seed").value.trim() || null;
+    const found = await verifier.verifyRecord(opened, { takesUnsealed: true, seed });
+    byId("seed-asked").hidden = !(seed || found.deal?.isSeedAsked);
+    byId("dealt").replaceChildren(...dealAgain(found));
+  };
+  const read = async () => {
+    if (held) return new TextEncoder().encode(JSON.parse(held));
+    if (brought) return Uint8Array.from(atob(brought.replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
     const answer = await fetch(record.address, { cache: "no-store" });
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return answer.arrayBuffer();
   };
   if (name) byId("asked")?.append(Object.assign(line("a", name), { href: name.replace(/jsonl$/, "html") }));
   // A page that was opened as a file may read no other one by itself.
-  byId("verify").hidden = !(record.address && location.protocol.startsWith("http"));
-  byId("verify").addEventListener("click", () => verify(record.name, fetched));
-  if (!byId("verify").hidden) byId("verify").click();
+  const isThere = Boolean(held || brought || (record.address && location.protocol.startsWith("http")));
+  byId("verify").hidden = byId("deal").hidden = !isThere;
+  byId("verify").addEventListener("click", () => verify(record.name, read));
+  byId("deal").addEventListener("click", deal);
+  byId("seed").addEventListener("change", deal);
+  if (isThere && name) (isDealAsked ? deal : () => verify(record.name, read))();
   byId("verify-file").addEventListener("change", ({ target: { files } }) => {
     if (files.length) verify(files[0].name, () => files[0].arrayBuffer());
   });

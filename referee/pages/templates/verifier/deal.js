@@ -1,0 +1,55 @@
+// Shows the deal of a match, made again of the seed and the nonces of its record, beside what the record says of it.
+"use strict";
+const dealAgain = (() => {
+  const printable = (text) => text.replace(/\p{C}/gu, "�");
+  const element = (tag, text = "", ...children) => {
+    const made = Object.assign(document.createElement(tag), { textContent: text });
+    made.append(...children);
+    return made;
+  };
+  const table = (caption, head, rows) => {
+    const line = (tag, cells) => element("tr", "", ...cells.map((text) => element(tag, text)));
+    const made = element("table", "", element("caption", caption), element("thead", "", line("th", head)));
+    made.append(element("tbody", "", ...rows.map((cells) => line("td", cells))));
+    const wide = element("div", "", made);
+    Object.assign(wide, { className: "wide dealt", tabIndex: 0 });
+    return wide;
+  };
+  const spelled = (tiles) => tiles.join("  ") || "none";
+  const record = ({ isSame, told, line }) => {
+    if (isSame) return `the same, in line ${line}${told === null ? ", by its digest" : ""}`;
+    return `ANOTHER ONE, in line ${line}${told === null ? ", by its digest" : `: ${told}`}`;
+  };
+
+  const dealOf = ({ hands, table: laid, pile }, number, names, shown) => {
+    const mine = shown.filter(({ deal }) => deal === number);
+    const viewOf = (seat) => mine.find((row) => row.what === "view" && row.seat === seat);
+    const handOf = (seat) => [`${seat} ${names[seat]}`, spelled(hands[seat]), viewOf(seat) ? record(viewOf(seat)) : "not shown"];
+    const draws = mine.filter(({ what, isSame }) => what === "draws" || !isSame);
+    const drawn = draws.map((row) => [`${row.seat} ${names[row.seat]}`, spelled(row.dealt), record(row)]);
+    const parts = [table(`Hands of deal ${number}`, ["seat", "dealt again", "in the record"], names.map((_, seat) => handOf(seat)))];
+    if (laid.length) parts.push(element("p", `On the table: ${spelled(laid)}`));
+    if (drawn.length) parts.push(table(`Drawn in deal ${number}`, ["seat", "from the pile", "in the record"], drawn));
+    if (pile.length) {
+      const whole = element("details", "", element("summary", `The pile behind the hands, ${pile.length}, the next one first`));
+      whole.append(element("p", spelled(pile)));
+      parts.push(whole);
+    }
+    return parts;
+  };
+
+  // From what `verifyRecord` gives to elements.
+  return ({ deal, setup, findings }) => {
+    const first = findings.map(({ line, message }) => `${line ? `line ${line}: ` : ""}${message}`)[0];
+    if (!deal) return [element("p", first ? `Not dealt again, for the record does not hold: ${first}` : "It is no record of a match.")];
+    if (deal.why) return [element("p", `Not dealt again: ${deal.why}.`)];
+    if (!deal.deals.length) return [element("p", `Not dealt again: ${first}`)];
+    const isEqual = !deal.shown.some(({ isSame }) => !isSame) && !first;
+    const verdict = isEqual ? "Equal: all that the record says of tiles is what seed and nonces give." : `The first difference: ${first}`;
+    const nonces = deal.nonces.map((nonce) => nonce ?? "none").join(", ");
+    const from = deal.key ? `From the seed ${deal.seed} and the nonces ${nonces} follows the key ${deal.key}` : "This game has no chance: it is set up by its rules";
+    const names = setup.names.map(printable);
+    const deals = deal.deals.flatMap((each, i) => dealOf(each, i + 1, names, deal.shown));
+    return [element("p", "", element("b", verdict)), Object.assign(element("p", from), { className: "faint" }), ...deals];
+  };
+})();
