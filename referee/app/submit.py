@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..files.tree import MIB
 from ..launch import no_folder
-from ..record.explain import ExplainedFoul, Explanation, Heard, KnownResult, Said
-from ..record.printed import Printed
+from ..record.explain import Explanation
 from ..submissions.archive import pack, unpack
 from ..submissions.client import ServiceError, SubmissionsClient, find_service, find_token
 from ..submissions.folder import gather, write
@@ -32,22 +30,6 @@ _PENDING = (VersionState.WAITING, VersionState.CHECKING)
 
 class NotHandedIn(RefereeError):
     """A program that does not pass the check of its author's own machine."""
-
-
-class _ExplanationForm(Struct):
-    """What is read of an explanation that came over the network, besides its parts."""
-
-    match: str
-    game: str
-    names: list[str]
-    seat: int
-    result: KnownResult
-    verdict: ExplainedFoul | None
-    printed: Printed | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.seat < len(self.names) == len(self.result.scores):
-            raise ValueError("a seat that there is not")
 
 
 def open_service(url: str, token_file: Path | None, ca: Path | None) -> SubmissionsClient:
@@ -209,12 +191,9 @@ def explanation_in(answer: dict[str, Any]) -> Explanation:
         ServiceError: it is none.
     """
     try:
-        head = msgspec.convert(answer, _ExplanationForm)
-        parts = [_part(part) for part in answer["conversation"]]
-    except (ValueError, LookupError, TypeError):
-        raise ServiceError("the answer explains no match; is --to right?") from None
-    return Explanation(**msgspec.structs.asdict(head), conversation=parts)
-
-
-def _part(plain: Any) -> Said | Heard:
-    return msgspec.convert(plain, Heard) if "event" in plain else msgspec.convert(plain, Said)
+        found = msgspec.convert(answer, Explanation)
+    except msgspec.ValidationError:
+        found = None
+    if found is None or not 0 <= found.seat < len(found.names) == len(found.result.scores):
+        raise ServiceError("the answer explains no match; is --to right?")
+    return found

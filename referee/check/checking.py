@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,7 +12,7 @@ from ..launch import Confinement, Launch, PlayerKind, no_folder, parse_player
 from ..plugins import Registry
 from ..text import near, nearest
 from .context import CheckContext, CheckRequest
-from .findings import Finding, StepVerdict
+from .findings import CheckReport, Finding, StepVerdict
 from .step import CheckStep
 from .steps import all_steps, walk
 
@@ -54,11 +53,17 @@ def run_check(
     return findings
 
 
-def report(player: str, findings: Sequence[Finding]) -> dict[str, Any]:
-    """Return what a check found, as one object of JSON."""
+def report(player: str, findings: Sequence[Finding]) -> CheckReport:
+    """Return what a check found."""
     counts = Counter(finding.verdict for finding in findings)
-    numbers = {str(verdict): counts[verdict] for verdict in StepVerdict}
-    return {"player": player, "passes": not counts[StepVerdict.FAILED], **numbers, "steps": list(findings)}
+    return CheckReport(
+        player=player,
+        passes=not counts[StepVerdict.FAILED],
+        ok=counts[StepVerdict.OK],
+        failed=counts[StepVerdict.FAILED],
+        skipped=counts[StepVerdict.SKIPPED],
+        steps=findings,
+    )
 
 
 def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:

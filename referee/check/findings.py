@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -67,6 +68,19 @@ class Finding(Struct, frozen=True, kw_only=True):
     note: str = ""
     """Of a step that went well, what was measured; of a skipped one, why."""
     trouble: Trouble | None = None
+
+
+class CheckReport(Struct, frozen=True, kw_only=True):
+    """What a check found."""
+
+    player: str
+    """How it was given."""
+    passes: bool
+    ok: int
+    """Steps, by how they went."""
+    failed: int
+    skipped: int
+    steps: Sequence[Finding]
 
 
 class Skipped(Exception):

@@ -29,7 +29,7 @@ _NO_JSON = (_OVERSIZE, "not-msgpack")
 _ANSWERS = ("ready-received", "nonce-received", "move-received", "ack-received")
 
 
-class Said(Struct, kw_only=True):
+class Said(Struct, kw_only=True, tag_field="is", tag="said"):
     """Something the referee sent to the seat."""
 
     line: int
@@ -41,7 +41,7 @@ class Said(Struct, kw_only=True):
     """Its fields; of a view, the view itself."""
 
 
-class Heard(Struct, kw_only=True):
+class Heard(Struct, kw_only=True, tag_field="is", tag="heard"):
     """Something the seat did, with the time it took."""
 
     line: int

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from .. import __version__
+from ..check.findings import CheckReport, Finding
 from ..games.schema import schema_of
 from ..net.http_messages import JSON
+from ..record.explain import Explanation
+from ..record.published_heads import PublishedHead
 from ..submissions.matches import Own
 from ..submissions.store import HandedInVersion
 from .cards import ContestCard
@@ -35,8 +38,8 @@ from .signing_up import NewAuthor, SignUpRequest
 
 PATH = "/api/openapi.json"
 _SCHEMAS = "#/components/schemas/"
-_AUTHOR, _ORGANISER = "author", "organiser"
-_EVENTS, _LINES = "text/event-stream", "application/x-ndjson"
+_AUTHOR, _ORGANISER, _REFUSED = "author", "organiser", "refused"
+_EVENTS, _LINES, _PEM = "text/event-stream", "application/x-ndjson", "application/x-pem-file"
 
 
 class Versions(Struct, frozen=True, kw_only=True):
@@ -54,14 +57,43 @@ class OwnMatches(Struct, frozen=True, kw_only=True):
     matches: Sequence[Own]
 
 
+class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
+    """One version, with its check."""
+
+    plays: bool
+    """Whether it is the one that plays."""
+    report: CheckReport | None
+    """None: the check is not over, or was given up."""
+    steps: Sequence[Finding]
+    """Of a check that goes on, so far."""
+
+
+class RecordLine(Struct, frozen=True, kw_only=True):
+    """A line of a record; by its kind it has more, which the manual's page on the lines of records tells."""
+
+    n: int
+    """Number of the line, from 0."""
+    prev: str
+    """Hash of the line before."""
+    kind: Literal["header", "step", "result", "seal"]
+
+
+class Refused(Struct, frozen=True, kw_only=True):
+    """Why there is no other answer."""
+
+    error: str
+    remedy: str
+    """What to do about it."""
+
+
 class _Operation(NamedTuple):
     """What is answered at a path."""
 
     method: str
     path: str
     summary: str
-    answer: Any = None
-    """Its type; None: it has no form that is described here."""
+    answer: Any
+    """Its type; of lines, that of each."""
     media_type: str = JSON
     role: str | None = None
     """Of whose token it takes; None: of nobody's."""
@@ -79,9 +111,13 @@ OPERATIONS = (
     _Operation("get", "/api/search", "Entrants, and matches that are over", Found, query={"q": "Words of their names"}),
     _Operation("post", "/api/sign-up", "Become an author, where the contest allows it", NewAuthor, asks=SignUpRequest),
     _Operation("get", "/api/tournaments/{tournament}", "What a tournament's report tells", TournamentReport),
-    _Operation("get", "/tournaments/{tournament}/heads", "The head of each line of its records", None, _LINES),
-    _Operation("get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", None, _LINES),
-    _Operation("get", "/key.pem", "The public key that verifies the records", None, "application/x-pem-file"),
+    _Operation(
+        "get", "/tournaments/{tournament}/heads", "The heads of its records, line by line", PublishedHead, _LINES
+    ),
+    _Operation(
+        "get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", RecordLine, _LINES
+    ),
+    _Operation("get", "/key.pem", "The public key that verifies the records", str, _PEM),
     _Operation("get", PRACTICE, "The author's practice matches", PracticeState, role=_AUTHOR),
     _Operation("post", PRACTICE, "Ask for one", PracticeState, role=_AUTHOR, asks=PracticeRequest),
     _Operation("get", QUEUE, "What waits: an author's own, or all", Queue, role="author or organiser"),
@@ -91,11 +127,11 @@ OPERATIONS = (
     _Operation("get", LOG, "What was done on the site", Log, role=_ORGANISER),
     _Operation("get", "/submissions", "The author's versions", Versions, role=_AUTHOR),
     _Operation("put", "/submissions", "Hand in an archive", HandedInVersion, role=_AUTHOR),
-    _Operation("get", "/submissions/{number}", "A version, with the report of its check", role=_AUTHOR),
+    _Operation("get", "/submissions/{number}", "A version, with the report of its check", CheckedVersion, role=_AUTHOR),
     _Operation("put", "/submissions/{number}/present", "Have this version play", Versions, role=_AUTHOR),
     _Operation("get", "/matches", "The author's matches that are over", OwnMatches, role=_AUTHOR),
-    _Operation("get", "/matches/{match}", "An explanation of the author's match", role=_AUTHOR),
-    _Operation("get", "/matches/{match}/record", "Its record", None, _LINES, role=_AUTHOR),
+    _Operation("get", "/matches/{match}", "An explanation of the author's match", Explanation, role=_AUTHOR),
+    _Operation("get", "/matches/{match}/record", "Its record", RecordLine, _LINES, role=_AUTHOR),
 )
 
 
@@ -103,8 +139,9 @@ OPERATIONS = (
 def openapi() -> bytes:
     """Return the description as JSON."""
     described = schema_of(
-        {f"{op.method} {op.path}": op.answer for op in OPERATIONS if op.answer is not None}
+        {f"{op.method} {op.path}": op.answer for op in OPERATIONS}
         | {f"asks {op.path}": op.asks for op in OPERATIONS if op.asks is not None}
+        | {_REFUSED: Refused}
     )
     paths: dict[str, dict[str, Any]] = {}
     for op in OPERATIONS:
@@ -131,10 +168,11 @@ def _described(op: _Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
             *({"name": name, "in": "query", "description": told, "schema": text} for name, told in op.query.items()),
         ],
         "responses": {
-            "default": {
+            "2XX": {
                 "description": op.summary,
-                "content": {op.media_type: {"schema": schemas.get(f"{op.method} {op.path}", {})}},
+                "content": {op.media_type: {"schema": schemas[f"{op.method} {op.path}"]}},
             },
+            "default": {"description": "Refused", "content": {JSON: {"schema": schemas[_REFUSED]}}},
         },
         **({"requestBody": {"content": {JSON: {"schema": schemas[f"asks {op.path}"]}}}} if op.asks else {}),
         **({"security": [{"token": []}], "description": f"For an {op.role}"} if op.role else {}),

@@ -12,6 +12,7 @@ from typing import Any
 import rich_click as click
 from click import get_current_context
 from click.core import ParameterSource
+from msgspec import structs
 from rich.padding import Padding
 from rich.table import Column
 from rich.table import Table as RichTable
@@ -121,7 +122,8 @@ def check(
         command = (*PROGRAM, "compare", *_limits(running), "--time", f"{move_s:g}", "--start-time", f"{start_s:g}")
         found = list(_strengths(Trial(command=command, player=player, logs=logs), games, is_quiet=as_json))
     if as_json:
-        print_json(report(called or player, findings) | ({} if found is None else {"strength": found}))
+        told = structs.asdict(report(called or player, findings))
+        print_json(told | ({} if found is None else {"strength": found}))
     sys.exit(FAILED if _failed(findings) else FINE)
 
 
