@@ -14,6 +14,7 @@ import msgspec
 from ..pairing.base import Pairing
 from ..text import printable
 from ..tournament.standings import Standing
+from .causes import placeless, short_cause
 from .encounters import superiority
 from .summary import Summary
 
@@ -129,11 +130,37 @@ def everything(summary: Summary) -> dict[str, Any]:
         "disqualified": sorted(tournament.disqualified),
         "versions": [msgspec.to_builtins(version) for versions in history.versions.values() for version in versions],
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
+        "progress": [
+            {"round": round_, "points": {entrant: float(points) for entrant, points in won.items()}}
+            for round_, won in summary.points_by_round.items()
+        ],
+        "courses": [msgspec.to_builtins(course) for course in summary.courses],
+        "fairness": msgspec.to_builtins(summary.fairness),
+        "fouls": list(_fouls(summary)),
+        "out": [
+            {"entrant": entrant, "state": summary.state_of(entrant), "why": short_cause(why)}
+            for entrant, why in summary.suspended.items()
+        ],
         "disregarded": history.disregarded,
         "hosts": msgspec.to_builtins(summary.hosts),
         "rulings": [{"at": line.at, **msgspec.to_builtins(line.ruling)} for line in summary.rulings.all],
         "entries": list(map(msgspec.to_builtins, history.entries)),
     }
+
+
+def _fouls(summary: Summary) -> Iterator[dict[str, Any]]:
+    """Yield the fouls that count, as pages tell them: none of a deal that is still to be played from other seats."""
+    for entry, foul in summary.fouls():
+        if entry.match not in summary.withheld:
+            yield {
+                "match": entry.match,
+                "entrant": entry.fixture.entrants[foul.seat],
+                "seat": foul.seat,
+                "cause": foul.cause,
+                "rule": foul.rule or foul.code,
+                "turn": foul.turn,
+                "detail": placeless(foul.detail),
+            }
 
 
 def _bye(pairing: Pairing, worth: Fraction) -> dict[str, Any]:

@@ -8,7 +8,8 @@ opponents, and what draws tell more, has the same share in all of them.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import exp, sqrt
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from ..pairing.base import PlayedPairing
 from ..tournament.points import Scoring, groups_of
@@ -22,7 +23,7 @@ _CLOSE = 1e-4
 """On the logistic scale; far less than a point of Elo."""
 
 
-class RatedAfter(NamedTuple):
+class RatedAfter(Struct, frozen=True):
     """What so many results said of an entrant."""
 
     encounters: int

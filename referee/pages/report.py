@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 from msgspec import Struct
 
-from ..record.fairness import Timing
 from ..text import printable
 from ..tournament.match_context import FoulEntry, MatchEntry
 from .causes import Causes, placeless
@@ -28,9 +27,6 @@ MAX_TITLED = 64
 """Entrants of a crosstable whose cells say more where a pointer rests on them; that doubles its size."""
 MAX_ROUNDS = 24
 """Columns of a table of rounds; with more, a screen is full of them."""
-
-MAX_CASES = 100
-"""Answers that were too late of which all is told; `referee fairness` tells of any number."""
 MAX_PLAIN = 1000
 """Fouls that are listed, and matches without the page's script: a season of more would double the page."""
 
@@ -81,24 +77,6 @@ class _Round(NamedTuple):
     points: Mapping[int, Fraction]
     """By entrant; those alone who played."""
     most: Fraction | int
-
-
-class _Fairness(NamedTuple):
-    """How time was kept in all matches."""
-
-    lag_ms: float
-    """The referee's longest."""
-    standstills: int
-    """Requests during which it stood still."""
-    standstill_ms: float
-    """The longest."""
-    close: int
-    late: int
-    """Expulsions for time."""
-    voided: int
-    """Verdicts on lateness that were not given."""
-    cases: Sequence[Timing]
-    """The first of these, and of those."""
 
 
 class _Fouls(NamedTuple):
@@ -152,7 +130,7 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("seats", "Results by seat", is_there=is_played)
     yield _Section("fouls", "Fouls", lambda summary: _fouls(summary, links), bool(summary.fouls_by_cause))
     yield _Section("time", "Time", is_there=any(time.answers for time in summary.times))
-    yield _Section("fairness", "Fairness in time", _fairness, bool(summary.match_summaries))
+    yield _Section("fairness", "Fairness in time", lambda _: summary.fairness, summary.fairness is not None)
     yield _Section("hosts", "Hosts", is_there=bool(summary.hosts))
     yield _Section("suspended", "Play no more", is_there=bool(summary.suspended))
     yield _Section("rulings", "Rulings", is_there=bool(summary.rulings.all))
@@ -162,22 +140,6 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("course", "Start and end", is_there=len(summary.runs) > 1)
     yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
     yield _Section("matches", "Matches", _matches, bool(history.entries))
-
-
-def _fairness(summary: Summary) -> _Fairness:
-    """Return how time was kept in all matches whose records are there, those that do not count, too."""
-    found = [match.fairness for match in summary.match_summaries.values()]
-    voided = [timing for match in found for timing in match.voided]
-    late = [timing for match in found for timing in match.late]
-    return _Fairness(
-        lag_ms=max(match.lag.most_ms for match in found),
-        standstills=sum(match.standstills for match in found),
-        standstill_ms=max(match.longest_standstill_ms for match in found),
-        close=sum(match.close for match in found),
-        late=len(late),
-        voided=len(voided),
-        cases=[*voided, *late][:MAX_CASES],
-    )
 
 
 def _subtitle(summary: Summary, titles: Titles) -> str:

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from protocol.limits import NAME_PATTERN
 
 from ..pairing.base import Pairing
+from ..record.fairness import FairnessTotals, fairness_totals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.history import History
 from ..tournament.machine import Tournament
@@ -108,6 +109,12 @@ class Summary:
     def hosts(self) -> list[HostLine]:
         """What the hosts of a cluster did, if some have played."""
         return host_lines(self.history.hosts, self.history.entries, self.match_summaries)
+
+    @cached_property
+    def fairness(self) -> FairnessTotals | None:
+        """How time was kept in all matches whose records are there, those that do not count, too; None: in no one."""
+        found = [match.fairness for match in self.match_summaries.values()]
+        return fairness_totals(found) if found else None
 
     @cached_property
     def pages(self) -> list[str]:

@@ -29,6 +29,10 @@ class TimeSpread(Struct, frozen=True, kw_only=True):
     most_ms: float
 
 
+MAX_CASES = 100
+"""Answers that were too late of which all is told of a whole tournament; `referee fairness` tells of any number."""
+
+
 class Timing(Struct, frozen=True, kw_only=True):
     """One request that was answered, or whose limit passed."""
 
@@ -107,6 +111,25 @@ class Fairness(Struct, frozen=True, kw_only=True):
     """By name."""
 
 
+class FairnessTotals(Struct, frozen=True, kw_only=True):
+    """How time was kept in all matches of a tournament."""
+
+    lag_ms: float
+    """The referee's longest."""
+    standstills: int
+    """Requests during which it stood still."""
+    standstill_ms: float
+    """The longest."""
+    close: int
+    """Answers in time that used nearly all of their limit."""
+    late: int
+    """Expulsions for time."""
+    voided: int
+    """Verdicts on lateness that were not given."""
+    cases: Sequence[Timing]
+    """The first of these, and of those."""
+
+
 def timings(record: Record) -> list[Timing]:
     """Return every request of a record that was answered or ran out, in the order in which that happened."""
     limits: dict[int, float] = {}
@@ -169,6 +192,21 @@ def fairness(found: Sequence[Timing], matches: int = 1) -> Fairness:
         voided=[timing for timing in found if timing.is_voided],
         players=list(_players(answers)),
         processes=list(_processes(found)),
+    )
+
+
+def fairness_totals(found: Sequence[Fairness]) -> FairnessTotals:
+    """Return the figures of several records together; there is one at least."""
+    voided = [timing for match in found for timing in match.voided]
+    late = [timing for match in found for timing in match.late]
+    return FairnessTotals(
+        lag_ms=max(match.lag.most_ms for match in found),
+        standstills=sum(match.standstills for match in found),
+        standstill_ms=max(match.longest_standstill_ms for match in found),
+        close=sum(match.close for match in found),
+        late=len(late),
+        voided=len(voided),
+        cases=[*voided, *late][:MAX_CASES],
     )
 
 

@@ -78,7 +78,7 @@ class RecordLine(Struct, frozen=True, kw_only=True):
     kind: Literal["header", "step", "result", "seal"]
 
 
-class Refused(Struct, frozen=True, kw_only=True):
+class ApiRefusal(Struct, frozen=True, kw_only=True):
     """Why there is no other answer."""
 
     error: str
@@ -141,7 +141,7 @@ def openapi() -> bytes:
     described = schema_of(
         {f"{op.method} {op.path}": op.answer for op in OPERATIONS}
         | {f"asks {op.path}": op.asks for op in OPERATIONS if op.asks is not None}
-        | {_REFUSED: Refused}
+        | {_REFUSED: ApiRefusal}
     )
     paths: dict[str, dict[str, Any]] = {}
     for op in OPERATIONS:

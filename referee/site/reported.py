@@ -8,6 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from ..pages.host_lines import HostLine
+from ..pages.match_summary import SeatTime
+from ..pages.rating_history import RatedAfter
+from ..record.fairness import FairnessTotals
+from ..tournament.crosstable import HeadToHead
+
 
 class ReportedEntrant(Struct, frozen=True, kw_only=True):
     """An entrant; others name it by its place in the list."""
@@ -58,6 +64,64 @@ class ReportedPair(Struct, frozen=True, kw_only=True):
     wins: int
     draws: int
     losses: int
+    los: float | None
+    """How likely it is, by wins and losses alone, that the entrant is the stronger; None: nobody has won."""
+
+
+class ReportedBye(Struct, frozen=True, kw_only=True):
+    """A bye."""
+
+    entrant: int
+    round: int
+    table: str
+    """`walkover` if the opponent withdrew, `late` for a round before the entrant joined."""
+    worth: float
+    """In points."""
+
+
+class ReportedChange(Struct, frozen=True, kw_only=True):
+    """Something that happened to an entrant."""
+
+    entrant: int
+    at: str
+    """Time of day, ISO 8601 in UTC."""
+
+
+class ReportedTime(SeatTime, frozen=True, kw_only=True):
+    """How long an entrant took for its moves."""
+
+    entrant: int
+
+
+class ReportedRound(Struct, frozen=True, kw_only=True):
+    """What a round brought."""
+
+    round: int
+    points: Mapping[int, float]
+    """By entrant."""
+
+
+class ReportedOut(Struct, frozen=True, kw_only=True):
+    """An entrant that plays no more."""
+
+    entrant: int
+    state: str
+    """`withdrawn`, `suspended` or `disqualified`."""
+    why: str
+    """In short."""
+
+
+class ToldFoul(Struct, frozen=True, kw_only=True):
+    """A foul that counts; of a deal that is still to be played from other seats, none is told."""
+
+    match: str
+    entrant: int
+    seat: int
+    cause: str
+    rule: str | None
+    """Id of the broken rule, or code of the broken protocol."""
+    turn: int
+    detail: str
 
 
 class ReportedFixture(Struct, frozen=True, kw_only=True):
@@ -136,11 +200,30 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     """`over` or `running`."""
     begun_at: Sequence[str]
     """When a referee began with it, or went on; ISO 8601 in UTC."""
+    left_at: Sequence[str]
+    """When it stopped, or was through."""
     played: int
     void: int
     standings: Sequence[ReportedStanding]
     ratings: Sequence[ReportedRating]
     crosstable: Sequence[ReportedPair]
+    courses: Sequence[Sequence[RatedAfter]]
+    """By entrant: its rating after some of its results, with its interval."""
+    progress: Sequence[ReportedRound]
+    seats: Sequence[Sequence[HeadToHead]]
+    """Entrant -> seat -> what it did there."""
+    times: Sequence[ReportedTime]
+    fairness: FairnessTotals | None
+    """None: there are no records."""
+    hosts: Sequence[HostLine]
+    """Of a cluster, if one has played."""
+    byes: Sequence[ReportedBye]
+    joined: Sequence[ReportedChange]
+    """Who joined late."""
+    changed: Sequence[ReportedChange]
+    """Whose program is another one since then."""
+    out: Sequence[ReportedOut]
+    fouls: Sequence[ToldFoul]
     disqualified: Sequence[int]
     rulings: Sequence[ReportedRuling]
     versions: Sequence[ReportedVersion]

@@ -111,6 +111,6 @@ def test_a_course_is_short(cup: Stage) -> None:
     course = many.course(0, ratings)
     assert len(course) == MOST_POINTS + 1
     assert course[-1].encounters == 50 * cup.tournament.table.sums(0).played
-    ((encounters, value, error),) = RatedEncounters([], cup.spec.scoring).course(0, ratings)
-    assert (encounters, value) == (0, MEAN)
-    assert error == pytest.approx(1176, abs=1)
+    (unknown,) = RatedEncounters([], cup.spec.scoring).course(0, ratings)
+    assert (unknown.encounters, unknown.rating) == (0, MEAN)
+    assert unknown.error == pytest.approx(1176, abs=1)

@@ -11,6 +11,7 @@ import pytest
 from referee.pages.exports import everything
 from referee.pages.match_summary import summary_of
 from referee.pages.notation import short
+from referee.pages.summary import Summary
 from referee.record.reader import read_record
 from referee.site.reported import TournamentReport
 from referee.tournament.placing import placed
@@ -127,6 +128,9 @@ def test_what_a_site_tells_of_it_is_part_of_it(name: str, request: pytest.Fixtur
     told = msgspec.json.decode(msgspec.json.encode(msgspec.json.decode(whole, type=TournamentReport)))
     assert is_part(told, json.loads(whole))
     assert {entry["fixture"]["match"] for entry in told["entries"]} == {entry.match for entry in stage.entries}
+    assert {foul["match"] for foul in told["fouls"]} <= {entry.match for entry in stage.entries if entry.fouls}
+    assert "/srv/" not in json.dumps(told)
+    del told["fouls"]  # what pages tell of them stands there alone
     assert not set(re.findall(r'"(detail|code|seed|player|options)":', json.dumps(told)))
 
 
@@ -137,6 +141,16 @@ def is_part(told: Any, whole: Any) -> bool:
     if isinstance(told, list):
         return len(told) == len(whole) and all(map(is_part, told, whole))
     return bool(told == whole)
+
+
+def test_no_foul_of_an_unfinished_deal_is_told(tmp_path: Path) -> None:
+    """Before its last leg is over, what was illegal in one says something of the hands of the others."""
+    stage = Stage(spec(2, "roundrobin", duplicate=True), tmp_path, Cast(cheats={0: 1, 1: 1}))
+    counts = []
+    for fixture in list(stage.tournament.fixtures()):
+        stage.play_one(fixture)
+        counts.append(len(everything(Summary(stage.history, {}))["fouls"]))
+    assert counts == [0, 2]
 
 
 def test_time_is_that_of_the_record(cup: Stage) -> None:

@@ -92,7 +92,7 @@ def test_every_answer_has_a_form() -> None:
     for schema in (*found, *DESCRIPTION["components"]["schemas"].values()):
         assert schema.keys() & {"type", "$ref", "anyOf", "enum"}, schema
         Draft202012Validator.check_schema(schema)
-    refused = DESCRIPTION["components"]["schemas"]["Refused"]
+    refused = DESCRIPTION["components"]["schemas"]["ApiRefusal"]
     assert list(Draft202012Validator(refused).iter_errors({"error": "no", "remedy": "ask"})) == []
     referred = set(re.findall(rb'"#/components/schemas/([^"]*)"', openapi()))
     assert {name.decode() for name in referred} == set(DESCRIPTION["components"]["schemas"])

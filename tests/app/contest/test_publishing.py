@@ -1,13 +1,17 @@
 """What the first page of a contest tells of a tournament."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import get_origin
 
 import msgspec
 import pytest
+from msgspec.structs import fields
 
 from referee.app.contest.contest_file import read_contest, write_example
 from referee.app.contest.publishing import SHOWN, Published
 from referee.plugins import load
+from referee.site.reported import TournamentReport
 
 MATCH = {
     "names": ["ada", "bob", "eve"],
@@ -52,7 +56,8 @@ def test_last_results_are_told(
         "played": 1,
         "void": 0,
         "disregarded": disregarded,
-        **dict.fromkeys(("begun_at", "standings", "ratings", "crosstable", "disqualified", "rulings", "versions"), ()),
+        "fairness": None,
+        **{field.name: () for field in fields(TournamentReport) if get_origin(field.type) is Sequence},
         "entries": [entry(number) for number in range(9)] + [entry(9, **changed)],
     }
     (folder / "tournament.json").write_bytes(msgspec.json.encode(report))
