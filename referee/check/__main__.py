@@ -44,7 +44,7 @@ def main() -> int:
         return 2
     found = report(Path(asked.player).name, findings)
     sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
-    return 0 if found["passes"] else 1
+    return 0 if found.passes else 1
 
 
 def _tell(finding: Finding) -> None:
