@@ -79,8 +79,8 @@ class ReportedBye(Struct, frozen=True, kw_only=True):
     """In points."""
 
 
-class ReportedChange(Struct, frozen=True, kw_only=True):
-    """Something that happened to an entrant."""
+class ReportedArrival(Struct, frozen=True, kw_only=True):
+    """An entrant that joined late."""
 
     entrant: int
     at: str
@@ -218,10 +218,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     hosts: Sequence[HostLine]
     """Of a cluster, if one has played."""
     byes: Sequence[ReportedBye]
-    joined: Sequence[ReportedChange]
-    """Who joined late."""
-    changed: Sequence[ReportedChange]
-    """Whose program is another one since then."""
+    joined: Sequence[ReportedArrival]
     out: Sequence[ReportedOut]
     fouls: Sequence[ToldFoul]
     disqualified: Sequence[int]
