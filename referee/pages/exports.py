@@ -144,6 +144,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         "disregarded": history.disregarded,
         "hosts": msgspec.to_builtins(summary.hosts),
         "rulings": [{"at": line.at, **msgspec.to_builtins(line.ruling)} for line in summary.rulings.all],
+        "due": [msgspec.to_builtins(each) for each in tournament.fixtures() if each.match not in tournament.playing],
         "entries": list(map(msgspec.to_builtins, history.entries)),
     }
 

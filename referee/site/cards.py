@@ -46,6 +46,29 @@ class LastResult(Struct, frozen=True, kw_only=True):
     """Of its replay, seen from the first page; None: there is none."""
 
 
+class ComingMatch(Struct, frozen=True, kw_only=True):
+    """A match that may be played, and is not yet."""
+
+    round: int
+    table: str
+    """Where in the format it belongs, if that is worth a word."""
+    names: Sequence[str]
+    """By seat."""
+
+
+class Coming(Struct, frozen=True, kw_only=True):
+    """What comes next in a tournament."""
+
+    matches: Sequence[ComingMatch]
+    """The first of them."""
+    left_out: int
+    """How many more there are."""
+    why: str
+    """When they begin, or why none does, in a sentence."""
+    at: str | None
+    """Time of day at which it begins, or goes on, ISO 8601 in UTC; None: it does not wait for one."""
+
+
 class TournamentCard(Struct, frozen=True, kw_only=True):
     """A tournament in short."""
 
@@ -62,6 +85,8 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     played: int
     """Matches."""
     open_matches: Sequence[OpenMatch]
+    coming: Coming | None
+    """None: nothing more comes."""
     leaders: Sequence[Leader]
     last: Sequence[LastResult]
     """The latest first."""

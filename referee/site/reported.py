@@ -226,5 +226,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     versions: Sequence[ReportedVersion]
     disregarded: Mapping[str, str]
     """Match that was played to its end and does not count -> why not."""
+    due: Sequence[ReportedFixture]
+    """Matches that may be played and are not, in the order in which they begin."""
     entries: Sequence[ReportedMatch]
     """Matches that have ended, in that order."""

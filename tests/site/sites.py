@@ -26,7 +26,7 @@ from referee.plugins import find_game
 from referee.site import doors, flow, member_api, signing_up
 from referee.site.authors import practice
 from referee.site.bodies import Bodies
-from referee.site.cards import ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
+from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
 from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
@@ -62,6 +62,12 @@ CARD = ContestCard(
             start=None,
             played=3,
             open_matches=[OpenMatch(match="cup-4", names=[PAYLOAD, "bob"], round=2, opened="2026-12-01T18:00:00Z")],
+            coming=Coming(
+                matches=[ComingMatch(round=2, table=PAYLOAD, names=[PAYLOAD, "bob"])],
+                left_out=3,
+                why="Each begins as soon as a table and its players are free.",
+                at=None,
+            ),
             last=[LastResult(match="cup-1", result=PAYLOAD, address="tournaments/cup/replays/cup-1.html")],
             leaders=[Leader(place=1, name=PAYLOAD, points="2½")],
             reported=2,

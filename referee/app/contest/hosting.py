@@ -26,6 +26,7 @@ from ...submissions.store import Store
 from ..receiving import check_command, telling
 from ..running import run_reactor
 from ..services import RefereeOptions, find_sealer, monitoring
+from .coming import coming_in
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
 from .loop_lag import SiteLag
@@ -212,4 +213,5 @@ class HostedContest:
         published = self._publisher.published[run.scheduled.name]
         is_reported = run.state is not RunState.OVER or published.is_over
         state = str(run.state) if is_reported else f"{run.state}, and its last report is not there yet"
-        return published.card(run.scheduled, state, run.played, list(run.open_matches.values()))
+        coming = coming_in(run, published.report)
+        return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)

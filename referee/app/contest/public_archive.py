@@ -38,7 +38,7 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
         published = Published(scheduled.plan.run_settings.folder)
         published.read()
         state = "is over" if published.is_over else "is not over"
-        cards.append(published.card(scheduled, state, published.reported or 0, ()))
+        cards.append(published.card(scheduled, state, published.reported or 0, (), None))
         files += ((f"tournaments/{scheduled.name}/{path}", found) for path, found in _for_everybody(published))
     page = contest_page(
         ContestCard(title=contest.title, sign_up=contest.sign_up, tournaments=cards), contest.about, is_still=True

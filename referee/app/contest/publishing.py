@@ -17,7 +17,7 @@ from ...observers import Note
 from ...pages.summary import page_names
 from ...pages.words import number
 from ...plugins import installed
-from ...site.cards import LastResult, Leader, OpenMatch, TournamentCard
+from ...site.cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ...site.published import find_published
 from ...site.reported import ReportedMatch, TournamentReport
 from ...site.search import Searched
@@ -77,7 +77,12 @@ class Published(Struct):
         )
 
     def card(
-        self, scheduled: ScheduledTournament, state: str, played: int, open_matches: Sequence[OpenMatch]
+        self,
+        scheduled: ScheduledTournament,
+        state: str,
+        played: int,
+        open_matches: Sequence[OpenMatch],
+        coming: Coming | None,
     ) -> TournamentCard:
         """Return the tournament in short.
 
@@ -86,6 +91,7 @@ class Published(Struct):
             state: in words.
             played: matches.
             open_matches: those that are played now.
+            coming: what comes next.
         """
         spec, first = scheduled.plan.spec, () if self.report is None else self.report.standings[:SHOWN]
         last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
@@ -98,6 +104,7 @@ class Published(Struct):
             start=None if scheduled.start is None else scheduled.start.isoformat(),
             played=max(played, self.reported or 0),
             open_matches=open_matches,
+            coming=coming,
             leaders=[Leader(place=line.place, name=line.name, points=number(line.points)) for line in first],
             last=[self._last(match) for match in last],
             reported=self.reported,

@@ -43,6 +43,31 @@ function leaderItem(leader) {
   return item;
 }
 
+function comingRow(match) {
+  const row = document.createElement("tr");
+  row.append(
+    element("th", match.table ? `round ${match.round}, ${match.table}` : `round ${match.round}`, { scope: "row" }),
+    element("td", match.names.join(" – ")),
+  );
+  return row;
+}
+
+function showComing(part, coming) {
+  part.hidden = !coming;
+  if (!coming) return;
+  const when = part.querySelector("span");
+  when.textContent = `${coming.why} `;
+  if (coming.at) when.append(element("time", coming.at, { datetime: coming.at }));
+  const rows = coming.matches.map(comingRow);
+  if (coming.left_out) {
+    const row = document.createElement("tr");
+    row.append(element("td", `and ${coming.left_out} more`));
+    rows.push(row);
+  }
+  part.querySelector("tbody").replaceChildren(...rows);
+  localTimes(part);
+}
+
 function show(card) {
   for (const tournament of card.tournaments) {
     const place = shown.get(tournament.name);
@@ -56,6 +81,7 @@ function show(card) {
     place.parts.last.replaceChildren(...orNothing(tournament.last.map(lastRow)));
     place.parts.open.replaceChildren(...orNothing(tournament.open_matches.map(openRow)));
     localTimes(place.parts.open);
+    showComing(place.parts.coming, tournament.coming);
   }
 }
 

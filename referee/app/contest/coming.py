@@ -1,0 +1,60 @@
+"""What comes next in a tournament of a contest, as everybody may know it: matches, and when, or why they wait."""
+
+from datetime import UTC
+from itertools import islice
+
+from ...site.cards import Coming, ComingMatch
+from ...site.reported import TournamentReport
+from .tournament_runs import RunState, TournamentRun
+
+SHOWN = 8
+"""Matches."""
+_WAITS = {
+    RunState.WAITING: "It waits for its time.",
+    RunState.INTERRUPTED: "Its process ended by a fault, and is begun again.",
+    RunState.STOPPING: "Its matches are being stopped.",
+    RunState.PAUSED: "The organiser has paused it, and starts it again.",
+    RunState.FAILED: "It can't be started before the organiser has mended its file.",
+}
+"""State of a tournament in which no match begins -> why none does."""
+
+
+def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | None:
+    """Return what comes next in a tournament; None if nothing does.
+
+    Args:
+        run: of the tournament.
+        report: its report; None: there is none yet.
+    """
+    if run.state is RunState.OVER:
+        return None
+    due = () if report is None else report.due
+    names = () if report is None else [entrant.name for entrant in report.spec.entrants]
+    waiting = [fixture for fixture in due if fixture.match not in run.open_matches]
+    matches = [
+        ComingMatch(round=fixture.round, table=fixture.table, names=[names[entrant] for entrant in fixture.entrants])
+        for fixture in islice(waiting, SHOWN)
+    ]
+    return Coming(
+        matches=matches, left_out=len(waiting) - len(matches), why=_why(run, has_matches=bool(matches)), at=_at(run)
+    )
+
+
+def _why(run: TournamentRun, *, has_matches: bool) -> str:
+    """Return when it goes on, or why it does not, in a sentence."""
+    if run.state in _WAITS:
+        return _WAITS[run.state]
+    if has_matches:
+        return "Each begins as soon as a table and its players are free."
+    if run.open_matches:
+        return f"What comes next follows from {_those(sorted({each.round for each in run.open_matches.values()}))}."
+    return "The next matches are being settled."
+
+
+def _those(rounds: list[int]) -> str:
+    return "the matches that are played now" + (f", the last of round {rounds[0]}" if len(rounds) == 1 else "")
+
+
+def _at(run: TournamentRun) -> str | None:
+    """Return when it begins, or begins again; None: that is not known."""
+    return None if run.due is None else run.due.astimezone(UTC).isoformat(timespec="seconds")
