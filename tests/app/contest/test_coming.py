@@ -67,7 +67,8 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
 
     swiss = report_of(Stage(spec(4, format_options={"rounds": 2}), tmp_path / "swiss"))
     run.open_matches.clear()
-    assert [match.round for match in coming_in(run, swiss).matches] == [1, 1]
+    found = coming_in(run, swiss)
+    assert [match.round for match in found.matches] == [1, 1]
     run.open_matches = {each.match: replace(open_match, match=each.match) for each in swiss.due}
     found = coming_in(run, swiss)
     assert (found.matches, found.why) == (
