@@ -6,18 +6,22 @@ play over the wire, where it is given views: in a state that is imagined from a 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
-from typing import Any, ClassVar, NamedTuple
+from math import copysign, prod
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..games.base import Game, Step
 
+T = TypeVar("T")
+
 Vector = NDArray[np.float32]
 Mask = NDArray[np.int8]
 LIMIT = 10.0
 """No number of an observation is greater, or less than its negative."""
+_MOST = 100 * LIMIT
+"""The score that is shown as that."""
 
 
 class Part(NamedTuple):
@@ -67,8 +71,8 @@ class Encoding(ABC):
         """Yield the kinds of actions."""
 
     @abstractmethod
-    def _ones(self, state: Any, seat: int, chosen: tuple[Any, ...]) -> list[int]:
-        """Return the places of an observation that hold a 1, beside those of `_kept`."""
+    def _mark(self, found: Vector, state: Any, seat: int, chosen: tuple[Any, ...]) -> None:
+        """Write into an observation, which begins as `_kept`, all but the numbers with which it ends."""
 
     @abstractmethod
     def _last(self, state: Any, seat: int, chosen: tuple[Any, ...]) -> list[float]:
@@ -92,7 +96,7 @@ class Encoding(ABC):
             chosen: the steps of its own move so far.
         """
         found = self._kept_up(state).copy()
-        found[self._ones(state, seat, chosen)] = 1
+        self._mark(found, state, seat, chosen)
         last = self._last(state, seat, chosen)
         found[-len(last) :] = last
         return found
@@ -113,9 +117,10 @@ class Encoding(ABC):
 
     def mask(self, legal: Iterable[int]) -> Mask:
         """Return 1 for each of some actions, 0 for the others."""
-        found = np.zeros(self.actions, np.int8)
-        found[[*legal]] = 1
-        return found
+        found = bytearray(self.actions)
+        for action in legal:
+            found[action] = 1
+        return np.frombuffer(found, np.int8)
 
 
 def _slices(parts: Iterable[Part]) -> Mapping[str, slice]:
@@ -128,12 +133,11 @@ def _slices(parts: Iterable[Part]) -> Mapping[str, slice]:
     return found
 
 
-def from_own(values: Iterable[Any], seat: int) -> list[Any]:
+def from_own(values: tuple[T, ...], seat: int) -> tuple[T, ...]:
     """Return values by seat with that of one seat first, the others in the order of seats behind it."""
-    listed = list(values)
-    return listed[seat:] + listed[:seat]
+    return values[seat:] + values[:seat]
 
 
 def points(scores: Iterable[float]) -> list[float]:
     """Return scores in hundreds, none beyond the limit."""
-    return [max(-LIMIT, min(LIMIT, score / 100)) for score in scores]
+    return [score / 100 if -_MOST < score < _MOST else copysign(LIMIT, score) for score in scores]

@@ -13,7 +13,7 @@ from ..games.base import Step
 from ..games.q.forms import State
 from ..games.q.steps import EXCHANGE, PASS, STOP, laid
 from ..games.q.tiles import ALL_TILES, BY_NAME, COLORS, KINDS, SHAPES, Tile
-from .base import Part, from_own, points
+from .base import Part, Vector, from_own, points
 from .window import CELLS, WINDOW, Cell, WindowEncoding
 
 _WORDS: dict[Step, int] = {PASS: 0, EXCHANGE: 1, STOP: 2}
@@ -55,14 +55,12 @@ class QEncoding(WindowEncoding):
         """Return the map's tiles."""
         return state.board
 
-    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
-        """Return where the tiles of the move so far lie."""
-        found: list[int] = []
+    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+        """Lay the tiles of the move so far."""
         for cell, tile in laid(chosen).items():
             at = self._window.index(cell)
             if at < CELLS:
-                found += [plane * CELLS + at for plane in (*_planes(tile), _MARKED)]
-        return found
+                found[[plane * CELLS + at for plane in (*_planes(tile), _MARKED)]] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return all but the map."""

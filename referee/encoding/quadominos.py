@@ -12,7 +12,7 @@ import numpy as np
 from ..games.base import Step
 from ..games.quadominos.rounds import State
 from ..games.quadominos.tiles import FACE_BY_NAME, FACES, TILES
-from .base import Part, from_own, points
+from .base import Part, Vector, from_own, points
 from .window import CELLS, WINDOW, Cell, WindowEncoding
 
 _WORDS: dict[Step, int] = {"points": 0, "done": 1}
@@ -58,10 +58,10 @@ class QuadOminosEncoding(WindowEncoding):
         """Return the table's faces."""
         return state.table.board
 
-    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
-        """Return the places of the seat's tiles."""
+    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+        """Mark the seat's tiles."""
         first = self._at["hand"]
-        return [first + tile for tile in state.hands[seat]]
+        found[[first + tile for tile in state.hands[seat]]] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return all but the table and the hand."""
@@ -70,7 +70,7 @@ class QuadOminosEncoding(WindowEncoding):
             *_ASKED[state.step],
             state.additional / 2,
             *points(from_own(state.scores, seat)),
-            *(len(hand) / 30 for hand in from_own(state.hands, seat)),
+            *[len(hand) / 30 for hand in from_own(state.hands, seat)],
             len(state.well) / len(TILES),
             min(state.round / 100, 10),
         ]

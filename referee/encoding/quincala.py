@@ -7,7 +7,7 @@ from ..games.base import Step
 from ..games.quincala import board as boards
 from ..games.quincala.game import Leg, Place, Stop
 from ..games.quincala.turns import State
-from .base import Encoding, Part, from_own
+from .base import Encoding, Part, Vector, from_own
 
 _PIECES = len(boards.NAMES)
 _PHASES = ("place", "move", "continue")
@@ -68,17 +68,17 @@ class QuincalaEncoding(Encoding):
         legs = f"make a leg: from each dot by rows; in each direction, (rows, columns) {directions}; of 1 to 5 steps"
         yield Part("leg", (dots, len(boards.DIRECTIONS), boards.MAX_SIZES), legs)
 
-    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
-        """Return where pieces stand, the placing areas, and where a leg goes on."""
+    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+        """Mark where pieces stand, the placing areas, and where a leg goes on."""
         dots, planes = self._dots, _PLANES[seat]
         towers = ((dot, tower) for dot, tower in enumerate(state.board) if tower)
-        found = self._areas[seat].copy()
+        places = self._areas[seat].copy()
         for name, marks in (("board", towers), ("immune", state.immune.items()), ("fresh", state.fresh.items())):
             at = self._at[name]
-            found += [at + plane * dots + dot for dot, tower in marks for plane in planes[tower]]
+            places += [at + plane * dots + dot for dot, tower in marks for plane in planes[tower]]
         if state.phase == "continue":
-            found.append(self._at["here"] + state.path[-1])
-        return found
+            places.append(self._at["here"] + state.path[-1])
+        found[places] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return the hands, and what turn it is."""

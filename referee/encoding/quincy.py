@@ -1,12 +1,13 @@
 """Quincy as arrays. A move is one step, so each domino on each square that it names is an action."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Any
+
+import numpy as np
 
 from ..games.quincy import board as b
 from ..games.quincy.forms import Add, Discard, Move, Remove, State
-from .base import Encoding, Part, from_own
+from .base import Encoding, Part, Vector, from_own
 
 _ADDS: list[Move] = [move for moves in b.by_bit(Add) for _, move in moves]
 _REMOVES: list[Move] = [
@@ -18,15 +19,16 @@ MOVES = (*_ADDS, *_REMOVES, *_DISCARDS)
 _ACTIONS = {move: action for action, move in enumerate(MOVES)}
 
 
-@cache
-def _places(row: int, squares: b.Squares) -> tuple[int, ...]:
-    """Return where an observation has some squares of a row.
-
-    Args:
-        row: all planes counted through.
-        squares: as those of the topmost row of the board.
-    """
-    return tuple(row * b.SIZE + at for at in range(b.SIZE) if squares >> at & 1)
+_STRIDE = 10 * b.SIZE
+"""Bits of a set of squares."""
+_BITS = 4 * _STRIDE + 2 * len(b.DOMINOES)
+"""Of four sets of squares, the dominoes of a hand, and those face up: as an observation has them, lowest bit first."""
+_BYTES = (_BITS + 7) // 8
+_SHOWN = np.array([bit for bit in range(_BITS) if bit >= 4 * _STRIDE or bit % 10 < b.SIZE])
+"""The bits that an observation has: all but the tenth of each row of squares."""
+_HELD = tuple(1 << 4 * _STRIDE + domino for domino in b.ALL_DOMINOES)
+_FACE_UP = tuple(bit << len(b.DOMINOES) for bit in _HELD)
+"""By domino: its bit."""
 
 
 class QuincyEncoding(Encoding):
@@ -51,18 +53,17 @@ class QuincyEncoding(Encoding):
         yield Part("remove", (len(_REMOVES),), f"play a blank and remove a stone: {order}")
         yield Part("discard", (len(_DISCARDS),), "discard a domino: 0-0, 0-1 ... 9-9")
 
-    def _ones(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[int]:
-        """Return where stones and dominoes are."""
+    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+        """Mark where stones and dominoes are."""
         own, other = seat % 2, 1 - seat % 2
-        planes = (state.stones[own], state.stones[other], state.unbreakable[own], state.unbreakable[other])
-        found: list[int] = []
-        for plane, squares in enumerate(planes):
-            for row in range(b.SIZE if squares else 0):
-                found += _places(plane * b.SIZE + row, squares >> 10 * row & b.ROW)
-        hand, face_up = self._at["hand"], self._at["face_up"]
-        found += [hand + domino for domino in state.hands[seat]]
-        found += [face_up + domino for domino in state.face_up]
-        return found
+        stones, lines = state.stones, state.unbreakable
+        bits = stones[own] | stones[other] << _STRIDE | lines[own] << 2 * _STRIDE | lines[other] << 3 * _STRIDE
+        for domino in state.hands[seat]:
+            bits |= _HELD[domino]
+        for domino in state.face_up:
+            bits |= _FACE_UP[domino]
+        marks = np.unpackbits(np.frombuffer(bits.to_bytes(_BYTES, "little"), np.uint8), bitorder="little")
+        found[: len(_SHOWN)] = marks[_SHOWN]
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return how many dominoes there are, and whose turn goes on."""

@@ -32,8 +32,8 @@ class Window:
         self._board: Mapping[Cell, int] | None = None
         self._cells: list[Cell] = []
         self._tiles: list[int] = []
-        self._box: tuple[Cell, ...] = ()
-        """The cells at the top left and at the bottom right of what lies on the board."""
+        self._box = (0, 0, 0, 0)
+        """The top row, the left column, the bottom row and the right column of what lies on the board."""
         self._corner: Cell = (0, 0)
         """The cell at the top left of the window."""
 
@@ -42,28 +42,40 @@ class Window:
         if board is self._board:
             return
         cells, tiles, known = [*board], [*board.values()], len(self._cells)
-        if cells[:known] != self._cells or tiles[:known] != self._tiles:
-            known = 0
-        self._board, self._cells, self._tiles = board, cells, tiles
-        if self._moves(known):
+        if not known or cells[:known] != self._cells or tiles[:known] != self._tiles:
             self._planes[:] = known = 0
-        for cell, tile in zip(cells[known:], tiles[known:], strict=True):
+            self._box = (*cells[0], *cells[0]) if cells else (0, 0, 0, 0)
+        self._board, self._cells, self._tiles = board, cells, tiles
+        top, left, bottom, right = self._box
+        new = cells[known:]
+        if not known or any(not (top <= row <= bottom and left <= column <= right) for row, column in new):
+            known = self._moved(known)
+            new = cells[known:]
+        for cell, tile in zip(new, tiles[known:], strict=True):
             at = self.index(cell)
             if at < CELLS:
                 self._planes[:, at] = self._signs[tile]
 
-    def _moves(self, known: int) -> bool:
-        """Put the window where it belongs, and tell whether all is to be drawn anew.
+    def _moved(self, known: int) -> int:
+        """Put the window where it belongs, with what it shows; return how many of the first cells are drawn in it.
 
         Args:
-            known: so many of the first cells are drawn.
+            known: so many were, where it was.
         """
-        box = self._box if known else ()
-        rows, columns = zip(*box, *self._cells[known:], strict=True) if self._cells else ((0,), (0,))
-        (top, left), (bottom, right) = self._box = (min(rows), min(columns)), (max(rows), max(columns))
-        before, half = self._corner, WINDOW // 2
+        rows, columns = zip(self._box[:2], self._box[2:], *self._cells[known:], strict=True)
+        top, left, bottom, right = self._box = min(rows), min(columns), max(rows), max(columns)
+        (row, column), half = self._corner, WINDOW // 2
         self._corner = (top + bottom) // 2 - half, (left + right) // 2 - half
-        return not known or self._corner != before
+        shift = (row - self._corner[0]) * WINDOW + column - self._corner[1]
+        if not known or not shift:
+            return known
+        if max(bottom - top, right - left) >= WINDOW:
+            self._planes[:] = 0
+            return 0
+        # Nothing leaves the window or comes into it: all its numbers move by equally many places, and only zeros wrap.
+        numbers = self._planes.reshape(-1)
+        numbers[:] = np.concatenate((numbers[-shift:], numbers[:-shift]))
+        return known
 
     def index(self, cell: Cell) -> int:
         """Return the number of a cell, row by row; CELLS for all cells beyond the window."""

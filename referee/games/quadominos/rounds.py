@@ -267,7 +267,7 @@ def turn_started(state: State, order: tuple[int, ...]) -> State:
         The state in which that seat is to move; or in a new round, if every seat was skipped.
     """
     state = replace(state, order=order, step="lay", additional=0, bonuses=0, continues=False)
-    wanted = tiles.wanted(state.table)
+    wanted = state.table.wanted()
     while not wanted & tiles.faces_of(state.hands[state.order[0]]):
         if state.well:
             state = _drawn(state, wanted)

@@ -11,7 +11,7 @@ from ..drawing import square_name
 from . import rounds, tiles
 from .forms import Done, Lay, Move, Points
 from .rounds import MIDDLE, State
-from .tiles import FACE_BY_NAME, FACES, FITTING, TILE_OF, TILES
+from .tiles import FACE_BY_NAME, FACES, TILE_OF, TILES
 
 _MOVES: dict[Step, Move] = {"points": Points(), "done": Done()}
 _WORDS: dict[str, list[Step]] = {"bonus": ["points"], "extra": ["done"]}
@@ -23,18 +23,18 @@ def legal_steps(state: State, chosen: tuple[Any, ...]) -> Sequence[Step]:
     hand, table = state.hands[state.order[0]], state.table
     if state.step == "open":
         return [MIDDLE] if chosen else [TILES[tile] for tile in rounds.opening_quads(hand)]
-    held = tiles.faces_of(hand)
-    if not chosen:
-        if state.step == "bonus":
-            found = sum(1 << face for face in {face for _, face in tiles.firsts_of_two(table, hand)})
-        else:
-            found = tiles.wanted(table) & held
-        return [*_WORDS.get(state.step, ()), *(FACES[face] for face in tiles.each_face(found))]
-    face = FACE_BY_NAME[chosen[0]]
-    cells = [cell for cell, pattern in table.around.items() if FITTING[pattern] >> face & 1]
-    if state.step == "bonus":
+    if chosen:
+        face = FACE_BY_NAME[chosen[0]]
+        cells = tiles.cells_for(table, face)
+        if state.step != "bonus":
+            return cells
+        held = tiles.faces_of(hand)
         return [cell for cell in cells if tiles.can_follow(table, held, cell, face)]
-    return cells
+    if state.step == "bonus":
+        found = sorted({face for _, face in tiles.firsts_of_two(table, hand)})
+    else:
+        found = tiles.each_face(table.wanted() & tiles.faces_of(hand))
+    return [*_WORDS.get(state.step, ()), *map(FACES.__getitem__, found)]
 
 
 def places_of(step: Any) -> tuple[str, ...]:

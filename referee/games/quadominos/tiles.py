@@ -6,8 +6,9 @@ any tile of a hand fits on a cell is one look-up and one AND, and laying a tile 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations_with_replacement
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations_with_replacement, product
 
 NUMBERS = "012345"
 MISSING = "0245"
@@ -84,13 +85,26 @@ _CLOSED = [number != _OPEN for number in range(8)]
 _MET = tuple(a + b + c + d for d in _CLOSED for c in _CLOSED for b in _CLOSED for a in _CLOSED) * 2
 
 
-class LaidTiles(NamedTuple):
+@dataclass(slots=True)
+class LaidTiles:
     """What lies on the table; never changed."""
 
-    board: Mapping[Cell, Face]
+    board: dict[Cell, Face]
     """In the order in which they were laid; at most 125 entries."""
-    around: Mapping[Cell, Pattern]
+    around: dict[Cell, Pattern]
     """The free cells that touch a tile, by a side or a corner alone."""
+
+    _wanted: Faces = field(default=-1, init=False, repr=False, compare=False)
+    """The faces that fit anywhere, once they were asked for."""
+
+    def wanted(self) -> Faces:
+        """Return the faces that fit anywhere."""
+        if self._wanted < 0:
+            found = 0
+            for pattern in self.around.values():
+                found |= FITTING[pattern]
+            self._wanted = found
+        return self._wanted
 
 
 EMPTY = LaidTiles({}, {})
@@ -98,8 +112,8 @@ EMPTY = LaidTiles({}, {})
 
 def laid(table: LaidTiles, cell: Cell, face: Face) -> LaidTiles:
     """Return the table with one more tile, on a cell where it fits."""
-    board = {**table.board, cell: face}
-    around = {**table.around}
+    board, around = table.board.copy(), table.around.copy()  # after deletions, that is quicker than unpacking
+    board[cell] = face
     around.pop(cell, None)
     row, column = cell
     for down, right, keep in _EFFECTS[face]:
@@ -164,32 +178,40 @@ def faces_of(tiles: Iterable[Tile]) -> Faces:
     return faces
 
 
-def each_face(faces: Faces) -> Iterator[Face]:
-    """Yield the faces of a set, ascending."""
+def each_face(faces: Faces) -> list[Face]:
+    """Return the faces of a set, ascending."""
+    found = []
     while faces:
-        lowest = faces & -faces
-        yield lowest.bit_length() - 1
-        faces ^= lowest
-
-
-def wanted(table: LaidTiles) -> Faces:
-    """Return the faces that fit anywhere."""
-    found = 0
-    for pattern in table.around.values():
-        found |= FITTING[pattern]
-    return found
+        found.append(highest := faces.bit_length() - 1)
+        faces ^= 1 << highest
+    return found[::-1]
 
 
 def can_lay(table: LaidTiles, hand: Iterable[Tile]) -> bool:
     """Tell whether any tile of a hand fits anywhere."""
-    return bool(wanted(table) & faces_of(hand))
+    return bool(table.wanted() & faces_of(hand))
+
+
+def cells_for(table: LaidTiles, face: Face) -> list[Cell]:
+    """Return the cells on which a face fits."""
+    fitting = _patterns_of(face)
+    return [cell for cell, pattern in table.around.items() if pattern in fitting]
+
+
+@cache
+def _patterns_of(face: Face) -> frozenset[Pattern]:
+    """Return the patterns that a face fits: each of its numbers is asked for, or that corner is open."""
+    corners = [{int(number) << 3 * corner, _OPEN << 3 * corner} for corner, number in enumerate(FACES[face])]
+    return frozenset(map(sum, product(*corners)))
 
 
 def lays(table: LaidTiles, faces: Faces) -> Iterator[tuple[Cell, Face]]:
     """Yield every cell and face that fits there."""
     for cell, pattern in table.around.items():
-        for face in each_face(FITTING[pattern] & faces):
-            yield cell, face
+        fitting = FITTING[pattern] & faces
+        if fitting:
+            for face in each_face(fitting):
+                yield cell, face
 
 
 def can_follow(table: LaidTiles, faces: Faces, cell: Cell, face: Face) -> bool:
