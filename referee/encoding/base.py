@@ -72,7 +72,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def _mark(self, found: Vector, state: Any, seat: int, chosen: tuple[Any, ...]) -> None:
-        """Write into an observation, which begins as `_kept`, all but the numbers with which it ends."""
+        """Write into an observation, which begins as `_kept_up` says, all but the numbers with which it ends."""
 
     @abstractmethod
     def _last(self, state: Any, seat: int, chosen: tuple[Any, ...]) -> list[float]:

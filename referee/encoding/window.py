@@ -15,20 +15,24 @@ WINDOW = 31
 CELLS = WINDOW * WINDOW
 Cell = tuple[int, int]
 """(row, column)"""
+_SLACK = WINDOW * (WINDOW // 2 + 1) + WINDOW // 2 + 1
+"""Places by which what is shown moves at most, either way, while it all fits into the window: half of its rows, and
+half of a row; and a little more."""
 
 
 class Window:
     """A square window on a board without edges; its middle is the middle of what lies on the board.
 
-    It follows a game: a board that goes on from the last one is not drawn anew, unless its middle moves.
+    It follows a game: a board that goes on from the last one is not drawn anew. If its middle moves, all numbers move
+    by equally many places, and so what moves is where the window begins in a longer row of numbers.
 
     Args:
-        planes: what is drawn on, a row of CELLS numbers for each plane.
+        length: numbers that are shown: CELLS for each plane, and zeros behind them.
         signs: by tile, the number that stands for it in each plane.
     """
 
-    def __init__(self, planes: Vector, signs: NDArray[np.float32]) -> None:
-        self._planes, self._signs = planes, signs
+    def __init__(self, length: int, signs: NDArray[np.float32]) -> None:
+        self._numbers, self._length, self._signs = np.zeros(length + 2 * _SLACK, np.float32), length, signs
         self._board: Mapping[Cell, int] | None = None
         self._cells: list[Cell] = []
         self._tiles: list[int] = []
@@ -36,6 +40,19 @@ class Window:
         """The top row, the left column, the bottom row and the right column of what lies on the board."""
         self._corner: Cell = (0, 0)
         """The cell at the top left of the window."""
+        self._begun_at(_SLACK)
+
+    def _begun_at(self, place: int) -> None:
+        """Begin the window at a place of the numbers."""
+        self._begin, planes = place, self._signs.shape[1]
+        self.shown = self._numbers[place : place + self._length]
+        """What the window shows, and zeros."""
+        self._planes = self.shown[: planes * CELLS].reshape(planes, CELLS)
+
+    def _cleared(self) -> None:
+        """Show nothing."""
+        self._numbers[:] = 0
+        self._begun_at(_SLACK)
 
     def follow(self, board: Mapping[Cell, int]) -> None:
         """Show a board: its tiles by cell, in the order in which they were laid."""
@@ -43,7 +60,8 @@ class Window:
             return
         cells, tiles, known = [*board], [*board.values()], len(self._cells)
         if not known or cells[:known] != self._cells or tiles[:known] != self._tiles:
-            self._planes[:] = known = 0
+            known = 0
+            self._cleared()
             self._box = (*cells[0], *cells[0]) if cells else (0, 0, 0, 0)
         self._board, self._cells, self._tiles = board, cells, tiles
         top, left, bottom, right = self._box
@@ -70,11 +88,9 @@ class Window:
         if not known or not shift:
             return known
         if max(bottom - top, right - left) >= WINDOW:
-            self._planes[:] = 0
+            self._cleared()
             return 0
-        # Nothing leaves the window or comes into it: all its numbers move by equally many places, and only zeros wrap.
-        numbers = self._planes.reshape(-1)
-        numbers[:] = np.concatenate((numbers[-shift:], numbers[:-shift]))
+        self._begun_at(self._begin - shift)  # nothing leaves the window or comes into it: only zeros are beside it
         return known
 
     def index(self, cell: Cell) -> int:
@@ -97,8 +113,7 @@ class WindowEncoding(Encoding):
 
     def __init__(self, game: Game[Any, Any, Any], options: Any, seats: int) -> None:
         super().__init__(game, options, seats)
-        planes = self._kept[self._slices[self.parts[0].name]].reshape(-1, CELLS)
-        self._window = Window(planes, self.signs)
+        self._window = Window(self.length, self.signs)
 
     @abstractmethod
     def _board(self, state: Any) -> Mapping[Cell, int]:
@@ -107,7 +122,7 @@ class WindowEncoding(Encoding):
     def _kept_up(self, state: Any) -> Vector:
         """Return zeros but for the window."""
         self._window.follow(self._board(state))
-        return self._kept
+        return self._window.shown
 
     def numbers(self, state: Any, steps: Sequence[Any]) -> Iterable[int]:
         """Return the numbers of words and tiles, or of squares."""

@@ -3,17 +3,22 @@
 Processor time, on one core. By rules: the legal steps alone, one drawn, the move played. With arrays: in each step also
 what a program that learns is given, the observation and the mask of legal actions: of these games and PettingZoo's
 through the environment, of OpenSpiel's the tensor. OpenSpiel's rules are written in C++, those of the others in Python.
+Of these games then also the shares of a step with arrays: what is timed call by call takes longer by that.
 
-Needs, besides the extra `test`: pip install 'pettingzoo[classic]' open-spiel
+Needs the extra `test`; it says what the others' games need, if that is missing.
 """
 
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from functools import partial
 from importlib import import_module
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -24,9 +29,13 @@ from .rules import GAMES, by_steps, dealt
 
 CLASSIC = ("tictactoe_v3", "connect_four_v3", "go_v5", "chess_v6")
 SPIEL = ("tic_tac_toe", "connect_four", "go(board_size=19)", "chess", "backgammon", "gin_rummy", "quoridor")
+PACKAGES = {"PettingZoo": "'pettingzoo[classic]'", "OpenSpiel": "open-spiel"}
+"""What the games of others need."""
 
 PlayGame = Callable[[Random], int]
 """Plays one random game; returns its steps."""
+Row = tuple[str, str, Callable[[], PlayGame]]
+"""Whose game it is, its name, and what makes the player."""
 
 
 def by_rules(number: int) -> PlayGame:
@@ -62,8 +71,19 @@ def in_environment(env: Any) -> PlayGame:
     return _play
 
 
-def in_spiel(game: Any, *, with_arrays: bool) -> PlayGame:
+def in_own(name: str) -> PlayGame:
+    """Return what plays one of our games with arrays."""
+    return in_environment(raw_env(name))
+
+
+def in_classic(name: str) -> PlayGame:
+    """Return what plays one of PettingZoo's own games."""
+    return in_environment(import_module(f"pettingzoo.classic.{name}").raw_env())
+
+
+def in_spiel(name: str, *, with_arrays: bool) -> PlayGame:
     """Return what plays a game of OpenSpiel."""
+    game = import_module("pyspiel").load_game(name)
     is_open = game.get_type().provides_observation_tensor
 
     def _play(source: Random) -> int:
@@ -96,28 +116,75 @@ def measured(play: PlayGame, seconds: float) -> str:
     return f"{games / took:10.1f} {steps / games:8.0f} {took / steps * 1e6:8.1f}"
 
 
+def timed(plain: Callable[..., Any], part: str, spent: dict[str, float]) -> Callable[..., Any]:
+    """Return what does the same, and adds the seconds that it takes to those of its part."""
+
+    def _timed(*arguments: Any) -> Any:
+        begun = time.perf_counter()
+        result = plain(*arguments)
+        spent[part] += time.perf_counter() - begun
+        return result
+
+    return _timed
+
+
+def shares(name: str, seconds: float) -> str:
+    """Play for so long, and return the shares of a step with arrays that its parts take; the rest is behind them."""
+    env, spent, source = raw_env(name), defaultdict[str, float](float), Random(1)
+    play, rules, encoding = in_environment(env), env.encoding.rules, env.encoding
+    methods = ((rules, "legal_steps"), (encoding, "legal"), (encoding, "observation"), (encoding, "mask"))
+    playing = ((rules, method) for method in ("move_of", "play", "deliver", "outcome"))
+    play(source)  # what is made once
+    with ExitStack() as patches:
+        for owner, method in (*methods, *playing):
+            part = method if (owner, method) in methods else "play"
+            patches.enter_context(patch.object(owner, method, timed(getattr(owner, method), part, spent)))
+        begun = time.perf_counter()
+        while (took := time.perf_counter() - begun) < seconds:
+            play(source)
+    spent["legal"] -= spent["legal_steps"]  # which are made in it
+    parts = [spent[part] / took for part in ("legal_steps", "legal", "play", "observation", "mask")]
+    return "".join(f"{share:13.0%}" for share in (*parts, 1 - sum(parts)))
+
+
+RULES: tuple[Row, ...] = (
+    *(("referee", game.name, partial(by_rules, number)) for number, game in enumerate(GAMES)),
+    *(("OpenSpiel", name, partial(in_spiel, name, with_arrays=False)) for name in SPIEL),
+)
+ARRAYS: tuple[Row, ...] = (
+    *(("referee", name, partial(in_own, name)) for name in ENCODINGS),
+    *(("PettingZoo", name, partial(in_classic, name)) for name in CLASSIC),
+    *(("OpenSpiel", name, partial(in_spiel, name, with_arrays=True)) for name in SPIEL),
+)
+
+
+def print_rows(rows: Iterable[Row], seconds: float) -> set[str]:
+    """Measure and print rows; return the packages that are missing for others."""
+    missing = set()
+    for whose, name, make in rows:
+        try:
+            play = make()
+        except ImportError:
+            missing.add(PACKAGES[whose])
+        else:
+            print(f"  {f'{whose}: {name}':<42} {measured(play, seconds)}", flush=True)
+    return missing
+
+
 def main(arguments: list[str]) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks learning", description=__doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="processor time of each row, at least one game")
     seconds = parser.parse_args(arguments).seconds
     warnings.simplefilter("ignore", DeprecationWarning)
-    pyspiel = import_module("pyspiel")
-    print(f"  {'':<44} games a s  steps of  us a step\n  {'':<44}            a game")
-
-    def _row(name: str, play: PlayGame) -> None:
-        print(f"  {name:<42} {measured(play, seconds)}", flush=True)
-
-    print("by rules")
-    for number, game in enumerate(GAMES):
-        _row(f"referee: {game.name}", by_rules(number))
-    for name in SPIEL:
-        _row(f"OpenSpiel: {name}", in_spiel(pyspiel.load_game(name), with_arrays=False))
+    print(f"  {'':<44} games a s  steps of  us a step\n  {'':<44}            a game\nby rules")
+    missing = print_rows(RULES, seconds)
     print("with arrays")
+    missing |= print_rows(ARRAYS, seconds)
+    parts = ("legal steps", "actions", "playing", "observation", "mask", "the rest")
+    print(f"shares of a step with arrays\n  {'':<20}{''.join(f'{part:>13}' for part in parts)}")
     for name in ENCODINGS:
-        _row(f"referee: {name}", in_environment(raw_env(name)))
-    for name in CLASSIC:
-        _row(f"PettingZoo: {name}", in_environment(import_module(f"pettingzoo.classic.{name}").raw_env()))
-    for name in SPIEL:
-        _row(f"OpenSpiel: {name}", in_spiel(pyspiel.load_game(name), with_arrays=True))
+        print(f"  {name:<20}{shares(name, seconds)}", flush=True)
+    if missing:
+        print(f"not measured here, for want of packages: pip install {' '.join(sorted(missing))}")
     return 0

@@ -152,14 +152,13 @@ def _slow_mask(encoding: Encoding, view: Any, steps: Sequence[Any]) -> bytes:
 def test_a_window_that_follows_shows_what_a_new_one_does(step: tuple[int, int]) -> None:
     """A line that grows beyond it is shown at each length as if it were seen for the first time; so is a next one."""
     signs = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
-    followed = np.zeros((2, CELLS), np.float32)
-    window = Window(followed, signs)
+    window = Window(2 * CELLS + 5, signs)
     for first in ((7, -9), (7, -9), (40, 3)):
         board: dict[tuple[int, int], int] = {}
         for number in range(2 * WINDOW):
             board = {**board, (first[0] + number * step[0], first[1] + number * step[1]): number % 3}
-            shown = np.zeros((2, CELLS), np.float32)
-            Window(shown, signs).follow(board)
+            new = Window(2 * CELLS + 5, signs)
+            new.follow(board)
             window.follow(board)
-            assert followed.tobytes() == shown.tobytes()
-            assert shown.any(axis=0).sum() >= min(number + 1, WINDOW - 1)
+            assert window.shown.tobytes() == new.shown.tobytes()
+            assert np.count_nonzero(new.shown) >= 2 * min(number + 1, WINDOW - 1)
