@@ -15,7 +15,7 @@ from twisted.internet.threads import deferToThread
 from ..errors import RemediableError
 from ..net.http_messages import Reply, bearer_of, refusal
 from ..submissions.api import REQUESTS_A_MINUTE
-from ..submissions.authors import Pace
+from ..submissions.authors import Pace, TooOften
 from ..submissions.challenges import Challenge, PracticeRules
 from .answers import replied
 from .api_requests import RequestRefused, read_request
@@ -101,7 +101,7 @@ class MemberApi:
         self._sessions = sessions
         self._desk = desk
         self._practice = practice
-        self._requests = Pace(REQUESTS_A_MINUTE, now)
+        self._requests = Pace("requests", REQUESTS_A_MINUTE, now)
 
     def register(self, app: Klein) -> None:
         """Register the addresses."""
@@ -124,6 +124,8 @@ class MemberApi:
                 found = await answer(self._person(request, roles), request)
             except RequestRefused as error:
                 return replied(request, refusal(error.code, error.what, error.remedy))
+            except TooOften as error:
+                return replied(request, refusal(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy))
             except RemediableError as error:
                 return replied(request, refusal(HTTPStatus.CONFLICT, error.what, error.remedy))
             return replied(request, Reply(body=msgspec.json.encode(found)))
@@ -132,16 +134,14 @@ class MemberApi:
         """Return who asks.
 
         Raises:
-            RequestRefused: nobody of these roles, or too often.
+            RequestRefused: nobody of these roles.
+            TooOften: that somebody asks.
         """
         person = self._sessions.named(bearer_of(request.requestHeaders) or "")
         if person is None or person.role not in roles:
             text = f"no token of an {' or '.join(roles)}"
             raise RequestRefused(HTTPStatus.UNAUTHORIZED, text, "send it: Authorization: Bearer TOKEN")
-        wait_s = self._requests.wait_s(f"{person.role} {person.name}")
-        if wait_s:
-            text = f"more than {REQUESTS_A_MINUTE} requests a minute"
-            raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, text, f"ask again in {wait_s:.0f} s")
+        self._requests.count(f"{person.role} {person.name}")
         return person
 
     async def _practised(self, person: Person, _request: Any) -> PracticeState:

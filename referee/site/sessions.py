@@ -35,18 +35,6 @@ class Person(Struct, frozen=True):
     name: str
 
 
-class TooManyTries(Exception):
-    """Somebody tried to sign in too often.
-
-    Args:
-        wait_s: how long there is to wait.
-    """
-
-    def __init__(self, wait_s: float) -> None:
-        super().__init__(wait_s)
-        self.wait_s = wait_s
-
-
 class _Session(Struct):
     person: Person
     token_hash: str
@@ -74,8 +62,8 @@ class Sessions:
         self._sessions: dict[str, _Session] = {}
         """By cookie, the oldest first."""
         self._secret = secrets.token_bytes(_ID_BYTES)
-        self._of_address = Pace(TRIES_OF_ADDRESS, now)
-        self._of_token = Pace(TRIES_OF_TOKEN, now)
+        self._of_address = Pace("tries from your address", TRIES_OF_ADDRESS, now)
+        self._of_token = Pace("tries with this token", TRIES_OF_TOKEN, now)
 
     def sign_in(self, token: str, address: str) -> str | None:
         """Begin a session.
@@ -88,12 +76,11 @@ class Sessions:
             Its cookie, always a new one, so that nobody can have chosen it; None if the token is nobody's.
 
         Raises:
-            TooManyTries: of this address, or with this token.
+            TooOften: of this address, or with this token.
         """
         given = hashlib.sha256(token.encode()).hexdigest()
-        wait_s = self._of_address.wait_s(address) or self._of_token.wait_s(given)
-        if wait_s:
-            raise TooManyTries(wait_s)
+        self._of_address.count(address)
+        self._of_token.count(given)
         person = self.named(token)
         if person is None:
             return None

@@ -8,10 +8,11 @@ from klein import Klein
 
 from ..net.links.addresses import origin_of
 from ..pages.desk_pages import DeskPages
+from ..submissions.authors import TooOften
 from .answers import HTML, sent, sent_on
 from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, cookie_of, form_of, give_cookie
 from .forms import BadForm, Form
-from .sessions import Person, Sessions, SiteRole, TooManyTries, new_cookie
+from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"
 FIRST_PAGES = {SiteRole.AUTHOR: "/author", SiteRole.ORGANISER: "/organiser"}
@@ -49,9 +50,8 @@ class SigningIn:
             return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
         try:
             cookie = self._sessions.sign_in(form.text("token"), origin_of(str(request.getClientAddress().host)))
-        except TooManyTries as error:
-            text = f"Too many tries. Please wait {error.wait_s:.0f} s."
-            return self._form(request, text, HTTPStatus.TOO_MANY_REQUESTS)
+        except TooOften as error:
+            return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS)
         person = self._sessions.who(cookie or "")
         if cookie is None or person is None:
             text = "Nobody here has this token. It is the text that the organiser gave you, letters and digits only."

@@ -14,12 +14,12 @@ from twisted.internet.threads import deferToThread
 from ..net.http_messages import JSON, refusal
 from ..net.links.addresses import origin_of
 from ..pages.desk_pages import DeskPages
-from ..submissions.authors import HOUR_S, Pace
+from ..submissions.authors import HOUR_S, Pace, TooOften
 from .answers import HTML, replied, sent
 from .api_requests import RequestRefused, read_request
 from .cards import SignUp
 from .doors import cookie_of, give_cookie
-from .sessions import Sessions, TooManyTries
+from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
 
 SIGN_UP, SIGN_UP_API = "/sign-up", "/api/sign-up"
@@ -76,7 +76,7 @@ class SigningUp:
         self._desk = desk
         self._sessions = sessions
         self._pages = pages
-        self._tries = Pace(TRIES_OF_ADDRESS, now, HOUR_S)
+        self._tries = Pace("tries from your address", TRIES_OF_ADDRESS, now, HOUR_S)
         self._one = DeferredLock()
 
     def register(self, app: Klein) -> None:
@@ -99,7 +99,7 @@ class SigningUp:
         except RequestRefused as error:
             request.setResponseCode(error.code)
             return self._page(request, trouble=f"{error}.", asked=asked)
-        with suppress(TooManyTries):  # who has the token can sign in later
+        with suppress(TooOften):  # who has the token can sign in later
             self._sessions.sign_out(cookie_of(request))
             give_cookie(request, self._sessions.sign_in(author.token, _address(request)) or "")
         return self._page(request, author=author)
@@ -118,10 +118,10 @@ class SigningUp:
         Raises:
             RequestRefused: there were too many tries, or as the desk has it.
         """
-        wait_s = self._tries.wait_s(_address(request))
-        if wait_s:
-            code = HTTPStatus.TOO_MANY_REQUESTS
-            raise RequestRefused(code, "too many tries came from your address", f"try again in {wait_s:.0f} s")
+        try:
+            self._tries.count(_address(request))
+        except TooOften as error:
+            raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy) from None
         token = await self._one.run(deferToThread, self._desk.sign_up, asked.name, asked.invitation)
         return NewAuthor(name=asked.name, token=token)
 

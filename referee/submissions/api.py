@@ -14,7 +14,7 @@ from ..net.http_server import Limits
 from ..observers import Note
 from ..record.reader import RecordError
 from .archive import MAX_PACKED_BYTES, BadArchive
-from .authors import Authors, Pace
+from .authors import Authors, Pace, TooOften
 from .check_queue import CheckQueue
 from .matches import AuthorsMatches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
@@ -69,8 +69,8 @@ class AuthorApi:
         self._matches = matches
         self._now = now
         self._note = note
-        self._requests = Pace(REQUESTS_A_MINUTE, clock)
-        self._hand_ins = Pace(HAND_INS_A_MINUTE, clock)
+        self._requests = Pace("requests", REQUESTS_A_MINUTE, clock)
+        self._hand_ins = Pace("versions", HAND_INS_A_MINUTE, clock)
         self._taking_in = DeferredLock()
         """One archive is unpacked at a time: they may be large."""
         self._reading = DeferredLock()
@@ -91,9 +91,18 @@ class AuthorApi:
 
     async def answer(self, inquiry: Inquiry) -> Reply:
         """Answer an inquiry."""
-        wait_s = self._requests.wait_s(inquiry.author)
-        if wait_s:
-            return _too_often(f"more than {REQUESTS_A_MINUTE} requests a minute", wait_s)
+        try:
+            self._requests.count(inquiry.author)
+            return await self._answered(inquiry)
+        except TooOften as error:
+            return refusal(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy)
+
+    async def _answered(self, inquiry: Inquiry) -> Reply:
+        """Answer an inquiry.
+
+        Raises:
+            TooOften: its author hands in too often.
+        """
         match inquiry.method, inquiry.path:
             case "PUT", ("submissions",):
                 reply = await self._hand_in(inquiry.author, inquiry.body)
@@ -114,9 +123,7 @@ class AuthorApi:
         return reply
 
     async def _hand_in(self, author: str, data: bytes) -> Reply:
-        wait_s = self._hand_ins.wait_s(author)
-        if wait_s:
-            return _too_often(f"more than {HAND_INS_A_MINUTE} versions a minute", wait_s)
+        self._hand_ins.count(author)
         try:
             version, is_new = await self._taking_in.run(deferToThread, self._store.hand_in, author, data, self._now())
         except BadArchive as error:
@@ -186,7 +193,3 @@ def _seat(query: Mapping[str, str]) -> int | None:
 
 def _plain(value: Any, code: HTTPStatus = HTTPStatus.OK) -> Reply:
     return Reply(code=code, body=msgspec.json.encode(value))
-
-
-def _too_often(what: str, wait_s: float) -> Reply:
-    return refusal(HTTPStatus.TOO_MANY_REQUESTS, what, f"ask again in {wait_s:.0f} s")

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+from ..errors import RemediableError
 from ..net.links.tokens import BadTokens, name_of, read_tokens
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
@@ -58,24 +59,34 @@ class Authors:
         return status.st_ino, status.st_size, status.st_mtime_ns
 
 
+class TooOften(RemediableError):
+    """Something that somebody may do again only after a while."""
+
+
 class Pace:
     """How often each author, or address, may ask.
 
     Args:
+        what: is counted, in words.
         most: so often within a period.
         now: monotonic seconds.
-        period_s: its length.
+        period_s: its length: a minute or an hour.
     """
 
-    def __init__(self, most: int, now: Callable[[], float], period_s: float = MINUTE_S) -> None:
+    def __init__(self, what: str, most: int, now: Callable[[], float], period_s: float = MINUTE_S) -> None:
+        self._said = f"more than {most} {what} {'a minute' if period_s == MINUTE_S else 'an hour'}"
         self._most = most
         self._now = now
         self._period_s = period_s
         self._times: dict[str, deque[float]] = {}
         """Who asked last is last."""
 
-    def wait_s(self, who: str) -> float:
-        """Return how long somebody has to wait; 0, and it is counted, if not at all."""
+    def count(self, who: str) -> None:
+        """Count that somebody asks.
+
+        Raises:
+            TooOften: it was not counted; the text says how long there is to wait.
+        """
         times, now = self._times.pop(who, None) or deque(), self._now()
         self._times[who] = times
         if len(self._times) > _MOST_KNOWN:
@@ -83,6 +94,5 @@ class Pace:
         while times and times[0] <= now - self._period_s:
             times.popleft()
         if len(times) >= self._most:
-            return times[0] + self._period_s - now
+            raise TooOften(self._said, f"try again in {times[0] + self._period_s - now:.0f} s")
         times.append(now)
-        return 0.0

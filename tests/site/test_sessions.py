@@ -7,8 +7,8 @@ from twisted.internet.task import Clock
 
 from referee.net.links.tokens import add_tokens
 from referee.site import sessions as own
-from referee.site.sessions import Person, Sessions, SiteRole, TooManyTries
-from referee.submissions.authors import Authors
+from referee.site.sessions import Person, Sessions, SiteRole
+from referee.submissions.authors import Authors, TooOften
 
 
 class Desk:
@@ -84,7 +84,7 @@ def test_tries_are_counted(desk: Desk, limit: str, token: str, address: str) -> 
     """Those of an address, whatever it tries, and those of a token, wherever from; for a minute."""
     for number in range(getattr(own, limit)):
         assert desk.enter(token.format(number), address.format(number)) == ""
-    with pytest.raises(TooManyTries):
+    with pytest.raises(TooOften):
         desk.enter(token.format("next"), address.format("99"))
     assert desk.enter(desk.ada, "10.9.9.9")
     desk.clock.advance(60)

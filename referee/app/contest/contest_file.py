@@ -18,7 +18,7 @@ from ..tournament_file.sheet import Section, Sheet, ValueKind
 
 CONTEST = "contest.toml"
 SUBMISSIONS = "submissions"
-"""Folder of what authors handed in; made if missing."""
+"""Folder of what authors handed in; made when the contest is hosted."""
 _TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max_length=100)], "a text of one line")
 _TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
 _PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
@@ -176,13 +176,12 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         registry: the plugins.
 
     Raises:
-        NoContest: there is none, or its folder can't be written.
+        NoContest: there is none.
         BadTournamentFile: one of the files has mistakes; the error holds all of that file.
     """
     path = folder.absolute() / CONTEST
     if not path.is_file():
         raise NoContest(f"{folder} has no {CONTEST}; `referee host --example {folder}` writes one that runs at once")
-    _make(path.parent / SUBMISSIONS)  # a tournament may name it before anybody has handed in
     sheet = Sheet(path)
     top = sheet.section(sheet.values)
     listed, now = list(_tournaments(sheet, top, registry)), datetime.now(UTC)
@@ -203,13 +202,6 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
     return contest
 
 
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise NoContest(f"can't write {folder}: {error.strerror}") from None
-
-
 def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[ScheduledTournament | DailyTournament]:
     for index, values in enumerate(top.take("tournaments", _TABLES, [])):
         section = sheet.section(values, ("tournaments", index), "under [[tournaments]]")
@@ -225,7 +217,8 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
             section.refuse("file", f"there is no file {path}")
         else:
             at = None if start is None else start.astimezone(UTC)
-            found = ScheduledTournament(plan=read_tournament(path, registry), start=at, options=options)
+            plan = read_tournament(path, registry, made_later=sheet.path.parent / SUBMISSIONS)
+            found = ScheduledTournament(plan=plan, start=at, options=options)
             if is_daily and len(found.name) > _LONGEST_SERIES:
                 section.refuse("every", f"{found.name} is longer than {_LONGEST_SERIES}: the day stands behind it")
                 is_daily = False

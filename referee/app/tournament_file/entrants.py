@@ -64,14 +64,18 @@ class EntrantsReader:
         remote: its table [remote].
         game: that is played; None: it is not known.
         registry: the plugins.
+        made_later: a folder of entrants that may be missing as yet; None: none may.
     """
 
-    def __init__(self, top: Section, remote: Section, game: str | None, registry: Registry) -> None:
+    def __init__(
+        self, top: Section, remote: Section, game: str | None, registry: Registry, made_later: Path | None = None
+    ) -> None:
         self._top = top
         self._sheet = top.sheet
         self._base = top.sheet.path.parent
         self._game = game
         self._registry = registry
+        self._made_later = made_later
         self._names: dict[str, int] = {}
         """Name that the file gives -> its line."""
         self._owners: dict[str, str] = {}
@@ -214,7 +218,8 @@ class EntrantsReader:
             return []
         folder = self._base / text
         try:
-            inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+            within = () if self._is_to_come(folder) else folder.iterdir()
+            inner = sorted(path for path in within if path.is_dir() and not path.name.startswith("."))
         except (OSError, ValueError) as error:
             self._top.refuse("entrants_from", f"{text}: {getattr(error, 'strerror', error)}")
             return []
@@ -226,6 +231,10 @@ class EntrantsReader:
             remedy = hint or "it needs a folder with a player.toml for each entrant"
             self._top.refuse("entrants_from", f"nobody in {text} can take part; {remedy}")
         return found
+
+    def _is_to_come(self, folder: Path) -> bool:
+        later = self._made_later
+        return later is not None and not folder.exists() and folder.resolve() == later.resolve()
 
     def _submitted(self, folder: Path) -> Candidate | None:
         """Return an entrant of the folder of player folders; None if it can't take part, which is told."""

@@ -81,26 +81,28 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
     """Folders of these programs."""
 
 
-def read_tournament(path: Path, registry: Registry) -> TournamentPlan:
+def read_tournament(path: Path, registry: Registry, made_later: Path | None = None) -> TournamentPlan:
     """Read the file of a tournament.
 
     Args:
         path: of the file.
         registry: the plugins.
+        made_later: a folder of entrants that may be missing as yet; None: none may.
 
     Raises:
         BadTournamentFile: it can't be played; the error holds all that is to be mended.
     """
     sheet = Sheet(path.absolute())
-    return _File(sheet, registry).plan()
+    return _File(sheet, registry, made_later).plan()
 
 
 class _File:
     """One file while it is read."""
 
-    def __init__(self, sheet: Sheet, registry: Registry) -> None:
+    def __init__(self, sheet: Sheet, registry: Registry, made_later: Path | None) -> None:
         self._sheet = sheet
         self._registry = registry
+        self._made_later = made_later
         self._top = sheet.section(_spelt_out(sheet.values))
         self._base = sheet.path.parent
 
@@ -115,7 +117,7 @@ class _File:
         game = self._registry.games.get(top.choose("game", self._registry.games, what="game") or "")
         seats = self._seats(game)
         options = self._options(game)
-        entrants = EntrantsReader(top, remote, game.name if game else None, self._registry).read()
+        entrants = EntrantsReader(top, remote, game.name if game else None, self._registry, self._made_later).read()
         format_, format_options, extent = self._format(seats, entrants)
         time, lag_margin_ms = self._time()
         teams = _teams(game, options, seats)

@@ -51,6 +51,19 @@ def test_the_example_can_be_played(folder: Path) -> None:
     assert {scheduled.plan.run_settings.folder.parent for scheduled in contest.tournaments} == {folder / "logs"}
 
 
+def test_reading_makes_nothing(folder: Path) -> None:
+    """Also where the folder of what is handed in is missing: house players take part until there is one."""
+    cup = folder / "cup.toml"
+    cup.write_text(f'entrants_from = "submissions"\n{cup.read_text()}')
+    before = sorted(folder.rglob("*"))
+    contest = read_contest(folder, load())
+    assert len(contest.tournaments[0].plan.spec.entrants) == 3
+    assert sorted(folder.rglob("*")) == before
+    cup.write_text(cup.read_text().replace("submissions", "elsewhere"))
+    with pytest.raises(BadTournamentFile, match="elsewhere: No such file"):
+        read_contest(folder, load())
+
+
 def test_what_a_contest_may_say(folder: Path) -> None:
     """Times are those of their zone."""
     (folder / CONTEST).write_text(f'title = "T"\n{CUP}start = 2026-12-01T18:00:00+01:00')
