@@ -30,6 +30,8 @@ class DuePairings:
         """Number -> leg -> what came of it."""
         self._attempts: Counter[tuple[int, int]] = Counter()
         """Number and leg -> matches so far that did not count."""
+        self.given_up_legs = 0
+        """Matches that count, of pairings that were given up before their last one."""
 
     def __getitem__(self, number: int) -> Pairing:
         return self._pairings[number]
@@ -37,12 +39,20 @@ class DuePairings:
     def __contains__(self, number: int) -> bool:
         return number in self._pairings
 
+    def __len__(self) -> int:
+        return len(self._pairings)
+
     def __iter__(self) -> Iterator[int]:
         return iter(tuple(self._pairings))
 
     def outdated(self, now: Mapping[int, Pairing]) -> list[int]:
         """Return the numbers of the pairings that are not due any more, or are others now."""
         return [number for number, pairing in self._pairings.items() if now.get(number) != pairing]
+
+    def not_begun(self, playing: Iterable[Fixture]) -> list[int]:
+        """Return the numbers of the pairings of which nothing was played so far, nor is being played."""
+        begun = {fixture.number for fixture in playing}
+        return [number for number in self if number not in begun and not self.results(number)]
 
     def fixtures(self, number: int) -> tuple[Fixture, ...]:
         """Return the legs of a pairing that have no result; none if it is not due."""
@@ -81,6 +91,13 @@ class DuePairings:
         self._results.get(number, {}).pop(leg, None)
         self._attempts[number, leg] = fixture.attempt + 1
         return next(again for again in self._noted(number) if again.leg == leg)
+
+    def give_up(self, number: int) -> tuple[Fixture, ...]:
+        """Let nothing more of a pairing be played, and return what was still to be played of it."""
+        left = self.fixtures(number)
+        self.given_up_legs += len(self.results(number))
+        self.forget(number)
+        return left
 
     def forget(self, number: int) -> None:
         """Keep nothing more of a pairing."""

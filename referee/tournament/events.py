@@ -9,9 +9,11 @@ from .match_context import Fixture, MatchEntry
 from .spec import Participant
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
-Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award"]
+Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop"]
 OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
-"""The rulings on an entrant; all others are on a match."""
+"""The rulings on an entrant."""
+OF_ALL = "stop"
+"""The ruling on the tournament as a whole; all others are on a match."""
 MOST_REASON, MOST_BY = 500, 100
 """Characters of a ruling's reason, and of who decided."""
 
@@ -107,9 +109,9 @@ class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who decided."""
 
     def __post_init__(self) -> None:
-        if (self.match is None) != (self.kind in OF_ENTRANTS):
+        if (self.match is None) != (self.kind in (*OF_ENTRANTS, OF_ALL)):
             raise ValueError(f"{self.kind} is {'not ' if self.match else ''}about a match")
-        if (self.entrant is None) != (self.kind in ("replay", "void")):
+        if (self.entrant is None) != (self.kind in ("replay", "void", OF_ALL)):
             raise ValueError(f"{self.kind} {'names no' if self.entrant else 'names an'} entrant")
 
 

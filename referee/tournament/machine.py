@@ -4,34 +4,25 @@ It knows no clock, file, process or log. The same fold runs a tournament, audits
 nothing else decides what is played next, whose result counts and who is where in the end.
 """
 
-from collections.abc import Iterator
-from itertools import chain
-from typing import Any
-
 from msgspec.structs import replace
 
-from ..chance import Dealer
 from ..errors import RefereeError
-from ..pairing.base import BadPairing, BadRuling, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
+from ..pairing.base import BadPairing, BadRuling, Pairing, bye
 from . import commands as c
 from . import events as e
-from .crosstable import Crosstable
-from .decisions import Books, Decided, Decisions, decidable, entrant_called, place_of, ruled
-from .due_pairings import DuePairings, is_free
-from .failures import Failures, TooMany
-from .host_class import HostClass
+from .decisions import Decided, decidable, entrant_called, place_of, ruled
+from .failures import TooMany
 from .legs import combined
 from .match_context import Fixture, MatchEntry
 from .placing import placed
-from .ratings.multi_seat import SkillBook
-from .spec import Participant, TournamentSpec
+from .state import TournamentState
 
 
 class ImpossibleEvent(RefereeError):
     """An event that can't happen as the tournament stands: a mistake of whoever runs it; nothing has changed."""
 
 
-class Tournament:
+class Tournament(TournamentState):
     """The course of one tournament.
 
     Args:
@@ -42,89 +33,6 @@ class Tournament:
     Raises:
         BadFormat: the format can't be played with these options and entrants.
     """
-
-    def __init__(self, spec: TournamentSpec, format_: PairingFormat[Any], shuffle: Dealer) -> None:
-        self.spec = spec
-        """Its entrants are those that take part now, late ones included."""
-        self._format = format_
-        field = spec.field()
-        self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
-        self.suspended: dict[int, c.SuspendEntrant] = {}
-        """By entrant: who plays no more."""
-        self.disqualified: set[int] = set()
-        self.failures = Failures(spec.suspend_after)
-        self.played = 0
-        """Matches that count."""
-        self.voided = 0
-        """Matches that do not, for a fault of the referee's."""
-        self.rulings: list[e.Ruling] = []
-        self.playing: dict[str, Fixture] = {}
-        """Match -> what it was opened for, of all that were opened and are not closed."""
-        self._host_class = HostClass(spec.hosts)
-        self._given_up_legs = 0
-        """Matches that count, of pairings that were given up before their last one."""
-        self._due = DuePairings(spec.name, spec.legs)
-        self._order: tuple[int, ...] = ()
-        """Numbers of the pairings that are due, as the format has them."""
-        self.taken_back: set[int] = set()
-        """Numbers of the pairings that a ruling has made due again: the format believes that they are through."""
-        self.concluded: list[PlayedPairing] = []
-        """The pairings that were through with the last event, byes among them."""
-        skills = SkillBook(field) if spec.seats > 2 else None
-        self._decided = Decisions(Books(Crosstable(field, spec.scoring), skills))
-        self._settled: Any = None
-        """The format's state from which it was told last what is due."""
-        self._asked_round = 0
-        """The last round that somebody was asked to pair."""
-        self._commands: list[c.TournamentCommand] = []
-
-    @property
-    def table(self) -> Crosstable:
-        """All that standings follow from."""
-        return self._decided.books.table
-
-    @property
-    def skills(self) -> SkillBook | None:
-        """All that ratings of more than two seats follow from."""
-        return self._decided.books.skills
-
-    @property
-    def state(self) -> Any:
-        """The format's, for who knows which one it is."""
-        return self._state
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing is to be opened any more."""
-        return self._format.is_over(self._state) and not self.taken_back
-
-    @property
-    def given_up(self) -> int:
-        """How many matches are not played because somebody has withdrawn, as far as the format can tell."""
-        return max(self._format.given_up(self._state) * self.spec.legs - self._given_up_legs, 0)
-
-    @property
-    def to_pair(self) -> RoundToPair | None:
-        """The round that somebody else is to pair before more is due."""
-        return self._format.to_pair(self._state)
-
-    @property
-    def due(self) -> list[Pairing]:
-        """The pairings that are to be played, or are being played."""
-        return [self._due[number] for number in self._due]
-
-    def fixtures(self) -> Iterator[Fixture]:
-        """Yield every match that may be opened now and has no result yet, in the order of the pairings.
-
-        Those that are being played are among them.
-        """
-        order = () if self._format.is_over(self._state) else self._order  # what is due may be undecided then
-        fixtures = chain.from_iterable(map(self._due.fixtures, (*order, *sorted(self.taken_back))))
-        return (fixture for fixture in fixtures if is_free(fixture, self.playing.values(), self.taken_back))
-
-    def places(self) -> tuple[tuple[int, ...], ...] | None:
-        """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
-        return self._format.places(self._state)
 
     def handle(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
         """Take an event into the tournament.
@@ -141,17 +49,6 @@ class Tournament:
         if self._state is not self._settled:
             self._settle()
         return tuple(self._commands)
-
-    def joined(self, participant: Participant) -> Any:
-        """Return the format's state with somebody who joins; the tournament stays as it is.
-
-        Raises:
-            BadRuling: nobody can join now, or nobody of that name.
-        """
-        if any(other.name == participant.name for other in self.spec.entrants):
-            raise BadRuling(f"{participant.name} takes part already")
-        spec = replace(self.spec, entrants=(*self.spec.entrants, participant))
-        return self._format.join(self._state, spec.field())
 
     # --- events
 
@@ -230,11 +127,24 @@ class Tournament:
 
     def _ruled(self, event: e.Ruled) -> None:
         ruling = event.ruling
-        if ruling.match is not None:
+        if ruling.kind == e.OF_ALL:
+            self._stop(ruling)
+        elif ruling.match is not None:
             self._rule_on_match(ruling, ruling.match)
         elif ruling.entrant is not None:
             self._rule_on_entrant(ruling, entrant_called(ruling.entrant, self.spec))
         self.rulings.append(ruling)
+
+    def _stop(self, ruling: e.Ruling) -> None:
+        """Let no pairing begin any more; those that have begun are played to their last leg."""
+        self._check_goes_on()
+        if self.is_over:
+            raise BadRuling(f"{self.spec.name} is over: there is nothing to stop")
+        self.stopped = ruling
+        for number in self._due.not_begun(self.playing.values()):
+            self._give_up(number)
+            self.taken_back.discard(number)
+        self._settled = None  # other pairings are due, though the format's state is the same
 
     def _rule_on_entrant(self, ruling: e.Ruling, entrant: int) -> None:
         if ruling.kind == "reinstate":
@@ -259,8 +169,10 @@ class Tournament:
         winner = None if ruling.entrant is None else entrant_called(ruling.entrant, self.spec)
         if winner is not None and winner not in fixture.entrants:
             raise BadRuling(f"{ruling.entrant} does not play {match}")
-        if ruling.kind == "replay" and fixture in self._due.fixtures(number):
-            raise BadRuling(f"{match} is to be played anyway")
+        if ruling.kind == "replay":
+            self._check_goes_on()
+            if fixture in self._due.fixtures(number):
+                raise BadRuling(f"{match} is to be played anyway")
         self._take_back(fixture, ruling.reason)
         if ruling.kind == "replay":
             self._play_again(fixture)
@@ -362,11 +274,11 @@ class Tournament:
 
     def _settle(self) -> None:
         """Give every bye that is due, and note what is to be played, paired, or not any more."""
-        due = self._format.due(self._state)
+        due = self._wanted()
         while (pairing := next((pairing for pairing in due if pairing.is_bye), None)) is not None:
             self._give_bye(pairing)
             self._suspend_failing(pairing)
-            due = self._format.due(self._state)
+            due = self._wanted()
         now = {pairing.number: pairing for pairing in due}
         for number in self._due.outdated(now):
             if number not in self.taken_back:
@@ -394,7 +306,5 @@ class Tournament:
 
     def _give_up(self, number: int) -> None:
         """Give up a pairing that is not due any more, or has become a bye."""
-        for fixture in self._due.fixtures(number):
+        for fixture in self._due.give_up(number):
             self._tell(c.CallOff(match=fixture.match))
-        self._given_up_legs += len(self._due.results(number))
-        self._due.forget(number)

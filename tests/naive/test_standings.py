@@ -43,6 +43,7 @@ def asked(tournament: Tournament, random: Random, number: int) -> e.TournamentEv
         "void": {"match": match},
         "replay": {"match": match},
         "award": {"match": match, "entrant": name},
+        "stop": {},
     }
     kind = random.choice(["join", *about, "award", "award"])
     if kind == "join":
