@@ -99,6 +99,15 @@ class Summary:
         return RuledLines(self.history)
 
     @cached_property
+    def stopped(self) -> str:
+        """How the tournament was stopped for good, in a sentence; empty if it was not."""
+        ruling = self.tournament.stopped
+        if ruling is None:
+            return ""
+        last = max((entry.fixture.round for entry in self.counted), default=0)
+        return f"Stopped for good after round {last}, by {ruling.by}: {ruling.reason}"
+
+    @cached_property
     def byes(self) -> list[tuple[Pairing, Fraction]]:
         """Every bye, and what it was worth."""
         spec = self.spec

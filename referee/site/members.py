@@ -11,6 +11,7 @@ from ..observers import Note
 from ..pages.desk_pages import DeskPages
 from ..submissions.api import AuthorApi
 from .answers import HTML, sent
+from .api_doors import ApiDoors
 from .authors.api import add_author_api
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeDesk
@@ -18,6 +19,7 @@ from .authors.seats import AuthorSeats
 from .bodies import Bodies
 from .doors import Doors
 from .member_api import MemberApi
+from .organisers.api import OrganiserApi
 from .organisers.desk import OrganiserDesk
 from .organisers.pages import OrganiserPages
 from .person_streams import PersonStreams
@@ -60,7 +62,9 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
 
     SigningIn(members.sessions, members.pages, _signed_out).register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
-    MemberApi(members.sessions, members.desk, members.practice, members.now).register(app)
+    programs = ApiDoors(app, members.sessions, members.now)
+    MemberApi(members.desk.queue, members.practice).register(programs)
+    OrganiserApi(members.desk).register(programs)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)

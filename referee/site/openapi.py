@@ -17,21 +17,8 @@ from ..submissions.matches import Own
 from ..submissions.store import HandedInVersion
 from .cards import ContestCard
 from .live import LiveState
-from .member_api import (
-    AUTHORS,
-    HOSTS,
-    LOG,
-    ORGANISER,
-    PRACTICE,
-    QUEUE,
-    AuthorList,
-    Log,
-    OrganiserState,
-    PracticeRequest,
-    PracticeState,
-    ProcessList,
-    Queue,
-)
+from .member_api import PRACTICE, QUEUE, PracticeRequest, PracticeState, Queue
+from .organisers import api as organising
 from .reported import TournamentReport
 from .search import Found
 from .signing_up import NewAuthor, SignUpRequest
@@ -103,6 +90,20 @@ class _Operation(NamedTuple):
     """Type of the body that it takes as JSON; None: it takes none, or another one."""
 
 
+_ORGANISERS = tuple(
+    _Operation(method, path.replace("<name>", "{tournament}"), summary, answer, role=_ORGANISER, asks=asks)
+    for method, path, summary, answer, asks in (
+        ("get", organising.HOME, "How tournaments and machine stand", organising.OrganiserState, None),
+        ("post", organising.START, "Start a tournament, or let it go on", organising.OrganiserState, None),
+        ("post", organising.PAUSE, "Pause one until it is started", organising.OrganiserState, None),
+        ("post", organising.RULE, "Rule in it", organising.OrganiserState, organising.RulingRequest),
+        ("get", organising.AUTHORS, "The authors", organising.AuthorList, None),
+        ("post", organising.AUTHORS, "Let one in", NewAuthor, organising.AuthorRequest),
+        ("post", organising.SHUT_OUT, "Let one in no more", organising.AuthorList, organising.ShutOutRequest),
+        ("get", organising.HOSTS, "What plays matches: processes and hosts", organising.ProcessList, None),
+        ("get", organising.LOG, "What was done on the site", organising.Log, None),
+    )
+)
 OPERATIONS = (
     _Operation("get", "/api/contest", "How the contest stands: what the first page shows", ContestCard),
     _Operation("get", "/api/events", "The same, whenever it has changed: `data` of an event", ContestCard, _EVENTS),
@@ -121,10 +122,7 @@ OPERATIONS = (
     _Operation("get", PRACTICE, "The author's practice matches", PracticeState, role=_AUTHOR),
     _Operation("post", PRACTICE, "Ask for one", PracticeState, role=_AUTHOR, asks=PracticeRequest),
     _Operation("get", QUEUE, "What waits: an author's own, or all", Queue, role="author or organiser"),
-    _Operation("get", ORGANISER, "How tournaments and machine stand", OrganiserState, role=_ORGANISER),
-    _Operation("get", AUTHORS, "The authors", AuthorList, role=_ORGANISER),
-    _Operation("get", HOSTS, "What plays matches: processes and hosts", ProcessList, role=_ORGANISER),
-    _Operation("get", LOG, "What was done on the site", Log, role=_ORGANISER),
+    *_ORGANISERS,
     _Operation("get", "/submissions", "The author's versions", Versions, role=_AUTHOR),
     _Operation("put", "/submissions", "Hand in an archive", HandedInVersion, role=_AUTHOR),
     _Operation("get", "/submissions/{number}", "A version, with the report of its check", CheckedVersion, role=_AUTHOR),

@@ -131,7 +131,7 @@ class AuthorApi:
         except VersionRefused as error:
             return refusal(HTTPStatus.CONFLICT, error.what, error.remedy)
         if is_new:
-            self._checks.add(author, version.number)
+            self._checks.add(author, version)
             self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
         return _plain(self._shown(author, version), HTTPStatus.ACCEPTED)
 

@@ -26,7 +26,7 @@ from ..launch.own_process import GONE_S, OwnProcess
 from ..launch.program import CHECK_VARIABLE
 from ..net.waiting import whole
 from ..observers import Note
-from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, Store, StoreError
+from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, HandedInVersion, Store, StoreError
 
 CHECK_S = 600.0
 """A build may take half of it; the check of a good player takes a minute."""
@@ -76,6 +76,8 @@ class CheckQueue:
         self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
         """What every process of a check has in its environment, those in a sandbox aside: that ends with the check."""
         self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
+        self._since: dict[tuple[str, int], str] = {}
+        """Author and number of a version that is not checked -> when it was handed in."""
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
         self.begun: str | None = None
@@ -92,12 +94,13 @@ class CheckQueue:
             StoreError: the versions can't be read.
         """
         await deferToThread(self._end_leftovers)
-        for author, number in self._store.recover():
-            self.add(author, number)
+        for author, version in self._store.recover():
+            self.add(author, version)
 
-    def add(self, author: str, number: int) -> None:
+    def add(self, author: str, version: HandedInVersion) -> None:
         """Have a version checked when its turn comes."""
-        self._queue.put((author, number))
+        self._since[author, version.number] = version.handed_in
+        self._queue.put((author, version.number))
         self.changed(author)
 
     def changed(self, author: str) -> None:
@@ -112,6 +115,10 @@ class CheckQueue:
     def steps(self, author: str, number: int) -> list[Any]:
         """Return the steps that the check of a version has told so far; none if it is not being checked."""
         return list(_steps(self._told)) if self.current == (author, number) else []
+
+    def since(self, author: str, number: int) -> str:
+        """Return when a version was handed in that is being checked, or waits for it, ISO 8601 in UTC."""
+        return self._since[author, number]
 
     def waiting(self) -> list[tuple[str, int]]:
         """Return the versions that wait, author and number, in their order."""
@@ -130,6 +137,7 @@ class CheckQueue:
             self.changed(author)
             try:
                 await self._check(*self.current)
+                self._since.pop(self.current, None)
             except CancelledError:
                 raise
             except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked

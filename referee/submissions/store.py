@@ -134,11 +134,11 @@ class Store:
         """Let another referee have the folder."""
         self._lock.close()
 
-    def recover(self) -> list[tuple[str, int]]:
+    def recover(self) -> list[tuple[str, HandedInVersion]]:
         """Clear away what a referee that was killed left half done, and set every author's link.
 
         Returns:
-            Author and number of the versions that wait for a check, the oldest first.
+            Author and version of those that wait for a check, the oldest first.
 
         Raises:
             StoreError: a version can't be read, or something else is in the place of a link.
@@ -148,9 +148,9 @@ class Store:
             for partial in (self._versions / author).glob(f"{_PARTIAL}*"):
                 _clear(partial)
             versions = (version for version in self.versions(author) if version.state is VersionState.WAITING)
-            waiting += [(version.handed_in, author, version.number) for version in versions]
+            waiting += [(author, version) for version in versions]
             self._set_link(author)
-        return [(author, number) for _, author, number in sorted(waiting)]
+        return sorted(waiting, key=lambda found: (found[1].handed_in, found[0], found[1].number))
 
     def authors(self) -> list[str]:
         """Return who has handed something in, by name."""

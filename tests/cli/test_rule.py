@@ -197,6 +197,9 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "no text": (("withdraw", "random1", "--reason", "\udcff"), "--reason takes one line"),
     "by nobody": (("withdraw", "random1", "--by", ""), "--by takes one line of 1 to 100 characters"),
     "no kind": (("fine", "random1"), "is not one of"),
+    "what is over": (("stop",), "cup is over: there is nothing to stop"),
+    "an entrant to stop": (("stop", "random1"), "stop is about the whole tournament: name nothing"),
+    "nobody named": (("withdraw",), "withdraw is about one entrant or match: name it"),
 }
 
 

@@ -50,6 +50,17 @@ def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
     assert '<span class="badge">over</span>' in text
 
 
+def test_standings_say_that_it_was_stopped(tmp_path: Path) -> None:
+    """After which round, by whom and why, as text; and that it is over."""
+    stage = Stage(spec(4, "roundrobin"), tmp_path)
+    stage.play_one(next(stage.tournament.fixtures()))
+    stage.rule("stop", SCRIPT)
+    report(stage.play())
+    text = page(stage)
+    assert f"Stopped for good after round 1, by jury: {SCRIPT}" in section(text, "standings")
+    assert '<span class="badge">over</span>' in text
+
+
 def test_a_cause_stands_in_full_once(cup: Stage) -> None:
     """The page has the whole of a cause at its first foul, its beginning at others, and no path of the organiser's."""
     text = page(cup)

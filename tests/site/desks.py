@@ -24,6 +24,9 @@ class StandInDesk:
     def __init__(self, payload: str) -> None:
         self._payload = payload
         self.asked = list[tuple[str, ...]]()
+        self.more_waits = list[QueueLine]()
+        self.is_refusing = False
+        """Whether nothing is paused."""
 
     def tournaments(self) -> Sequence[TournamentLine]:
         """Return the one."""
@@ -34,6 +37,7 @@ class StandInDesk:
             state=self._payload,
             may_start=True,
             may_pause=True,
+            may_stop=True,
             played=1,
             open_matches=1,
             entrants=[self._payload],
@@ -67,10 +71,12 @@ class StandInDesk:
     def queue(self) -> Sequence[QueueLine]:
         """Return one of ada, one of bob, and two of everybody: one until a time, one until the organiser comes."""
         payload, now = self._payload, "2026-11-01T10:00:00Z"
-        mine = QueueLine(what=f"ada's {payload}", author="ada", why=payload, until=None, waits_for_organiser=False)
-        cup = QueueLine(what="cup", author=None, why=payload, until=now, waits_for_organiser=False)
+        mine = QueueLine(
+            what=f"ada's {payload}", author="ada", why=payload, since=now, until=None, waits_for_organiser=False
+        )
+        cup = replace(mine, what="cup", author=None, until=now)
         paused = replace(cup, what="league", until=None, waits_for_organiser=True)
-        return [mine, replace(mine, what="bob's", author="bob"), cup, paused]
+        return [mine, replace(mine, what="bob's", author="bob"), cup, paused, *self.more_waits]
 
     def deeds(self) -> Sequence[Deed]:
         """Return one."""
@@ -82,8 +88,10 @@ class StandInDesk:
         self.asked.append((by, "start", name))
 
     def pause(self, by: str, name: str) -> None:
-        """Refuse it."""
-        raise BadRequest(self._payload)
+        """Keep it, or refuse it."""
+        if self.is_refusing:
+            raise BadRequest(self._payload)
+        self.asked.append((by, "pause", name))
 
     def rule(self, by: str, name: str, kind: str, subject: str, to: str, reason: str) -> None:
         """Keep it."""

@@ -23,13 +23,14 @@ from referee.net.links.tokens import add_tokens
 from referee.pages.contest_page import contest_page, live_page, refusal_page, search_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
-from referee.site import doors, flow, member_api, signing_up
+from referee.site import doors, flow, signing_up
 from referee.site.authors import practice
 from referee.site.bodies import Bodies
 from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
 from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
+from referee.site.organisers import api as organiser_api
 from referee.site.organisers import pages as organiser_pages
 from referee.site.person_streams import PersonStreams
 from referee.site.reported import TournamentReport
@@ -191,7 +192,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, flow, practice, doors, organiser_pages, signing_up, member_api):
+        for module in (api, flow, practice, doors, organiser_pages, organiser_api, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()

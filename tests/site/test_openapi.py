@@ -50,8 +50,8 @@ def answer(contest: TestSite, method: str, path: str) -> bytes:
     lay_out(contest)
     if (method, path) == ("put", "/submissions"):
         return put.body
-    body = msgspec.json.encode(BODIES[path]) if method == "post" else b""
     path = path.replace("{number}", "1").replace("{tournament}", "cup").replace("{match}", "cup-1")
+    body = msgspec.json.encode(BODIES[path]) if method == "post" else b""
     found = browser.ask(method.upper(), path, body, authorization=bearer, content_type="application/json")
     assert found.status in (200, 201)
     return re.sub(rb"^(?:.*\r\n)?data: (.*)\n\n(?:0\r\n)?$", rb"\1", found.body)

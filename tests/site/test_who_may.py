@@ -52,6 +52,17 @@ TABLE = {
     "GET /api/organiser": Address(Who.ORGANISERS_PROGRAM),
     "GET /api/organiser/authors": Address(Who.ORGANISERS_PROGRAM),
     "GET /api/organiser/log": Address(Who.ORGANISERS_PROGRAM),
+    "POST /api/organiser/authors": Address(Who.ORGANISERS_PROGRAM),
+    "POST /api/organiser/authors/shut-out": Address(Who.ORGANISERS_PROGRAM),
+    "POST /api/organiser/tournaments/<name>/start": Address(
+        Who.ORGANISERS_PROGRAM, "/api/organiser/tournaments/cup/start"
+    ),
+    "POST /api/organiser/tournaments/<name>/pause": Address(
+        Who.ORGANISERS_PROGRAM, "/api/organiser/tournaments/cup/pause"
+    ),
+    "POST /api/organiser/tournaments/<name>/rule": Address(
+        Who.ORGANISERS_PROGRAM, "/api/organiser/tournaments/cup/rule"
+    ),
     "GET /search": Address(EVERYBODY, "/search?q=bob"),
     "GET /api/search": Address(EVERYBODY, "/api/search?q=bob"),
     "GET /live": Address(EVERYBODY),
@@ -107,6 +118,11 @@ PROGRAM_OF = {Who.PROGRAM: "ada", Who.ORGANISERS_PROGRAM: "ann"}
 BODIES = {
     "/api/sign-up": {"name": "eve", "invitation": "code"},
     "/api/practice": {"tournament": "cup", "version": 1, "opponent": "house:greedy"},
+    "/api/organiser/authors": {"name": "eve", "renew": True},
+    "/api/organiser/authors/shut-out": {"name": "eve"},
+    "/api/organiser/tournaments/cup/start": {},
+    "/api/organiser/tournaments/cup/pause": {},
+    "/api/organiser/tournaments/cup/rule": {"kind": "stop", "reason": "the hall closes"},
 }
 """That programs post."""
 STRANGERS = ("/sign-in", "/sign-up")

@@ -55,8 +55,7 @@ class Service:
         self.checks = CheckQueue(
             self.clock, self.store, lambda: "now", lambda event, **facts: self.notes.append(facts), ["no-such-check"]
         )
-        self.store.hand_in("ada", archive(), "then")
-        self.checks.add("ada", 1)
+        self.checks.add("ada", self.store.hand_in("ada", archive(), "then")[0])
 
     def version(self) -> tuple[VersionState, str | None]:
         """Return the version's state and trouble."""

@@ -354,7 +354,7 @@ def _anything(tournament: Tournament, random: Random, step: int) -> e.Tournament
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_what_has_begun_when_it_is_stopped_is_played_to_its_end(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """All legs of it, void matches once more, and nothing else: then the tournament is over, and can't be gone on with."""
+    """All legs of it, void matches once more, and nothing else: then it is over, and can't be gone on with."""
     tournament, random = new(name, seats, is_duplicate=is_duplicate), Random(3)
     begun_before, last = set[int](), ""
     for step, event in enumerate(events_of(tournament, random, tables=3, troubles=Troubles(void=0.1))):

@@ -211,7 +211,8 @@ class HostedContest:
 
     def _card(self, run: TournamentRun) -> TournamentCard:
         published = self._publisher.published[run.scheduled.name]
-        is_reported = run.state is not RunState.OVER or published.is_over
-        state = str(run.state) if is_reported else f"{run.state}, and its last report is not there yet"
+        state = published.ended if run.state is RunState.OVER else str(run.state)
+        if run.state is RunState.OVER and not published.is_over:
+            state = f"{state}, and its last report is not there yet"
         coming = coming_in(run, published.report)
         return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)

@@ -14,7 +14,7 @@ from ...observers.process_lines import SeenProcess
 from ...plugins import installed
 from ...site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
 from ...text import printable
-from ...tournament.events import Kind
+from ...tournament.events import OF_ALL, Kind
 from ..tournaments.requests import pending
 from ..tournaments.ruling import rule
 from .deed_log import end_of
@@ -68,6 +68,7 @@ class Organising:
             state=run.state,
             may_start=run.may_start,
             may_pause=run.may_pause,
+            may_stop=run.may_stop,
             played=run.played,
             open_matches=len(run.open_matches),
             entrants=[entrant.name for entrant in spec.entrants],
@@ -145,7 +146,7 @@ class Organising:
             by: who decides.
             name: of the tournament.
             kind: what is decided.
-            subject: entrant or match.
+            subject: entrant or match; empty: it is about the whole tournament.
             to: who a match is awarded to; empty: nobody.
             reason: for everybody to read.
 
@@ -155,10 +156,13 @@ class Organising:
         run = self._run(name)
         if kind not in get_args(Kind):
             raise BadRequest(f"there is no ruling {printable(kind)!r}, only {', '.join(get_args(Kind))}")
-        rule(run.folder, cast("Kind", kind), subject, to or None, reason, by)
-        about = f"{subject} in {name}" + (f", to {to}" if to else "")
+        is_stop = kind == OF_ALL
+        if is_stop and not run.may_stop:
+            raise BadRequest(f"{name} {run.state}: one that is played, or paused, can be stopped for good")
+        rule(run.folder, cast("Kind", kind), subject or None, to or None, reason, by)
+        about = name if is_stop else f"{subject} in {name}" + (f", to {to}" if to else "")
         self._intake.deeds.add(by, kind, about, reason)
-        run.look_again()
+        run.look_again(must_run=is_stop)
 
     def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
         """Let an author in, and return its token: the only time that it is to be seen.

@@ -8,7 +8,7 @@ the time, as many as cores are free. Their records lie beside those of the tourn
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from subprocess import DEVNULL
 from typing import Any, TypeGuard
 
@@ -45,6 +45,8 @@ MOST_PERSONS = 8
 """Who play at a time, however many cores there are."""
 AWAY_S = 1800.0
 """A seat that nobody has taken for so long is given up."""
+WAIT = timedelta(days=1)
+"""A match that did not come to its end for so long, as others took the cores, is given up."""
 GRACE_S = 10.0
 """Between asking a match to stop and killing it: it writes its record and ends its programs."""
 RETRY_S = 30.0
@@ -123,11 +125,14 @@ class Practice:
             for each in waiting
         ]
 
-    def until(self, challenge: Challenge) -> datetime | None:
-        """Return when a match is given up that is played now; None: it waits, and for how long is not known."""
-        if challenge.place not in self._playing or challenge.begun is None:
-            return None
-        return datetime.fromisoformat(challenge.begun) + timedelta(seconds=_limit_s(challenge))
+    def until(self, challenge: Challenge) -> datetime:
+        """Return when a match that is played, or that waits, is given up at the latest."""
+        if challenge.place in self._playing and challenge.begun is not None:
+            return datetime.fromisoformat(challenge.begun) + timedelta(seconds=_limit_s(challenge))
+        away_s = self._seats.of(challenge).away_s if challenge.is_in_person else 0.0
+        if away_s and not self._plays(challenge.author):
+            return datetime.now(UTC) + timedelta(seconds=AWAY_S - away_s)
+        return datetime.fromisoformat(challenge.asked) + WAIT
 
     def _why(self, challenge: Challenge, ahead: int) -> str:
         """Return how a challenge of a program stands that has so many before it."""
@@ -242,21 +247,20 @@ class Practice:
         while True:
             await deferLater(self._reactor, LOOK_S)
             calm_looks = 0 if self._is_crowded(beside) else calm_looks + 1
-            due = self._due(in_person=in_person) if calm_looks >= CALM_LOOKS else None
+            due = self._due(in_person=in_person, is_calm=calm_looks >= CALM_LOOKS)
             if due is not None:
                 await self._tried(due, beside)
                 calm_looks = 0
 
-    def _due(self, *, in_person: bool) -> Challenge | None:
-        """Return what is to be played next, or to be given up."""
-        waiting = (each for each in self._challenges.waiting() if each.is_in_person is in_person)
-        return next((each for each in waiting if each.place not in self._playing and self._is_ready(each)), None)
+    def _due(self, *, in_person: bool, is_calm: bool) -> Challenge | None:
+        """Return what is to be given up, or, if there is a core, to be played next."""
+        asked = (each for each in self._challenges.waiting() if each.is_in_person is in_person)
+        waiting, now = (each for each in asked if each.place not in self._playing), datetime.now(UTC)
+        return next((each for each in waiting if self.until(each) <= now or (is_calm and self._is_ready(each))), None)
 
     def _is_ready(self, challenge: Challenge) -> bool:
-        """Tell whether who plays is there, or, if that is a person, has been away for too long."""
-        if not challenge.is_in_person:
-            return True
-        return not self._plays(challenge.author) and not 0 < self._seats.of(challenge).away_s < AWAY_S
+        """Tell whether who plays is there."""
+        return not challenge.is_in_person or not (self._plays(challenge.author) or self._seats.of(challenge).away_s)
 
     def _plays(self, author: str) -> bool:
         """Tell whether an author plays in person."""
@@ -294,6 +298,8 @@ class Practice:
             self._conclude(challenge, f"it was cut off {MAX_ATTEMPTS} times, with the referee itself")
         elif challenge.is_in_person and self._seats.of(challenge).away_s >= AWAY_S:
             self._conclude(challenge, f"nobody took the seat for {AWAY_S / 60:.0f} minutes")
+        elif datetime.now(UTC) >= datetime.fromisoformat(challenge.asked) + WAIT:
+            self._conclude(challenge, f"no core was free for long enough within {WAIT / timedelta(hours=1):.0f} hours")
         else:
             await self._play_on(replace(challenge, begun=wall_clock()), plan, record, beside)
 

@@ -37,7 +37,7 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
     for scheduled in contest.tournaments:
         published = Published(scheduled.plan.run_settings.folder)
         published.read()
-        state = "is over" if published.is_over else "is not over"
+        state = published.ended if published.is_over else "is not over"
         cards.append(published.card(scheduled, state, published.reported or 0, (), None))
         files += ((f"tournaments/{scheduled.name}/{path}", found) for path, found in _for_everybody(published))
     page = contest_page(

@@ -21,6 +21,7 @@ from ...site.cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ...site.published import find_published
 from ...site.reported import ReportedMatch, TournamentReport
 from ...site.search import Searched
+from ...tournament.events import OF_ALL
 from .contest_file import ScheduledTournament
 
 SHOWN = 3
@@ -52,6 +53,12 @@ class Published(Struct):
         """Whether its report says so, and nothing has happened since."""
         is_last = self.seen in (_UNSEEN, _length(self.folder / f"{self.folder.name}.jsonl"))
         return is_last and self.report is not None and self.report.state == "over"
+
+    @property
+    def ended(self) -> str:
+        """How it came to its end, in words."""
+        rulings = () if self.report is None else self.report.rulings
+        return "was stopped for good" if any(ruling.kind == OF_ALL for ruling in rulings) else "is over"
 
     @property
     def reported(self) -> int | None:

@@ -23,19 +23,22 @@ def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
     """Yield the check that is made, and those that wait, in their order; each with when that is over at the latest."""
     first = () if checks.current is None else (checks.current,)
     for ahead, (author, number) in enumerate([*first, *checks.waiting()]):
+        since = checks.since(author, number)
         limit = f"a check takes {CHECK_S / 60:.0f} minutes at most"
         why = (
             f"waits for the {ahead} before it: one is made at a time, and {limit}" if ahead else f"is made now; {limit}"
         )
         most = max(ahead, 1) * timedelta(seconds=CHECK_S)
         until = None if checks.begun is None else datetime.fromisoformat(checks.begun) + most
-        yield _line(f"check of version {number}", why, author, until)
+        yield _line(f"check of version {number}", author, why, since, until)
 
 
 def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
     """Yield the practice match that is played, and those that wait, in their order."""
     for challenge, why in practice.waiting():
-        yield _line(f"practice match {challenge.number}", why, challenge.author, practice.until(challenge))
+        yield _line(
+            f"practice match {challenge.number}", challenge.author, why, challenge.asked, practice.until(challenge)
+        )
 
 
 def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
@@ -46,13 +49,14 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
                 what=f"tournament {run.scheduled.name}",
                 author=None,
                 why=_WHY[run.state],
+                since=run.since.isoformat(timespec="seconds"),
                 until=_moment(run.due),
                 waits_for_organiser=run.state in _FOR_ORGANISER,
             )
 
 
-def _line(what: str, why: str, author: str, until: datetime | None = None) -> QueueLine:
-    return QueueLine(what=what, author=author, why=why, until=_moment(until), waits_for_organiser=False)
+def _line(what: str, author: str, why: str, since: str, until: datetime | None) -> QueueLine:
+    return QueueLine(what=what, author=author, why=why, since=since, until=_moment(until), waits_for_organiser=False)
 
 
 def _moment(at: datetime | None) -> str | None:

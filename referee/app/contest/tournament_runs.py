@@ -70,6 +70,8 @@ class TournamentRun:
     ) -> None:
         self.scheduled = scheduled
         self.state = RunState.WAITING
+        self.since = datetime.now(UTC)
+        """When it came to be so."""
         self.open_matches: dict[str, OpenMatch] = {}
         """By name."""
         self.played = 0
@@ -108,6 +110,11 @@ class TournamentRun:
         return self.state in (RunState.WAITING, RunState.RUNNING, RunState.INTERRUPTED)
 
     @property
+    def may_stop(self) -> bool:
+        """Whether an organiser may stop it for good now."""
+        return self.folder.exists() and self.state not in (RunState.OVER, RunState.STOPPING)
+
+    @property
     def due(self) -> datetime | None:
         """When it is begun, or begun again, in UTC; None: it is not to begin by itself."""
         if self._timer is None or not self._timer.active():
@@ -119,6 +126,7 @@ class TournamentRun:
         """Start it when its time has come, or has been before; one that is paused waits."""
         if self._pause.exists():
             self._set(RunState.PAUSED)
+            self.since = datetime.fromtimestamp(self._pause.stat().st_mtime, UTC)
             return
         start_at = None if self.folder.exists() else self.scheduled.start
         left_s = 0.0 if start_at is None else (start_at - datetime.now(UTC)).total_seconds()
@@ -161,13 +169,17 @@ class TournamentRun:
         else:
             self._set(RunState.PAUSED)
 
-    def look_again(self) -> None:
-        """Have a ruling carried out that was handed in when it was over; called in any thread."""
-        self._reactor.callFromThread(self._look)
+    def look_again(self, *, must_run: bool = False) -> None:
+        """Have a ruling carried out that was handed in; called in any thread.
 
-    def _look(self) -> None:
-        if self.state is RunState.OVER and self._process is None:
-            self._start()
+        Args:
+            must_run: whether it is not to wait until the tournament goes on, if that is paused.
+        """
+        self._reactor.callFromThread(self._look, must_run)
+
+    def _look(self, must_run: bool) -> None:  # noqa: FBT001  # callFromThread has no names
+        if self._process is None and (must_run or self.state is RunState.OVER):
+            self.start()
 
     @property
     def _pause(self) -> Path:
@@ -243,5 +255,5 @@ class TournamentRun:
             self._set(RunState.INTERRUPTED)
 
     def _set(self, state: RunState) -> None:
-        self.state = state
+        self.state, self.since = state, datetime.now(UTC)
         self._changed()

@@ -37,13 +37,13 @@ class Asked(Struct, frozen=True, kw_only=True):
     """Whether a referee runs the tournament now."""
 
 
-def rule(folder: Path, kind: e.Kind, subject: str, to: str | None, reason: str, by: str) -> Asked:
+def rule(folder: Path, kind: e.Kind, subject: str | None, to: str | None, reason: str, by: str) -> Asked:
     """Hand a ruling in.
 
     Args:
         folder: of the tournament.
         kind: what is decided.
-        subject: the entrant or the match that it is about.
+        subject: the entrant or the match that it is about; None: the whole tournament.
         to: the entrant that a match is awarded to.
         reason: for everybody to read.
         by: who decides.
@@ -54,11 +54,12 @@ def rule(folder: Path, kind: e.Kind, subject: str, to: str | None, reason: str, 
         OSError: the request can't be written.
     """
     entrant, match = (subject, None) if kind in e.OF_ENTRANTS else (to, subject)
-    if kind in e.OF_ENTRANTS and to is not None:
-        raise BadRequest(f"--to goes with award, not with {kind}")
+    if (subject is None) != (kind == e.OF_ALL):
+        about = "the whole tournament: name nothing" if subject else "one entrant or match: name it"
+        raise BadRequest(f"{kind} is about {about}")
     if kind == "award" and to is None:
         raise BadRequest("award needs --to: the entrant that the match is awarded to")
-    if kind in ("replay", "void") and to is not None:
+    if kind != "award" and to is not None:
         raise BadRequest(f"--to goes with award, not with {kind}")
     for option, text, most in (("--reason", reason, e.MOST_REASON), ("--by", by, e.MOST_BY)):
         if not (text.strip() and text.isprintable() and len(text) <= most):

@@ -25,21 +25,23 @@ def _whoever() -> str:
 @click.command("rule", epilog='Example:  referee rule logs/autumn award autumn-00012 --to ann --reason "power cut"')
 @_folder
 @click.argument("kind", metavar="|".join(get_args(Kind)), type=click.Choice(get_args(Kind)))
-@click.argument("subject", metavar="NAME|MATCH")
+@click.argument("subject", metavar="NAME|MATCH", required=False)
 @click.option("--to", metavar="NAME", help="The entrant that a match is awarded to.")
 @click.option("--reason", required=True, help="Why, in a sentence: it stands in the record and in the report.")
 @click.option("--by", metavar="PERSON", default=_whoever, show_default="your name", help="Who decides.")
 @json_option
 def rule_command(
-    folder: Path, kind: Kind, subject: str, to: str | None, reason: str, by: str, *, as_json: bool
+    folder: Path, kind: Kind, subject: str | None, to: str | None, reason: str, by: str, *, as_json: bool
 ) -> None:
-    """Rule on an entrant or a match of the tournament in FOLDER.
+    """Rule on an entrant or a match of the tournament in FOLDER, or on all of it.
 
     NAME: `withdraw` lets it play no more; `disqualify` puts it last as well; `reinstate` lets it play on. MATCH:
     `replay` lets it be played once more; `void` lets it count for nobody; `award` gives it to one of its players.
+    Neither: `stop` lets nothing begin any more; what has begun is played to its end, and that is the tournament's end.
 
     The referee that runs the tournament carries the ruling out within a second; else `referee tournament` does when it
-    is run the next time. It stands in the tournament's record, and only a further ruling undoes it.
+    is run the next time. It stands in the tournament's record, and only a further ruling undoes it; nothing undoes
+    `stop`.
 
     Exit status: 0 handed in, 1 the record does not hold, 2 the ruling makes no sense as the tournament stands.
     """

@@ -17,6 +17,8 @@ class TournamentLine(Struct, frozen=True, kw_only=True):
     state: str
     may_start: bool
     may_pause: bool
+    may_stop: bool
+    """For good."""
     played: int
     open_matches: int
     entrants: Sequence[str]
@@ -86,8 +88,10 @@ class QueueLine(Struct, frozen=True, kw_only=True):
     """Whose; None: it is everybody's."""
     why: str
     """It waits."""
+    since: str
+    """When it began to, ISO 8601 in UTC."""
     until: str | None
-    """When that ends, ISO 8601 in UTC; None: that is not known."""
+    """When that ends at the latest, as above; None: when somebody does something, or within a minute."""
     waits_for_organiser: bool
     """Whether it waits until the organiser does something; all else happens by itself."""
 
@@ -134,7 +138,7 @@ class OrganiserDesk(Protocol):
             by: who decides.
             name: of the tournament.
             kind: what is decided.
-            subject: entrant or match.
+            subject: entrant or match; empty: it is about the whole tournament.
             to: who a match is awarded to; empty: nobody.
             reason: for everybody to read.
         """

@@ -16,6 +16,7 @@ from referee.site.sessions import Person, SiteRole
 from referee.submissions.store import Store
 
 from ...site.looking import Visitor
+from ...submissions.receptions import archive
 
 
 class Checking:
@@ -45,13 +46,18 @@ class Checking:
         self.clock.pump([0.5] * 3)
         return bool(visitor.events())
 
+    def hand_in(self, author: str) -> None:
+        """Let an author hand in."""
+        self.checks.add(author, self.store.hand_in(author, archive(), "2026-11-01T10:00:00Z")[0])
+
 
 @pytest.fixture
 def checking(tmp_path: Path) -> Iterator[Checking]:
     """Return a contest in which ada's version waits for bob's."""
     found = Checking(tmp_path)
-    found.checks.current = ("bob", 1)
-    found.checks.add("ada", 1)
+    found.hand_in("bob")
+    found.checks.current = found.checks._queue.pending.pop()
+    found.hand_in("ada")
     yield found
     found.streams.close_all()
     found.store.close()
@@ -60,7 +66,7 @@ def checking(tmp_path: Path) -> Iterator[Checking]:
 def test_authors_follow_their_place_in_the_queue(checking: Checking) -> None:
     """As that of another ends before it; what comes after it is not told, nor what does not concern it."""
     ada, bob = checking.follow(SiteRole.AUTHOR, "ada"), checking.follow(SiteRole.AUTHOR, "bob")
-    checking.checks.add("carl", 1)
+    checking.hand_in("carl")
     assert [checking.told(person) for person in (ada, bob)] == [False, False]
     checking.checks.current = None
     assert checking.told(ada)
@@ -70,5 +76,5 @@ def test_organisers_follow_all_of_it(checking: Checking) -> None:
     """Whosever it is."""
     ann = checking.follow(SiteRole.ORGANISER, "ann")
     assert not checking.told(ann)
-    checking.checks.add("carl", 1)
+    checking.hand_in("carl")
     assert checking.told(ann)

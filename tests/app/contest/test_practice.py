@@ -191,7 +191,9 @@ def test_rated_matches_go_first(hall: Hall) -> None:
     hall.rated = 2
     hall.look(2 * CALM_LOOKS)
     assert (hall.matches, "all 2" in hall.practice.waiting()[0][1]) == ([], True)
-    assert [line.until for line in waiting_practice(hall.practice)] == [None]
+    (line,) = waiting_practice(hall.practice)
+    assert (line.author, line.since) == ("ada", hall.first().asked)
+    assert line.until == (datetime.fromisoformat(line.since) + practice.WAIT).isoformat(timespec="seconds")
     hall.rated = 1
     match = hall.begun()
     hall.keep(is_over=False)
@@ -201,6 +203,24 @@ def test_rated_matches_go_first(hall: Hall) -> None:
     hall.rated = 1
     record = str(hall.contest.folder / "logs/practice/ada/0001/q-1.jsonl")
     assert hall.begun().command[:4] == ["referee", "play", "--resume", record]
+
+
+def test_what_waits_too_long_is_given_up(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though rated matches take all cores meanwhile; a person is waited for as long as nobody is at the seat."""
+    hall.rated = 2
+    hall.ask("league", None, "house:greedy")
+    hall.look()
+    hall.clock.advance(AWAY_S - 60)
+    (line,) = waiting_practice(hall.practice)
+    assert datetime.fromisoformat(line.until or "") < datetime.now(UTC) + timedelta(seconds=61)
+    hall.ask()
+    monkeypatch.setattr(practice, "WAIT", timedelta(0))
+    hall.look()
+    second, first = hall.practice.challenges("ada")
+    assert ("no core was free" in (second.trouble or ""), first.trouble) == (True, None)
+    hall.clock.advance(60)
+    assert "nobody took the seat for 30 minutes" in (hall.first().trouble or "")
+    assert (hall.matches, hall.practice.waiting()) == ([], [])
 
 
 TROUBLES: dict[str, tuple[Callable[[Hall, StandInMatch], None], str]] = {

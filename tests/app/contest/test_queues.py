@@ -15,6 +15,8 @@ from referee.site.live import LiveTables
 from referee.submissions.check_queue import CheckQueue
 from referee.submissions.store import Store
 
+from ...submissions.receptions import archive
+
 START = datetime(2999, 1, 1, tzinfo=UTC)
 WAITING = {
     RunState.WAITING: ("its time has not come", "2999-01-01T00:00:00+00:00", False),
@@ -28,22 +30,25 @@ def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
     """The one that is made now is the first, and it is known when each is over, or begins, at the latest."""
     store = Store(tmp_path)
     checks = CheckQueue(Clock(), store, str, lambda *_, **__: None, ())
-    checks.add("bob", 2)
-    checks.add("carl", 1)
-    checks.current, checks.begun = ("ada", 1), "2026-11-01T10:00:00.123+00:00"
+    for author in ("ada", "bob", "carl"):
+        checks.add(author, store.hand_in(author, archive(), f"handed in by {author}")[0])
+    checks.current, checks.begun = checks.waiting()[0], "2026-11-01T10:00:00.123+00:00"
+    checks._queue.pending.pop(0)
     limit = "a check takes 10 minutes at most"
-    assert [(line.what, line.author, line.why, line.until) for line in waiting_checks(checks)] == [
-        ("check of version 1", "ada", f"is made now; {limit}", "2026-11-01T10:10:00+00:00"),
+    lines = list(waiting_checks(checks))
+    assert {line.what for line in lines} == {"check of version 1"}
+    assert [(line.author, line.why, line.since, line.until) for line in lines] == [
+        ("ada", f"is made now; {limit}", "handed in by ada", "2026-11-01T10:10:00+00:00"),
         (
-            "check of version 2",
             "bob",
             f"waits for the 1 before it: one is made at a time, and {limit}",
+            "handed in by bob",
             "2026-11-01T10:10:00+00:00",
         ),
         (
-            "check of version 1",
             "carl",
             f"waits for the 2 before it: one is made at a time, and {limit}",
+            "handed in by carl",
             "2026-11-01T10:20:00+00:00",
         ),
     ]
@@ -69,6 +74,7 @@ def test_a_tournament_says_what_it_waits_for(run: TournamentRun, state: RunState
     run.state = state
     (line,) = waiting_tournaments([run])
     why, until, waits = WAITING[state]
+    assert line.since == run.since.isoformat(timespec="seconds")
     assert (why in line.why, line.until, line.waits_for_organiser) == (True, until, waits)
 
 

@@ -5,10 +5,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from referee.app.contest.contest_file import read_contest, write_example
 from referee.app.contest.organising import Organising
 from referee.app.contest.publishing import Publisher
 from referee.app.contest.tournament_runs import RunState, TournamentRun
+from referee.errors import BadRequest
 from referee.plugins import load
 from referee.site.live import LiveTables
 
@@ -59,6 +62,27 @@ def test_organisers_see_what_plays(tmp_path: Path) -> None:
     run.stop()
     reactor.next_call()
     assert desk.processes() == []
+
+
+def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) -> None:
+    """Such as the one that stops it for good, of which a tournament that has not begun knows nothing."""
+    write_example(tmp_path)
+    scheduled = read_contest(tmp_path, load()).tournaments[0]
+    reactor, referee = Reactor(), ("/bin/true",)
+    run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
+    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0)
+    with pytest.raises(BadRequest, match="cup waits for its time: one that is played, or paused, can be stopped"):
+        desk.rule("ann", "cup", "stop", "", "", "power cut")
+    run.folder.mkdir(parents=True)
+    run.pause()
+    assert (run.state, run.may_stop) == (RunState.PAUSED, True)
+    for must_run, state in ((False, RunState.PAUSED), (True, RunState.RUNNING)):
+        run.look_again(must_run=must_run)
+        reactor.next_call()
+        assert run.state is state
+    reactor.next_call()
+    assert (run.state, run.may_stop, run.may_start) == (RunState.OVER, False, False)
+    assert not run.folder.with_name("cup.paused").exists()
 
 
 def test_a_publisher_that_was_stopped_looks_no_more(tmp_path: Path) -> None:

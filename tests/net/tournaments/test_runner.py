@@ -310,6 +310,23 @@ def test_a_match_that_was_called_off_while_open_is_ended_and_counts_for_nothing(
     assert tournament.tournament.played == (ENTRANTS - 1) * (ENTRANTS - 2) // 2
 
 
+def test_a_tournament_is_stopped_for_good(make: Make, hosts: Hosts) -> None:
+    """What is open is played to its end, and nothing else is opened; what was taken up again, too."""
+    tournament = make(tables=2)
+    left = list(hosts.playing)
+    tournament.rule("stop")
+    tournament.writer.close()
+    hosts.playing.clear()
+    again = make(tables=2)
+    assert list(hosts.playing) == left
+    for match in left:
+        assert not again.outcome
+        hosts.end(match)
+    again.loop.run(1)
+    assert (again.tournament.played, set(hosts.opened)) == (2, set(left))
+    assert again.finish()
+
+
 def test_the_end_waits_for_a_match_that_was_called_off(make: Make, hosts: Hosts) -> None:
     """Also when the referee died meanwhile: it is played on, and counts for nothing."""
     tournament = make(size=2)

@@ -11,16 +11,19 @@ def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
     ruling = {"subject": " cup-00001 ", "to": "bob", "reason": "power cut "}
     for kind in ("award", "void"):
         assert ann.fill_in(place, f"{place}/rule", kind=kind, **ruling).status == 303
+    assert ann.fill_in(place, f"{place}/rule", kind="stop", reason="power cut").status == 303
     assert contest.desk.asked == [
         ("ann", "start", "cup"),
         ("ann", "cup", "award", "cup-00001", "bob", "power cut"),
         ("ann", "cup", "void", "cup-00001", "", "power cut"),
+        ("ann", "cup", "stop", "", "", "power cut"),
     ]
 
 
 def test_what_is_refused_is_told(contest: TestSite) -> None:
     """On the page of the tournament."""
     ann = contest.signed_in("ann")
+    contest.desk.is_refusing = True
     answer = ann.fill_in("/organiser", "/organiser/tournaments/cup/pause")
     assert (answer.status, b'role="alert">&lt;script&gt;' in answer.body) == (409, True)
     nowhere = ann.ask("GET", "/organiser/tournaments/none")

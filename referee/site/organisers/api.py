@@ -1,0 +1,130 @@
+"""What organisers see and do, for their programs: as on their pages, with the same rights and in the same log."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+from twisted.internet.threads import deferToThread
+
+from ..api_doors import ORGANISER, ApiDoors
+from ..api_requests import read_request
+from ..sessions import Person
+from ..signing_up import NewAuthor
+from .desk import AuthorLine, Deed, Machine, OrganiserDesk, ProcessLine, TournamentLine
+
+HOME = "/api/organiser"
+AUTHORS, HOSTS, LOG = f"{HOME}/authors", f"{HOME}/hosts", f"{HOME}/log"
+SHUT_OUT, TOURNAMENT = f"{AUTHORS}/shut-out", f"{HOME}/tournaments/<name>"
+START, PAUSE, RULE = f"{TOURNAMENT}/start", f"{TOURNAMENT}/pause", f"{TOURNAMENT}/rule"
+
+
+class OrganiserState(Struct, frozen=True, kw_only=True):
+    """How a contest stands, for its organiser."""
+
+    tournaments: Sequence[TournamentLine]
+    machine: Machine
+
+
+class ProcessList(Struct, frozen=True, kw_only=True):
+    """What plays matches."""
+
+    processes: Sequence[ProcessLine]
+
+
+class AuthorList(Struct, frozen=True, kw_only=True):
+    """The authors of a contest."""
+
+    authors: Sequence[AuthorLine]
+
+
+class Log(Struct, frozen=True, kw_only=True):
+    """What was done."""
+
+    deeds: Sequence[Deed]
+    """The last first."""
+
+
+class RulingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something that an organiser decides about a tournament."""
+
+    kind: str
+    """`withdraw`, `disqualify`, `reinstate`; `replay`, `void`, `award`; `stop`."""
+    subject: str = ""
+    """The entrant or the match that it is about; of `stop`, empty."""
+    to: str = ""
+    """The entrant that a match is awarded to."""
+    reason: str
+    """For everybody to read."""
+
+
+class AuthorRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Somebody who is let in."""
+
+    name: str
+    renew: bool = False
+    """Whether somebody who has a token is given another one."""
+
+
+class ShutOutRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An author who is let in no more."""
+
+    name: str
+
+
+class OrganiserApi:
+    """Answers organisers' programs.
+
+    Args:
+        desk: does what they ask.
+    """
+
+    def __init__(self, desk: OrganiserDesk) -> None:
+        self._desk = desk
+
+    def register(self, doors: ApiDoors) -> None:
+        """Register the addresses."""
+        for path, tell in ((HOME, self._contest), (AUTHORS, self._authors), (HOSTS, self._hosts), (LOG, self._log)):
+            doors.answers("GET", path, ORGANISER, tell)
+        for path, act in (
+            (START, self._start),
+            (PAUSE, self._pause),
+            (RULE, self._rule),
+            (AUTHORS, self._add_author),
+            (SHUT_OUT, self._shut_out),
+        ):
+            doors.answers("POST", path, ORGANISER, act)
+
+    async def _contest(self, _person: Person, _request: Any) -> OrganiserState:
+        return OrganiserState(tournaments=self._desk.tournaments(), machine=self._desk.machine())
+
+    async def _hosts(self, _person: Person, _request: Any) -> ProcessList:
+        return ProcessList(processes=self._desk.processes())
+
+    async def _authors(self, _person: Person, _request: Any) -> AuthorList:
+        return AuthorList(authors=await deferToThread(self._desk.authors))
+
+    async def _log(self, _person: Person, _request: Any) -> Log:
+        return Log(deeds=self._desk.deeds())
+
+    async def _start(self, person: Person, request: Any, name: str) -> OrganiserState:
+        self._desk.start(person.name, name)
+        return await self._contest(person, request)
+
+    async def _pause(self, person: Person, request: Any, name: str) -> OrganiserState:
+        self._desk.pause(person.name, name)
+        return await self._contest(person, request)
+
+    async def _rule(self, person: Person, request: Any, name: str) -> OrganiserState:
+        asked = read_request(request, RulingRequest)
+        about = asked.kind, asked.subject, asked.to, asked.reason
+        await deferToThread(self._desk.rule, person.name, name, *about)
+        return await self._contest(person, request)
+
+    async def _add_author(self, person: Person, request: Any) -> NewAuthor:
+        asked = read_request(request, AuthorRequest)
+        token = await deferToThread(self._desk.add_author, person.name, asked.name, may_renew=asked.renew)
+        return NewAuthor(name=asked.name, token=token)
+
+    async def _shut_out(self, person: Person, request: Any) -> AuthorList:
+        await deferToThread(self._desk.shut_out, person.name, read_request(request, ShutOutRequest).name)
+        return await self._authors(person, request)

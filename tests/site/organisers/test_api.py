@@ -1,0 +1,55 @@
+"""What organisers do by programs."""
+
+from typing import Any
+
+import msgspec
+
+from ..sites import PAYLOAD, Answer, TestSite
+
+HOME = "/api/organiser"
+RULING = {"kind": "award", "subject": "cup-00001", "to": "bob", "reason": "power cut"}
+STOP = {"kind": "stop", "reason": "power cut"}
+
+
+def asked(contest: TestSite, path: str, body: Any, content_type: str = "application/json") -> Answer:
+    """Return what ann's program is answered."""
+    bearer = f"Bearer {contest.tokens['ann']}"
+    return contest.visitor().ask(
+        "POST", path, msgspec.json.encode(body), authorization=bearer, content_type=content_type
+    )
+
+
+def test_deeds_are_those_of_the_pages(contest: TestSite) -> None:
+    """In the name of who has the token; a new token is told once, and what is refused has a reason."""
+    for path, body in (
+        ("tournaments/cup/start", {}),
+        ("tournaments/cup/pause", {}),
+        ("tournaments/cup/rule", RULING),
+        ("tournaments/cup/rule", STOP),
+        ("authors", {"name": "eve"}),
+        ("authors/shut-out", {"name": "eve"}),
+    ):
+        assert asked(contest, f"{HOME}/{path}", body).status == 200
+    assert contest.desk.asked == [
+        ("ann", "start", "cup"),
+        ("ann", "pause", "cup"),
+        ("ann", "cup", "award", "cup-00001", "bob", "power cut"),
+        ("ann", "cup", "stop", "", "", "power cut"),
+        ("ann", "add", "eve"),
+        ("ann", "shut out", "eve"),
+    ]
+    assert msgspec.json.decode(asked(contest, f"{HOME}/authors", {"name": "eve"}).body)["token"] == "token" * 9
+    contest.desk.is_refusing = True
+    refused = asked(contest, f"{HOME}/tournaments/cup/pause", {})
+    assert (refused.status, msgspec.json.decode(refused.body)["error"]) == (409, PAYLOAD)
+
+
+def test_a_session_does_nothing_there(contest: TestSite) -> None:
+    """A page elsewhere could have a browser send it along; nor does a form, nor a body that says something else."""
+    ann = contest.signed_in("ann")
+    body = msgspec.json.encode(RULING)
+    path = f"{HOME}/tournaments/cup/rule"
+    assert ann.ask("POST", path, body, content_type="application/json").status == 401
+    assert asked(contest, path, RULING, "text/plain").status == 415
+    assert asked(contest, path, {**RULING, "by": "bob"}).status == 400
+    assert contest.desk.asked == []
