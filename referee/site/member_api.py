@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..submissions.challenges import Challenge, PracticeRules
-from .api_doors import AUTHOR, ORGANISER, ApiDoors
-from .api_requests import read_request
+from .api_requests import AUTHOR, ORGANISER, ApiDoors, read_request
 from .authors.practice import PracticeDesk
 from .organisers.desk import QueueLine, seen_by
 from .sessions import Person

@@ -11,7 +11,7 @@ from ..observers import Note
 from ..pages.desk_pages import DeskPages
 from ..submissions.api import AuthorApi
 from .answers import HTML, sent
-from .api_doors import ApiDoors
+from .api_requests import ApiDoors
 from .authors.api import add_author_api
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeDesk

@@ -6,6 +6,7 @@ DIR/AUTHOR/0001/                  the record of the match, once it has begun
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import MAXYEAR, datetime
 from itertools import chain
 from pathlib import Path
 
@@ -51,6 +52,12 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """As above; None: it is still to be played."""
     trouble: str | None = None
     """Why it was not played, in one sentence."""
+
+    def __post_init__(self) -> None:
+        for at in filter(None, (self.asked, self.begun)):
+            moment = datetime.fromisoformat(at)
+            if moment.tzinfo is None or moment.year == MAXYEAR:  # deadlines follow from it
+                raise ValueError(f"{at} is no time of a match")
 
     @property
     def is_in_person(self) -> bool:

@@ -18,6 +18,7 @@ _DECISIONS = {
     "reinstate": "reinstated",
     "replay": "to be played once more",
     "void": "counts for nobody",
+    "stop": "stopped for good",
 }
 
 
@@ -30,7 +31,7 @@ class RuledLine(Struct, frozen=True, kw_only=True):
     """Time of day, ISO 8601 in UTC."""
     ruling: Ruling
     entrants: Sequence[int]
-    """Whom it is about: an entrant, or all who are seated in the match."""
+    """Whom it is about: an entrant, or all who are seated in the match; nobody, if the tournament was stopped."""
     place: tuple[int, int] | None
     """Of the match: number of its pairing, and its leg."""
 
@@ -78,7 +79,8 @@ def _lines(history: History) -> Iterator[RuledLine]:
     ruled = zip(history.ruled_at, history.tournament.rulings, strict=True)
     for number, (at, ruling) in enumerate(ruled, 1):
         place = None if ruling.match is None else place_of(ruling.match, spec.name)
-        entrants = seated.get(place[0], ()) if place is not None else (index[ruling.entrant or ""],)
+        named = () if ruling.entrant is None else (index[ruling.entrant],)
+        entrants = named if place is None else seated.get(place[0], ())
         yield RuledLine(number=number, at=at, ruling=ruling, entrants=entrants, place=place)
 
 

@@ -1,5 +1,6 @@
 """The practice matches that wait: whose turn comes when, and what a folder remembers."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from referee.submissions.store import StoreError
 from .test_store import NOW
 
 AUTHORS = ("ada", "bob", "cyd")
+
+
+def day(number: int) -> str:
+    """Return a time of day."""
+    return (datetime(2026, 11, 1, tzinfo=UTC) + timedelta(days=number)).isoformat()
 
 
 def asked(author: str, at: str = NOW) -> Challenge:
@@ -34,12 +40,12 @@ def order(kept: Challenges) -> list[str]:
 
 def test_authors_have_turns(kept: Challenges) -> None:
     """Who asked for much does not keep others waiting, and who had a turn is behind those who had none."""
-    for author, at in (("ada", "1"), ("ada", "2"), ("bob", "3"), ("ada", "4"), ("cyd", "5")):
-        kept.add(asked(author, at))
+    for at, author in enumerate(("ada", "ada", "bob", "ada", "cyd"), 1):
+        kept.add(asked(author, day(at)))
     assert order(kept) == ["ada/0001", "bob/0001", "cyd/0001", "ada/0002", "ada/0003"]
-    kept.save(replace(kept.waiting()[0], begun="6", ended="7"))
+    kept.save(replace(kept.waiting()[0], begun=day(6), ended=day(7)))
     assert order(kept) == ["bob/0001", "cyd/0001", "ada/0002", "ada/0003"]
-    kept.save(replace(kept.waiting()[1], begun="8"))
+    kept.save(replace(kept.waiting()[1], begun=day(8)))
     assert order(kept) == ["cyd/0001", "bob/0001", "ada/0002", "ada/0003"], "what has begun goes on"
 
 
@@ -76,7 +82,7 @@ def test_nobody_is_passed_over(tmp_path_factory: pytest.TempPathFactory, turns: 
     kept = Challenges(tmp_path_factory.mktemp("kept"))
     for at, author in enumerate(turns):
         if turns[:at].count(author) < MAX_WAITING:
-            kept.add(asked(author, str(at)))
+            kept.add(asked(author, day(at)))
     played = list[str]()
     while waiting := kept.waiting():
         first = waiting[0]
@@ -85,4 +91,4 @@ def test_nobody_is_passed_over(tmp_path_factory: pytest.TempPathFactory, turns: 
             since = played[len(played) - played[::-1].index(other) :] if other in played else played
             assert first.author not in since
         played.append(first.author)
-        kept.save(replace(first, begun=f"{len(played):02}", ended=NOW))
+        kept.save(replace(first, begun=day(len(played)), ended=NOW))

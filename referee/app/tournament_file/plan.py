@@ -92,8 +92,7 @@ def read_tournament(path: Path, registry: Registry, made_later: Path | None = No
     Raises:
         BadTournamentFile: it can't be played; the error holds all that is to be mended.
     """
-    sheet = Sheet(path.absolute())
-    return _File(sheet, registry, made_later).plan()
+    return _File(Sheet(path.absolute()), registry, made_later).plan()
 
 
 class _File:

@@ -6,8 +6,7 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.threads import deferToThread
 
-from ..api_doors import ORGANISER, ApiDoors
-from ..api_requests import read_request
+from ..api_requests import ORGANISER, ApiDoors, read_request
 from ..sessions import Person
 from ..signing_up import NewAuthor
 from .desk import AuthorLine, Deed, Machine, OrganiserDesk, ProcessLine, TournamentLine
