@@ -20,6 +20,15 @@ DEFAULT_LAG_MARGIN_MS = 250.0
 DEFAULT_TIME = TimeControl(per_move_ms=DEFAULT_PER_MOVE_MS, start_ms=DEFAULT_START_MS, bank_ms=None, increment_ms=0.0)
 
 
+SeedOpens = Literal["at-end", "at-end-unless-void", "after-last-leg"]
+"""When the seed is told: by the match's `end`; by that unless it is void, and so played again; or once the last leg of
+its duplicate deal is over, by the `end` of that one or, of legs side by side, with the records."""
+LEG_WORDS: dict[SeedOpens, str] = {
+    "at-end-unless-void": "the last leg of a duplicate deal: its end tells the seed of all legs, unless it is void",
+    "after-last-leg": "a leg of a duplicate deal: its seed opens once the last leg of the deal is over",
+}
+"""What a match is of whose seed that is said; of other matches, nothing is."""
+
 Margin = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Points of a game."""
 
@@ -44,8 +53,8 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether `start`, `end` and those `told` that hand something out must be confirmed, one seat after the other."""
     nonces: bool = True
     """Whether the players' nonces enter the shuffle; False for duplicate deals."""
-    reveals_seed: Literal["always", "unless-void", "never"] = "always"
-    """Whether `end` reveals the seed; not while another match with its deal is to be played."""
+    seed_opens: SeedOpens = "at-end"
+    """When players are told the seed: not while another leg with the same deal is to be played."""
     commitment: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
     """SHA-256 of the seed, in hex."""
     position: Any = None

@@ -13,6 +13,7 @@ from msgspec import Struct
 from ..games.base import Rule
 from ..match.events import Stage
 from ..match.fouls import Foul
+from ..match.setup import SeedOpens
 from .printed import Printed
 from .schema import PlainLine
 
@@ -107,6 +108,8 @@ class Explanation(Struct, kw_only=True):
     verdict: ExplainedFoul | None
     """None if the seat did not foul."""
     result: KnownResult
+    seed_opens: SeedOpens
+    """When the players are told the seed."""
     printed: Printed | None = None
     """The end of what its program printed, if the referee started it and the file is still there."""
 
@@ -149,6 +152,7 @@ def explain(
         conversation=conversation,
         verdict=verdict,
         result=msgspec.convert(result, KnownResult),
+        seed_opens=setup["seed_opens"],
         printed=printed,
     )
 

@@ -167,6 +167,8 @@ class AuthorsMatches:
             return None
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
             return None
+        if not len(header.setup.names) == len(result.result.scores) >= len(header.programs or ()):
+            return None  # nobody has audited it
         name = path.relative_to(self._logs).with_suffix("").as_posix()
         return AuthoredMatch(name=name, header=header, result=result, seats=self._seats(header, name))
 

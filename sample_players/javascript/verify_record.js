@@ -169,8 +169,8 @@ function whyNotDealt({ setup, isRedacted }, seed) { // nothing if it can be deal
   if (!DEALT[setup.game]) return `how ${setup.game} is dealt is not known here`;
   if (setup.game === "quincala" || seed !== null) return "";
   if (!isRedacted) return "the match was not finished: its seed is still secret";
-  if (setup.reveals_seed === "always") return SEED_HIDDEN;
-  const when = setup.reveals_seed === "never" ? "no player is told its seed" : "only the match that is played last told its players the seed";
+  if (setup.seed_opens === "at-end") return SEED_HIDDEN;
+  const when = setup.seed_opens === "after-last-leg" ? "its seed opens after the last leg" : "only this match, the last leg, told the seed";
   return `its deal is played from every seat, so ${when}; the organiser's whole record has it`;
 }
 
@@ -184,9 +184,15 @@ function checkTiles(record, steps, key) { // -> how many views were made again
   return tiles.views;
 }
 
+const OPENS = { // when the seed is told, of a duplicate deal
+  "at-end-unless-void": "; last leg of its deal: its end told the seed, unless it is void",
+  "after-last-leg": "; its seed opens after the last leg of its deal",
+};
+
 function verifyMatch(record, isSealed, seed) { // -> what it is, in words
   const { lines, findings } = record;
   const { setup } = lines[0].fields;
+  const opens = OPENS[setup.seed_opens] ?? "";
   const steps = lines.map(({ fields }) => fields).filter(({ kind }) => kind === "step");
   const check = (work) => {
     try {
@@ -213,8 +219,8 @@ function verifyMatch(record, isSealed, seed) { // -> what it is, in words
   record.deal = { why, isSeedAsked: why === SEED_HIDDEN, seed: seedIn(lines) ?? seed, nonces, key, deals: [], shown: [] };
   const views = check(() => checkTiles(record, steps, key));
   record.checked.push(...(key ? ["shuffle"] : []), ...(views ? [`tiles in ${views} views`] : []));
-  if (record.isRedacted) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden`;
-  return `match ${setup.match}, ${lines.length} lines; ${record.checked.join(", ")} hold`;
+  if (record.isRedacted) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden${opens}`;
+  return `match ${setup.match}, ${lines.length} lines; ${record.checked.join(", ")} hold${opens}`;
 }
 
 // --- a tournament

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from referee.cli.main import main
 from referee.record import explain as record_explain
 from referee.record.audit import times as time_book
 from referee.record.seal import Sealer
 
+from ..record import records
 from .calling import played, referee
 from .test_commands import PLAYER
 
@@ -78,6 +81,20 @@ def test_an_audit_tells_state_deal_and_key(logs: Path) -> None:
     found = [(record["state"], record["deal"], record["key"]) for record in report["records"]]
     assert found == [("sealed", "fixed", public), ("sealed", "fair", public)]
     assert f"2 sealed by key {public}" in told("audit", ".", "--jobs", "1", cwd=logs)
+
+
+def test_it_is_told_when_the_seed_of_a_duplicate_deal_opens(tmp_path: Path) -> None:
+    """The record of each leg says so itself."""
+    path, words = (
+        tmp_path / "m.jsonl",
+        "a leg of a duplicate deal: its seed opens once the last leg of the deal is over",
+    )
+    path.write_bytes(records.record_of("duplicate deal"))
+    audited, explained = (
+        CliRunner().invoke(main, [name, str(path), *more]) for name, *more in (["audit"], ["explain", "1"])
+    )
+    assert f"1 record of {words}\n" in audited.output
+    assert f"m is {words}\n" in explained.output
 
 
 def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:

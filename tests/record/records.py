@@ -387,7 +387,7 @@ STORIES: dict[str, Callable[[], Story]] = {
     "dealt, acknowledged": lambda: dealt(3, is_fixed=False, acknowledge=True),
     "dealt, unfinished": lambda: cut(tell("dealt"), 6),
     "whole deal": whole_deal,
-    "duplicate deal": lambda: dealt(4, is_fixed=True, nonces=False),
+    "duplicate deal": lambda: dealt(4, is_fixed=True, nonces=False, seed_opens="after-last-leg"),
 }
 """Every kind of match, by name."""
 

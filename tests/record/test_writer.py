@@ -31,7 +31,7 @@ HEADER = (
     b'"referee":"0.1","opened":"then","key":"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29",'
     b'"setup":{"match":"tiny","game":"q","options":{},"names":["a","b"],'
     b'"time":{"per_move_ms":6000.0,"start_ms":30000.0,"bank_ms":null,"increment_ms":0.0},"lag_margin_ms":250.0,"default_margin":null,"lot":false,"acknowledge":false,"nonces":true,'
-    b'"reveals_seed":"always","commitment":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","position":null},'
+    b'"seed_opens":"at-end","commitment":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","position":null},'
     b'"locked_seed":"0000000000000000000000007a1aa59f8bdd5461034bef9a87efd0252328a5401565cddb6ee6298ef38a997a3993453578c36e89049eee26c6f3db56","seed":{"veiled":"%s"},"programs":null}'
     % digest(b"5a" * 16 + b'"' + b"07" * 32 + b'"').encode()
 )
@@ -41,8 +41,8 @@ STEP = (
 )
 SEAL = (
     b'{"n":2,"prev":"%s","kind":"seal",'
-    b'"signature":"5d3c1636467d227a5424a0b914214c2103a79a7730da39cdb3fd1c09b6bddc10c004de601c7ae63d'
-    b'618682fdd3f2e2112f847777b335f4da5b5f2d14f01fba00"}\n' % digest(STEP[:-1]).encode()
+    b'"signature":"b537f72577761dd84b1ec0cebc602f9047fd1ff4284d94d6a5870d2d1e270ffdbd72466c37b9bf9a'
+    b'a51f3812a745ae3b5c88b7ab63bfc48b4fcf9aaee2fbe30b"}\n' % digest(STEP[:-1]).encode()
 )
 LINE_KEYS = {
     "header": ["format", "referee", "opened", "key", "setup", "locked_seed", "seed", "programs"],

@@ -190,11 +190,15 @@ def resealed(lines: list[Line]) -> list[Line]:
 
 
 @pytest.mark.parametrize(
-    ("reveals", "why"), [("never", "no player is told its seed"), ("unless-void", "only the match that is played last")]
+    ("opens", "why"),
+    [
+        ("after-last-leg", "its seed opens after the last leg"),
+        ("at-end-unless-void", "only this match, the last leg, told the seed"),
+    ],
 )
-def test_a_seed_that_players_were_not_told_is_not_asked_for(tmp_path: Path, reveals: str, why: str) -> None:
+def test_a_seed_that_players_were_not_told_is_not_asked_for(tmp_path: Path, opens: str, why: str) -> None:
     """Of a duplicate deal, a redacted record can't be dealt again; the whole one can."""
-    record = record_of("quincy", tmp_path / "m", nonces=False, reveals_seed=reveals)
+    record = record_of("quincy", tmp_path / "m", nonces=False, seed_opens=opens)
     assert "  pile: " in run(record, "--deal").stdout
     path = tmp_path / "redacted.jsonl"
     path.write_bytes(written(redacted(record)))

@@ -216,6 +216,7 @@ def _sound(record: Record) -> SoundRecord:
         events=len(record.steps),
         state=record.state,
         deal=_deal(record.header),
+        seed_opens=setup.seed_opens,
         key=None if record.seal is None else record.header.key,
         head=record.chain.head if record.seal is None else record.seal.prev,
     )
@@ -249,6 +250,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         events=len(redaction.chain.lines) - 3,
         state="redacted",
         deal="hidden" if demands.seed is None else _deal(header),
+        seed_opens=header.setup.seed_opens,
         key=header.key,
         head=redaction.chain.lines[-1].fields["prev"],
         seat=redaction.seat,

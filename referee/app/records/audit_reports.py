@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+from ...match.setup import SeedOpens
 from ...record.audit.standstills import Contradiction
 from ...record.published_heads import PublishedHead
 from ...record.reader import RecordError
@@ -66,6 +67,8 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     """`sealed`, `unfinished` or `redacted`."""
     deal: str
     """`fair`, of the players' nonces; `fixed`; from a `position`; or `hidden`."""
+    seed_opens: SeedOpens
+    """When the players are told the seed."""
     key: str | None
     """The public key that sealed it."""
     head: str

@@ -22,6 +22,7 @@ from ...app.records.audit_reports import (
     SoundRedaction,
     SoundTournament,
 )
+from ...match.setup import LEG_WORDS
 from ...record.published_heads import by_record
 from ...text import counted, printable
 from ..common import PATH, Count, harmless, json_option, out, paths_argument, print_json
@@ -123,6 +124,9 @@ def _show_sum(report: AuditReport) -> None:
     sealed = Counter(record.key for record in report.records if not isinstance(record, Broken) and record.key)
     for key, count in sealed.items():
         out.say(f"{count} sealed by key {key}")
+    legs = Counter(LEG_WORDS.get(record.seed_opens) for record in report.records if not isinstance(record, Broken))
+    for words, count in sorted((words, count) for words, count in legs.items() if words):
+        out.say(f"{counted(count, 'record')} of {words}")
     redacted = f", {report.redacted} redacted" if report.redacted else ""
     out.print(f"{counted(len(report.records), 'record')}, {report.broken} broken{redacted}")
     if redacted:

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ...app.records.explain_text import compact_json, explain_command, foul_lines, standing
+from ...match.setup import LEG_WORDS
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...record.printed import LAST_LINES, Printed
 from ...text import printable, printable_json
@@ -36,6 +37,8 @@ def show_explanation(found: Explanation, record: Path | None = None) -> None:
     where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
     out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
     out.print(printable(standing(found)), markup=False, highlight=False)
+    if words := LEG_WORDS.get(found.seed_opens):
+        out.say(f"{printable(found.match)} is {words}")
     if found.verdict is not None:
         _show_verdict(found, found.verdict, record)
     if found.printed is not None:

@@ -77,8 +77,8 @@ def _end(command: EndSeat, match: Match, head: str) -> End:
 
 def _revealed_seed(match: Match, end: EndSeat) -> str | None:
     """Return the seed, unless another match with its deal is to be played: a void one is played again."""
-    reveals = match.setup.reveals_seed
-    is_kept = reveals == "never" or (reveals == "unless-void" and end.void is not None)
+    opens = match.setup.seed_opens
+    is_kept = opens == "after-last-leg" or (opens == "at-end-unless-void" and end.void is not None)
     return None if is_kept else match.seed.hex()
 
 

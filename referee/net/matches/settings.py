@@ -3,14 +3,14 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
 from protocol.messages import TimeControl
 
 from ... import chance
-from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_TIME, MatchSetup
+from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_TIME, MatchSetup, SeedOpens
 from ...tournament.match_context import MatchContext
 from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
@@ -69,10 +69,10 @@ def seed_of(settings: MatchSettings) -> bytes:
     return os.urandom(chance.SEED_BYTES) if settings.drawn is None else settings.drawn
 
 
-def _reveals_seed(settings: MatchSettings) -> Literal["always", "unless-void", "never"]:
+def _seed_opens(settings: MatchSettings) -> SeedOpens:
     if settings.seed is not None or settings.deal is None:
-        return "always"
-    return "unless-void" if settings.is_last_of_deal else "never"
+        return "at-end"
+    return "at-end-unless-void" if settings.is_last_of_deal else "after-last-leg"
 
 
 def setup_of(settings: MatchSettings, game: str, match: str, names: Sequence[str], seed: bytes) -> MatchSetup:
@@ -96,7 +96,7 @@ def setup_of(settings: MatchSettings, game: str, match: str, names: Sequence[str
         default_margin=settings.default_margin,
         acknowledge=settings.acknowledge,
         nonces=settings.seed is None and settings.deal is None,
-        reveals_seed=_reveals_seed(settings),
+        seed_opens=_seed_opens(settings),
         commitment=chance.commitment(seed),
         position=settings.position,
     )

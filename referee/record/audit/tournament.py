@@ -276,9 +276,9 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
         if found[name] != value:
             raise RecordError(path, 1, f"{name} {value!r:.140}, as the spec has it", f"{found[name]!r:.140}")
     shares = spec.duplicate and spec.seed is None
-    if shares != (setup.reveals_seed != "always"):
+    if shares != (setup.seed_opens != "at-end"):
         told = "a seed that is kept back for the other matches of its deal" if shares else "a seed that is revealed"
-        raise RecordError(path, 1, told, f"reveals_seed {setup.reveals_seed!r}")
+        raise RecordError(path, 1, told, f"seed_opens {setup.seed_opens!r}")
     durability = None if spec.durability == "match" else spec.durability
     if proof.header.durability != durability:
         raise RecordError(path, 1, f"durability {durability}, as the spec has it", f"{proof.header.durability}")

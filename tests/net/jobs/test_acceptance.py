@@ -71,7 +71,7 @@ HEADERS: dict[str, tuple[Forge, str]] = {
     "other options": (said(0, "setup.options", {"lines": 1}), "setup.options.lines"),
     "a longer limit": (said(0, "setup.time.per_move_ms", 60000.0), "setup.time.per_move_ms"),
     "a wider margin": (said(0, "setup.lag_margin_ms", 9000.0), "setup.lag_margin_ms"),
-    "a seed that is not revealed": (said(0, "setup.reveals_seed", "never"), "setup.reveals_seed"),
+    "a seed that is not revealed": (said(0, "setup.seed_opens", "after-last-leg"), "setup.seed_opens"),
     "another deal": (said(0, "setup.commitment", OTHER), "setup.commitment"),
     "another seed": (said(0, "seed", OTHER), "seed"),
     "another lock": (said(0, "locked_seed", OTHER), "locked_seed"),

@@ -43,7 +43,7 @@ def test_setup_and_seed_follow_from_the_job(job: MatchJob) -> None:
     assert job.setup.commitment == chance.commitment(job.seed)
     assert job.setup.names == ("e0", "e1")
     assert job.setup.nonces == (job.drawn is not None)
-    assert (job.setup.reveals_seed == "never") == (not job.is_last_of_deal)
+    assert (job.setup.seed_opens == "after-last-leg") == (not job.is_last_of_deal)
 
 
 def test_a_job_has_its_share_of_the_key_and_no_more() -> None:

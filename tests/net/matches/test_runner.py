@@ -43,10 +43,10 @@ def test_the_offer_hides_the_seed(open_match: OpenMatch) -> None:
 
 
 @pytest.mark.parametrize("is_void", [False, True])
-@pytest.mark.parametrize("reveals_seed", ["always", "unless-void", "never"])
-def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, reveals_seed: str, is_void: bool) -> None:  # noqa: FBT001  # of a table
+@pytest.mark.parametrize("seed_opens", ["at-end", "at-end-unless-void", "after-last-leg"])
+def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, seed_opens: str, is_void: bool) -> None:  # noqa: FBT001  # of a table
     """The end of a match whose deal is played again does not tell it; the record has it, hidden as ever."""
-    running = open_match(nonces=False, reveals_seed=reveals_seed)
+    running = open_match(nonces=False, seed_opens=seed_opens)
     for seat in (0, 1):
         running.peers[seat].heard()
         running.peers[seat].say(ready(seat))
@@ -56,7 +56,7 @@ def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, reveals_see
         running.answer(0)
         running.answer(1)
     ends = [peer.heard()[-1] for peer in running.peers]
-    is_kept = reveals_seed == "never" or (reveals_seed == "unless-void" and is_void)
+    is_kept = seed_opens == "after-last-leg" or (seed_opens == "at-end-unless-void" and is_void)
     assert [getattr(end, "seed", "") for end in ends] == [None if is_kept else SEED.hex()] * 2
     record = read_record(running.path)
     assert record.result is not None
