@@ -1,12 +1,13 @@
 """Reports on a tournament, while it runs or afterwards, from its records alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
 from ..errors import BadRequest, DoesNotHold
+from ..pages.match_notes import MatchNotes
 from ..pages.match_summary import MatchSummary, summary_of
 from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, report_address, write_report
@@ -132,6 +133,7 @@ def _summary_of_record(path: Path) -> MatchSummary | None:
     return summary_of(read_record(path)) if path.exists() and has_line(path) else None
 
 
-def _make_replays(records: Sequence[Path], target: Path, jobs: int, report: str) -> None:
-    for _ in each(partial(make_replay, target=target, find_game=find_game, report=report), records, jobs):
+def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, report: str) -> None:
+    make = partial(make_replay, target=target, find_game=find_game, report=report)
+    for _ in each(make, list(records.items()), jobs):
         pass

@@ -80,6 +80,8 @@ class FoldedRecord:
     match: Match
     frames: tuple[ReplayFrame, ...]
     answers: tuple[AnswerTime, ...]
+    resumptions: tuple[tuple[int, float], ...]
+    """Turn and instant, in ms, at which the match was taken up again after a stop of the referee."""
 
 
 def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
@@ -99,18 +101,21 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
         raise StillSecret(f"{record.path}: the match was not finished and its seed is still secret")
     frames: list[ReplayFrame] = []
     answers: list[AnswerTime] = []
+    resumptions: list[tuple[int, float]] = []
     turn = 0  # of the event: the match that has taken it in may be in the next one
     for step, _ in refold(record, match):
         event = step.event
         if isinstance(event, e.Answer | e.DeadlinePassed):
             answers.append(AnswerTime(event.seat, turn, event.at_ms, _used_ms(event)))
+        if isinstance(event, e.MatchResumed):
+            resumptions.append((turn, event.at_ms))
         new = _frames_of(event, turn, match, frames)
         if not new and frames and isinstance(event, e.AckReceived):
             frames[-1] = replace(frames[-1], state=match.state, to_move=_to_move(match))
         frames += new
         turn = match.turn
     check_result(record, match)
-    return FoldedRecord(record, match, tuple(frames), tuple(answers))
+    return FoldedRecord(record, match, tuple(frames), tuple(answers), tuple(resumptions))
 
 
 def _frames_of(event: e.Event, turn: int, match: Match, before: list[ReplayFrame]) -> list[ReplayFrame]:

@@ -16,19 +16,23 @@ from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, with_names
+from .match_notes import MatchNotes
 from .rendering import page, time_of_day
 from .replay_frames import FoldedRecord
 from .verifying import verifying_script
 from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control
 
+_NO_TOURNAMENT = MatchNotes()
 
-def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "") -> str:
+
+def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", notes: MatchNotes = _NO_TOURNAMENT) -> str:
     """Return a match as one HTML document.
 
     Args:
         folded: its record.
         verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
         report: link to the page of its tournament; empty: there is none.
+        notes: what its tournament says of it.
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own = {"name": record.path.name, "address": None, "head": record.chain.head}
@@ -47,7 +51,9 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "") -> s
         verifier=verifier,
         report=report,
         tournament=record.header.context.tournament if record.header.context else "",
-        facts=_facts(folded),
+        facts=[*_facts(folded), ("While it was played, spectators saw", "; then: ".join(notes.sights))],
+        notes=notes,
+        resumptions=list(_resumptions(folded, notes)),
     )
 
 
@@ -92,6 +98,7 @@ def _ending(folded: FoldedRecord) -> str:
 
 def _frames(folded: FoldedRecord, boards: Sequence[list[int] | None]) -> Iterable[dict[str, Any]]:
     names = folded.match.setup.names
+    before = -1.0
     for index, (frame, board) in enumerate(zip(folded.frames, boards, strict=True)):
         yield {
             "board": board,
@@ -107,7 +114,9 @@ def _frames(folded: FoldedRecord, boards: Sequence[list[int] | None]) -> Iterabl
             "gain": gains(folded.frames, index),
             "next": frame.to_move,
             "out": frame.out,
+            "resumed": any(before <= at < frame.at_ms for _, at in folded.resumptions),
         }
+        before = frame.at_ms
 
 
 # --- what stands in the page without the script
@@ -130,6 +139,13 @@ def _expulsions(folded: FoldedRecord) -> Iterator[_Expulsion]:
             time = ("time", f"{used}allowed: {time_control(setup.time)}")
             why = [*reasons(frame, folded.match.game.rules), time]
             yield _Expulsion(frame.foul.seat, printable(setup.names[frame.foul.seat]), frame.turn, why)
+
+
+def _resumptions(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[int, str, str]]:
+    """Yield turn, instant and, as far as that is known, time of day at which the match was taken up again."""
+    is_known = len(notes.begun_at) == len(folded.resumptions) + 1
+    for at, (turn, ms) in enumerate(folded.resumptions, 1):
+        yield turn, duration(ms), notes.begun_at[at] if is_known else ""
 
 
 def _badge(record: Record) -> str:

@@ -22,6 +22,7 @@ from ..record.reader import read_record
 from ..tournament.history import History
 from . import exports, rating_files, verifying
 from .entrant_page import entrant_page
+from .match_notes import MatchNotes, match_notes
 from .match_summary import MatchSummary
 from .notation import text_of
 from .replay_frames import StillSecret, fold_record
@@ -79,7 +80,7 @@ def write_report(
     match_summaries: Mapping[str, MatchSummary],
     titles: Titles,
     targets: Targets,
-    make_replays: Callable[[Sequence[Path], Path], None],
+    make_replays: Callable[[Mapping[Path, MatchNotes], Path], None],
 ) -> Written:
     """Write the report of a tournament, its tables, its matches in short, and pages of matches.
 
@@ -89,7 +90,7 @@ def write_report(
         match_summaries: match -> what its record tells besides.
         titles: of its game and its format.
         targets: where everything goes.
-        make_replays: makes pages of records in a folder; `make_replay` makes one.
+        make_replays: makes pages of records in a folder, each with its notes; `make_replay` makes one.
 
     Raises:
         RecordError: a record of which a page is to be made does not hold.
@@ -168,11 +169,11 @@ def report_address(folder: Path, targets: Targets) -> str:
     return _prefix(folder / REPLAYS / page.name, page.parent) + quote(page.name)
 
 
-def make_replay(record: Path, target: Path, find_game: FindGame, report: str = "") -> None:
+def make_replay(noted: tuple[Path, MatchNotes], target: Path, find_game: FindGame, report: str = "") -> None:
     """Write the page of a match.
 
     Args:
-        record: of the match.
+        noted: record of the match, and what its tournament says of it.
         target: the folder of the pages.
         find_game: a game's name -> its rules.
         report: the page of its tournament, as this one sees it; empty: there is none.
@@ -180,16 +181,17 @@ def make_replay(record: Path, target: Path, find_game: FindGame, report: str = "
     Raises:
         RecordError: the record does not hold.
     """
+    record, notes = noted
     with contextlib.suppress(StillSecret):
         folded = fold_record(read_record(record), find_game)
         verifier = verifying.verifying_link(record.name, folded.record.chain.head)
-        _write(target / f"{record.stem}.html", [replay_page(folded, verifier, report)])
+        _write(target / f"{record.stem}.html", [replay_page(folded, verifier, report, notes)])
 
 
 def _replay(
-    folder: Path, summary: Summary, which: ReplayPages, make: Callable[[Sequence[Path], Path], None]
+    folder: Path, summary: Summary, which: ReplayPages, make: Callable[[Mapping[Path, MatchNotes], Path], None]
 ) -> frozenset[str]:
-    """Make the pages that are missing; a record that is sealed does not change. None of what is withheld is made.
+    """Make the pages that are missing, and those that were made before a ruling. None of what is withheld is made.
 
     Returns:
         The matches that have a page.
@@ -198,12 +200,22 @@ def _replay(
     entries = [entry for entry in summary.history.entries if entry.match not in summary.withheld]
     wanted = [entry.match for entry in entries if which is ReplayPages.ALL or entry.fouls or entry.void is not None]
     records = [folder / f"{match}.jsonl" for match in wanted if which is not ReplayPages.NONE]
-    missing = [path for path in records if path.is_file() and not (pages / f"{path.stem}.html").is_file()]
+    notes = match_notes(summary, {path.stem for path in records if path.is_file()})
+    missing = {
+        folder / f"{match}.jsonl": noted
+        for match, noted in notes.items()
+        if not _is_written(pages / f"{match}.html", noted)
+    }
     if missing:
         pages.mkdir(exist_ok=True)
         _write(pages / verifying.PAGE, [verifying.verifying_page()])
         make(missing, pages)
     return frozenset(entry.match for entry in entries if (pages / f"{entry.match}.html").is_file())
+
+
+def _is_written(page: Path, notes: MatchNotes) -> bool:
+    """Tell whether the page of a match is there, with all that its tournament says of it now."""
+    return page.is_file() and (not notes.is_ruled or notes.mark in page.read_text(encoding="utf-8"))
 
 
 def _write_tables(folder: Path, summary: Summary) -> Iterator[Path]:

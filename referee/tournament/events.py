@@ -9,6 +9,8 @@ from .match_context import Fixture, MatchEntry
 from .spec import Participant
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+SpectatorSight = Annotated[str, Meta(pattern=r"^(after|board only|delay ([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600))$(?!\n)")]
+"""`after`: who plays; `board only`: what all seats may know, too; `delay N`: that, so many seconds later."""
 Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop"]
 OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
 """The rulings on an entrant."""
@@ -30,6 +32,8 @@ class Begun(TournamentEvent, frozen=True, kw_only=True, tag="begun"):
 
     processes: tuple[str, ...] = ()
     """That play its matches until the referee stops: each names itself in the records of those."""
+    spectators: SpectatorSight | None = None
+    """What spectators are shown of matches while they are played; None: this program shows them nothing."""
 
 
 class Stopped(TournamentEvent, frozen=True, kw_only=True, tag="stopped"):
@@ -44,6 +48,8 @@ class TournamentResumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed
     referee: str
     """Version of the program."""
     processes: tuple[str, ...] = ()
+    """As of the beginning."""
+    spectators: SpectatorSight | None = None
     """As of the beginning."""
 
 

@@ -52,8 +52,10 @@ class History:
     tournament: Tournament
     head: str = ""
     """Of the record that it was read from; empty: it was read from none."""
-    begun_at: list[str] = field(default_factory=list)
-    """The times of day at which a referee began or went on, the first one first."""
+    begun: list[e.Begun | e.TournamentResumed] = field(default_factory=list)
+    """How a referee began, or went on, the first one first."""
+    runs: dict[str, list[e.Begun | e.TournamentResumed]] = field(default_factory=dict)
+    """Match -> the runs of the referee while it was open: the one that opened it, and those that went on with it."""
     left_at: list[str] = field(default_factory=list)
     """The times of day at which it stopped or had finished."""
     programs: Mapping[str, str] = field(default_factory=dict)
@@ -77,6 +79,11 @@ class History:
         """Begin with the programs of the beginning."""
         for entrant, participant in enumerate(self.tournament.spec.entrants):
             self._note_version(entrant, "", self.programs.get(participant.name))
+
+    @property
+    def begun_at(self) -> list[str]:
+        """The times of day at which a referee began or went on, the first one first."""
+        return [run.at for run in self.begun]
 
     @property
     def played(self) -> Iterable[PlayedPairing]:
@@ -117,7 +124,11 @@ class History:
             case e.MatchClosed():
                 self.entries.append(event.entry)
             case e.Begun() | e.TournamentResumed():
-                self.begun_at.append(event.at)
+                self.begun.append(event)
+                for match in self.tournament.playing:
+                    self.runs[match].append(event)
+            case e.MatchOpened():
+                self.runs[event.fixture.match] = self.begun[-1:]
             case e.Stopped() | e.Finished():
                 self.left_at.append(event.at)
             case e.HostCame():

@@ -4,11 +4,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
 from typing import Any
 
+from referee.pages.match_notes import MatchNotes
 from referee.pages.match_summary import summary_of
 from referee.pages.report import Titles
 from referee.pages.report_files import Targets, Written, make_replay, write_report
@@ -26,9 +27,9 @@ def report(stage: Stage, **targets: Any) -> Written:
     format_ = REGISTRY.format(stage.spec.format)
     records = (stage.folder / f"{entry.match}.jsonl" for entry in stage.entries)
 
-    def _make_replays(paths: Sequence[Path], target: Path) -> None:
-        for path in paths:
-            make_replay(path, target, REGISTRY.game)
+    def _make_replays(records: Mapping[Path, MatchNotes], target: Path) -> None:
+        for noted in records.items():
+            make_replay(noted, target, REGISTRY.game)
 
     return write_report(
         stage.folder,

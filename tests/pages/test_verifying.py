@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from referee.pages.match_notes import MatchNotes
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page, with_record
 from referee.pages.report_files import make_replay
@@ -53,7 +54,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = ordinary(6).write(tmp_path_factory.mktemp("verified") / "match.jsonl")
     pages = path.with_name("replays")
     pages.mkdir()
-    make_replay(path, pages, load().game)
+    make_replay((path, MatchNotes()), pages, load().game)
     (pages / PAGE).write_text(verifying_page(), encoding="utf-8")
     return path
 

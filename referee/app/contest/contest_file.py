@@ -12,6 +12,7 @@ from ...errors import BadRequest
 from ...plugins import Registry
 from ...site.cards import SignUp
 from ...submissions.challenges import PRACTICE
+from ...tournament.events import SpectatorSight
 from ..tournament_file.plan import TournamentPlan, read_tournament
 from ..tournament_file.renaming import named
 from ..tournament_file.sheet import Section, Sheet, ValueKind
@@ -32,10 +33,7 @@ _ADDRESS = ValueKind(Annotated[str, Meta(min_length=1)], "the address of a Dask 
 _FLAG = ValueKind(bool, "true or false")
 _START = ValueKind(Annotated[datetime, Meta(tz=True)], "a time with its zone, as in 2026-12-01T18:00:00+01:00")
 
-_SPECTATORS = ValueKind(
-    Annotated[str, Meta(pattern=r"^(after|board only|delay ([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600))$(?!\n)")],
-    '"after", "board only", or "delay SECONDS" with at most 600 of them',
-)
+_SPECTATORS = ValueKind(SpectatorSight, '"after", "board only", or "delay SECONDS" with at most 600 of them')
 _SIGN_UP = ValueKind(Literal["open", "invitation", "closed"], '"open", "invitation" or "closed"')
 
 EXAMPLE = """\
@@ -134,11 +132,6 @@ class Spectators(Struct, frozen=True, kw_only=True):
 
     said: str
     """As the file has it."""
-
-    @property
-    def see_boards(self) -> bool:
-        """Whether they see what all seats of the match may know, too, and not only who plays."""
-        return self.said != "after"
 
     @property
     def delay_s(self) -> float:

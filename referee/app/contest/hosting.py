@@ -134,12 +134,11 @@ class HostedContest:
         self._days.start(LOOK_AHEAD_S)
 
     def _add(self, scheduled: ScheduledTournament) -> TournamentRun:
-        boards = ["--boards"] if self._contest.spectators.see_boards else []
         run = self.runs[scheduled.name] = TournamentRun(
             self._reactor,
             scheduled,
             self._program.referee,
-            [*boards, *self._program.options],
+            ["--spectators", self._contest.spectators.said, *self._program.options],
             self.live,
             self.streams.changed,
         )

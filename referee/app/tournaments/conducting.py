@@ -150,8 +150,9 @@ def _conducted(
     left = dict(taken.left)
     recovery = recover(folder, left, find_game, at_hand.match.sealer)
     at, processes = wall_clock(), tuple(new_process() for _ in range(1 + _names_needed(run_settings)))
-    begun = e.Begun(at=at, processes=processes)
-    recorder.take(begun if taken.is_new else e.TournamentResumed(at=at, referee=__version__, processes=processes))
+    begun = e.Begun(at=at, processes=processes, spectators=run_settings.spectators)
+    resumed = e.TournamentResumed(at=at, referee=__version__, processes=processes, spectators=run_settings.spectators)
+    recorder.take(begun if taken.is_new else resumed)
     programs = dict(taken.begun.programs)
     _note_changes(recorder, programs, observers, "has changed: its matches from here on are another program's")
     for entry in recovery.over:

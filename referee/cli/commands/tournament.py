@@ -16,6 +16,7 @@ from ...observers.process_lines import ProcessLines
 from ...observers.spectating import SpectatedTables
 from ...pages.report_files import Targets
 from ...plugins import installed
+from ...tournament.events import SpectatorSight
 from ..common import EXISTING_FILE, FOLDER, Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.running import sealing_options
@@ -31,7 +32,13 @@ from .report import report
 @click.option("--workers", type=Count(0, 256), default=0, help="Play them in so many processes beside this one.")
 @click.option("--cluster", metavar="ADDRESS", help="Play them on the hosts of a Dask scheduler: tls://HOST:8786.")
 @click.option("--keys", type=FOLDER, help="Folder of its certificates. See `referee cluster-keys`.")
-@click.option("--boards", is_flag=True, help="With --json, tell also how tables stand, as spectators may see them.")
+@click.option(
+    "--spectators",
+    metavar="SIGHT",
+    callback=lambda _context, _option, text: _sight(text),
+    help="What spectators are shown of open matches, for the record: 'after', 'board only' or 'delay SECONDS'. With "
+    "--json and either of the latter, tell how tables stand, as they may see them.",
+)
 @click.option("--no-report", is_flag=True, help="Write no report at the end: somebody else does.")
 @sealing_options
 @json_option
@@ -44,7 +51,7 @@ def tournament(
     workers: int,
     cluster: str | None,
     keys: Path | None,
-    boards: bool,
+    spectators: str | None,
     no_report: bool,
     running: RefereeOptions,
     as_json: bool,
@@ -68,7 +75,8 @@ def tournament(
         sys.exit(FAILED if absent else FINE)
     if as_json:
         running = replace(running, observers=(*running.observers, ProcessLines(print_json)))
-    if boards and as_json:
+    plan = replace(plan, run_settings=replace(plan.run_settings, spectators=spectators))
+    if spectators not in (None, "after") and as_json:
         spectated = SpectatedTables(print_json, installed().game)
         running = replace(running, observers=(*running.observers, spectated))
     if not from_file.run(plan, running, watch_of(as_json=as_json)):
@@ -78,6 +86,18 @@ def tournament(
         return
     with contextlib.suppress(BrokenPipeError):  # it was played to its end, whether somebody reads on or not
         report(plan.run_settings.folder, Targets(), as_json=as_json)
+
+
+def _sight(text: str | None) -> str | None:
+    """Return what spectators are shown, as an option names it.
+
+    Raises:
+        BadParameter: they can't be shown that.
+    """
+    try:
+        return msgspec.convert(text, SpectatorSight | None)
+    except msgspec.ValidationError:
+        raise click.BadParameter("'after', 'board only', or 'delay SECONDS' with at most 600 of them") from None
 
 
 def _show(plan: TournamentPlan, *, as_json: bool) -> None:

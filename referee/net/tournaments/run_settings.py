@@ -5,6 +5,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ...tournament.events import SpectatorSight
+
 DEFAULT_MIN_FREE_MIB = 200.0
 """Records of some thousand matches; below that, no match is begun."""
 
@@ -22,6 +24,8 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """Address of the Dask scheduler whose hosts play them; None: there is none."""
     cluster_keys: Path | None = None
     """Folder of the certificates for it."""
+    spectators: SpectatorSight | None = None
+    """What spectators are shown of matches that are played; None: nothing."""
     ledger: str | None = None
     """URL of the database; None: an SQLite file in the folder."""
     listen: str = "tcp:7777:interface=127.0.0.1"

@@ -51,7 +51,8 @@
 
   const showNow = (frame) => {
     const steps = data.hasSteps ? " (each step of a player's turn counts)" : "";
-    byId("when").textContent = `turn ${frame.turn} of ${data.turns}${steps}, ${duration(frame.at)} into the match`;
+    const again = frame.resumed ? "; before it, the match was taken up again after a stop of the referee" : "";
+    byId("when").textContent = `turn ${frame.turn} of ${data.turns}${steps}, ${duration(frame.at)} into the match${again}`;
     byId("head").textContent = frame.head;
     if (frame.gain) byId("head").append(element("span", `${frame.gain > 0 ? "+" : ""}${frame.gain}`, "gain"));
     const took = frame.took === null ? "" : ` (after ${duration(frame.took)})`;

@@ -88,20 +88,20 @@ def test_where_matches_are_played(folder: Path, text: str, options: list[str]) -
 
 
 @pytest.mark.parametrize(
-    ("text", "see_boards", "delay_s"),
+    ("text", "said", "delay_s"),
     [
-        ("", False, 0.0),
-        ('spectators = "after"', False, 0.0),
-        ('spectators = "board only"', True, 0.0),
-        ('spectators = "delay 90"', True, 90.0),
-        ('spectators = "delay 600"', True, 600.0),
+        ("", "after", 0.0),
+        ('spectators = "after"', "after", 0.0),
+        ('spectators = "board only"', "board only", 0.0),
+        ('spectators = "delay 90"', "delay 90", 90.0),
+        ('spectators = "delay 600"', "delay 600", 600.0),
     ],
 )
-def test_what_spectators_see(folder: Path, text: str, delay_s: float, *, see_boards: bool) -> None:
+def test_what_spectators_see(folder: Path, text: str, said: str, delay_s: float) -> None:
     """No boards, if nothing is said."""
     (folder / CONTEST).write_text(text)
     found = read_contest(folder, load()).spectators
-    assert (found.see_boards, found.delay_s) == (see_boards, delay_s)
+    assert (found.said, found.delay_s) == (said, delay_s)
 
 
 @pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES)
