@@ -31,8 +31,9 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     """Tells a sentence."""
     open: Open | None
     """None: no browser is opened; the link is told anyway."""
-    relay: int | None = None
-    """Descriptor of a socket at whose other end the only person's page is; None: pages are here."""
+    relays: Sequence[int] = ()
+    """Descriptors of sockets at whose other ends the persons' pages are, in the order of the players; none: pages are
+    here."""
 
 
 class PersonTable(Observer):
@@ -56,8 +57,9 @@ class PersonTable(Observer):
         """By name."""
         if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
             raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
-        if around.relay is not None and sum(launch.person is not None for launch in launches) != 1:
-            raise BadRequest("one person plays at the other end of a socket: give one player as me:")
+        persons = sum(launch.person is not None for launch in launches)
+        if around.relays and len(around.relays) != persons:
+            raise BadRequest(f"a socket for each person: {persons} play, and {len(around.relays)} sockets are given")
 
     @contextlib.asynccontextmanager
     async def opened(self, reactor: Any) -> AsyncIterator[list[Occupant]]:
@@ -70,16 +72,20 @@ class PersonTable(Observer):
         persons = {launch.name: launch.person for launch in self._launches if launch.person}
         self._seats = {name: PersonSeat(self._game, name, reactor) for name in persons}
         async with contextlib.AsyncExitStack() as stack:
-            if self._around.relay is None:
-                await self._open_here(persons, stack)
+            if self._around.relays:
+                self._open_elsewhere(stack)
             else:
-                from .relay import SeatRelay, speak  # noqa: PLC0415  # what makes pages takes long to import
-
-                (seat,) = self._seats.values()
-                relay = SeatRelay(seat, reactor)
-                speak(relay, socket.socket(fileno=self._around.relay), reactor)
-                stack.push_async_callback(relay.close)
+                await self._open_here(persons, stack)
             yield [self._occupant(launch) for launch in self._launches]
+
+    def _open_elsewhere(self, stack: contextlib.AsyncExitStack) -> None:
+        """Let each person play at the other end of a socket."""
+        from .relay import SeatRelay, speak  # noqa: PLC0415  # what makes pages takes long to import
+
+        for seat, descriptor in zip(self._seats.values(), self._around.relays, strict=True):
+            relay = SeatRelay(seat, self._reactor)
+            speak(relay, socket.socket(fileno=descriptor), self._reactor)
+            stack.push_async_callback(relay.close)
 
     async def _open_here(self, persons: Mapping[str, PersonPlace], stack: contextlib.AsyncExitStack) -> None:
         """Let persons play on this machine: by name, each where it wants to."""

@@ -25,8 +25,11 @@ class PracticeState(Struct, frozen=True, kw_only=True):
     """By which may be played; none, if the organiser allows no practice matches."""
     challenges: Sequence[Challenge]
     """The latest first."""
-    waiting: Mapping[int, str]
-    """Number of a challenge that is not over -> why it waits, or that it is played."""
+    invitations: Sequence[Challenge]
+    """Challenges of other authors who ask this one to play in person, the latest first."""
+    waiting: Mapping[str, str]
+    """Number of a challenge that is not over, of an invitation behind its author's name, as `ada.1` -> why it waits, or
+    that it is played."""
 
 
 class PracticeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,9 +68,10 @@ class MemberApi:
         doors.answers("GET", QUEUE, AUTHOR + ORGANISER, self._waiting)
 
     async def _practised(self, person: Person, _request: Any) -> PracticeState:
-        waiting = {each.number: why for each, why in self._practice.waiting() if each.author == person.name}
-        challenges = self._practice.challenges(person.name)
-        return PracticeState(rules=self._practice.rules(), challenges=challenges, waiting=waiting)
+        desk, name = self._practice, person.name
+        waiting = {each.number_for(name): why for each, why in desk.waiting() if name in (each.author, each.guest)}
+        challenges, invitations = desk.challenges(name), desk.invitations(name)
+        return PracticeState(rules=desk.rules(), challenges=challenges, invitations=invitations, waiting=waiting)
 
     async def _challenge(self, person: Person, request: Any) -> PracticeState:
         asked = read_request(request, PracticeRequest)

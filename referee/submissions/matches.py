@@ -1,7 +1,7 @@
 """Whose a match is, and what its author may see of it: read from the records' own bytes.
 
 A seat is an author's if the organiser started the program that the author had handed in: the record's header says from
-which folder; and in a practice match of the author's, if the author played in person. Names that players gave
+which folder; and in a practice match, if the author played in person. Names that players gave
 themselves count for nothing. Of matches that are not over nothing is told.
 """
 
@@ -177,7 +177,7 @@ class AuthorsMatches:
         for seat, program in enumerate(header.programs or ()):
             if program == REMOTE and header.context is not None and self._remote_by_name:
                 found.append(AuthorsSeat(seat=seat, author=header.setup.names[seat], version=None))
-            elif program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
+            elif program.startswith(PERSON) and name.startswith(f"{PRACTICE}/"):
                 found.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
             elif own := self._author(header.folder or "/", program):
                 found.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))

@@ -11,6 +11,7 @@ from referee.app.contest.contest_file import CONTEST, read_contest, write_exampl
 from referee.app.contest.deed_log import DEEDS, DeedLog
 from referee.app.contest.intake import LOGS
 from referee.app.contest.practice import Practice, RefereeProgram
+from referee.app.contest.practice_requests import PracticeRequests
 from referee.app.contest.publishing import Published
 from referee.app.contest.queues import waiting_practice
 from referee.app.records.audit import audit_paths
@@ -127,9 +128,16 @@ def _write_challenges(folder: Path) -> None:
     write_example(folder)
     write_store(folder)
     kept = Challenges(folder / LOGS / PRACTICE)
-    for author, version in (("ann", 1), ("ann", None), ("bob", 1)):
+    for author, version, guest in (("ann", 1, None), ("ann", None, "bob"), ("bob", 1, None)):
         asked = Challenge(
-            author=author, number=0, tournament="cup", version=version, opponent="house:dag", asked=AT, begun=AT
+            author=author,
+            number=0,
+            tournament="cup",
+            version=version,
+            guest=guest,
+            opponent="house:dag",
+            asked=AT,
+            begun=AT,
         )
         kept.add(asked)
 
@@ -142,7 +150,8 @@ def _challenges(folder: Path) -> None:
     """
     contest, program = read_contest(folder, installed()), RefereeProgram(("referee",), ())
     with closing(Store(folder / "store")) as store:
-        practice = Practice(Clock(), contest, store, program, lambda: 0, lambda _: None, lambda *_, **__: None)
+        requests = PracticeRequests(contest, store, list)
+        practice = Practice(Clock(), contest, requests, program, lambda: 0, lambda _: None, lambda *_, **__: None)
         list(waiting_practice(practice))
     kept = Challenges(folder / LOGS / PRACTICE)
     for challenge in kept.waiting():

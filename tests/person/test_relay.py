@@ -81,9 +81,9 @@ def test_the_end_is_told_before_the_wire_is_cut() -> None:
 
 
 @pytest.mark.parametrize("persons", [(), ("ada", "bob")])
-def test_one_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
-    """Neither nobody nor two."""
-    around = Surroundings(show=print, say=print, open=None, relay=7)
+def test_each_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
+    """None is left over."""
+    around = Surroundings(show=print, say=print, open=None, relays=(7, 8, 9))
     launches: Any = [Launch(name=name, argv=(), person=PersonPlace.PAGE) for name in persons]
-    with pytest.raises(BadRequest, match="one person"):
+    with pytest.raises(BadRequest, match="a socket for each person"):
         PersonTable(GAME, launches, around)

@@ -1,6 +1,7 @@
 """A stand-in for the organiser's desk: everything that it tells is hostile, and it keeps what it is asked to do."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -158,17 +159,39 @@ class StandInPractice:
         waits = Challenge(author=author, number=3, tournament=payload, version=1, opponent=payload, asked=now)
         return [waits, replace(waits, number=2, ended=now, trouble=payload), replace(waits, number=1, ended=now)]
 
+    def invitations(self, author: str) -> Sequence[Challenge]:
+        """Return one of bob's for everybody else."""
+        if author == "bob":
+            return []
+        return [replace(self.challenges("bob")[0], version=None, guest=author)]
+
+    def until(self, _challenge: Challenge) -> datetime:
+        """Return a time."""
+        return datetime(2026, 11, 1, 10, tzinfo=UTC)
+
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return the first one, and the like of somebody else's."""
         first = self.challenges("ada")[0]
-        return [(first, self._payload), (replace(first, author="bob"), self._payload)]
+        return [(first, self._payload), (self.invitations("ada")[0], self._payload)]
 
-    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
         """Keep it, or refuse it if it is for no tournament."""
         if not tournament:
             raise ChallengeRefused(self._payload, self._payload)
-        self.asked.append((author, tournament, version, opponent))
+        self.asked.append((author, tournament, version, opponent, *([guest] if guest else [])))
         return 7
+
+    def accept(self, author: str, number: str) -> None:
+        """Keep it, unless it is none of bob's."""
+        if number != "bob.3":
+            raise ChallengeRefused(self._payload, self._payload)
+        self.asked.append((author, "accept", number))
+
+    def give_up(self, author: str, number: str) -> None:
+        """Keep it, unless it is none of bob's."""
+        if number != "bob.3":
+            raise ChallengeRefused(self._payload, self._payload)
+        self.asked.append((author, "give up", number))
 
     def replay(self, author: str, number: str) -> str | None:
         """Return the one of ada's seventh."""

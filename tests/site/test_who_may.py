@@ -94,6 +94,8 @@ TABLE = {
     "GET /author/practice/<number>/replay": Address(Who.AUTHOR, "/author/practice/7/replay"),
     "GET /author/practice/<number>/seat": Address(Who.AUTHOR, "/author/practice/7/seat"),
     "GET /author/practice/<number>/events": Address(Who.AUTHOR, "/author/practice/7/events"),
+    "POST /author/practice/<number>/accept": Address(AUTHORS, "/author/practice/bob.3/accept"),
+    "POST /author/practice/<number>/give-up": Address(AUTHORS, "/author/practice/bob.3/give-up"),
     "POST /author/practice/<number>/<what>": Address(Who.AUTHOR, "/author/practice/7/undo?turn=1&at=0"),
     "POST /author/hand-in": Address(AUTHORS),
     "GET /author/versions/<number>": Address(Who.AUTHOR, "/author/versions/1"),

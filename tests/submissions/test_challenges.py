@@ -61,6 +61,21 @@ def test_a_folder_remembers(kept: Challenges, tmp_path: Path) -> None:
         Challenges(tmp_path)
 
 
+def test_an_author_is_not_drowned_in_invitations(kept: Challenges, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is over counts no more."""
+    monkeypatch.setattr(challenges, "MAX_INVITED", 2)
+    first, _ = (
+        kept.add(replace(asked(author, at), version=None, guest="cyd")) for author, at in (("bob", "2"), ("ada", "1"))
+    )
+    with pytest.raises(ChallengeRefused, match="cyd has 2 invitations"):
+        kept.add(replace(asked("bob"), version=None, guest="cyd"))
+    assert [each.number_for("cyd") for each in kept.invitations("cyd")] == ["ada.1", "bob.1"]
+    kept.save(replace(first, ended=NOW))
+    kept.add(replace(asked("ada"), version=None, guest="cyd"))
+    assert kept.latest(first).ended == NOW
+    assert first.persons == ("bob", "cyd")
+
+
 def test_an_author_has_a_bound(kept: Challenges, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of its own: for what waits, and for what is kept."""
     for _ in range(MAX_WAITING):

@@ -32,6 +32,7 @@ from .intake import Intake
 from .loop_lag import SiteLag
 from .organising import Organising
 from .practice import Practice, RefereeProgram
+from .practice_requests import PracticeRequests
 from .publishing import Publisher
 from .tournament_runs import RunState, TournamentRun
 
@@ -118,9 +119,8 @@ class HostedContest:
         self._days = LoopingCall(self._look_ahead)
         self._days.clock = reactor
         self._intake = intake
-        self._practice = Practice(
-            reactor, contest, intake.store, program, self._count_open, intake.checks.changed, note
-        )
+        requests = PracticeRequests(contest, intake.store, intake.authors.names)
+        self._practice = Practice(reactor, contest, requests, program, self._count_open, intake.checks.changed, note)
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)
 

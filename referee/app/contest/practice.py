@@ -1,4 +1,4 @@
-"""Practice matches: an author's program, or the author in person, against a house player or a version of the author's.
+"""Practice matches: an author's program, or the author in person, against a house player, a version or another author.
 
 Each is played in a process of its own, and only while the rated matches leave a core: one that is in their way is
 stopped, and goes on from its record. Of programs one is played at a time; of persons, who leave a core idle for most of
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from subprocess import DEVNULL
-from typing import Any, TypeGuard
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,12 +25,12 @@ from ...pages.replay_frames import fold_record
 from ...pages.replay_page import replay_page
 from ...plugins import installed
 from ...record.reader import Record
-from ...submissions.challenges import PERSON, PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
-from ...submissions.store import Store, VersionState
+from ...submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from ..tournament_file.plan import TournamentPlan
 from .contest_file import Contest
 from .intake import LOGS
-from .practice_match import confinement_options, find_record, match_options
+from .practice_match import confinement_options, find_record, is_over, match_options
+from .practice_requests import PracticeRequests
 from .seats import HostedSeat, HostedSeats
 
 LOOK_S = 1.0
@@ -53,7 +53,6 @@ RETRY_S = 30.0
 """After a trouble of this machine's."""
 MAX_ATTEMPTS = 3
 """To play a match that ended with the whole host: it may be what takes the machine down."""
-_DIGITS = 6
 
 
 class RefereeProgram(Struct, frozen=True):
@@ -71,7 +70,7 @@ class Practice:
     Args:
         reactor: Twisted's.
         contest: what its file says.
-        store: of the authors' versions.
+        requests: looks at what is asked for.
         program: plays matches.
         rated: returns how many rated matches are played now.
         changed: called with an author when something about its practice matches is another.
@@ -85,18 +84,16 @@ class Practice:
         self,
         reactor: Any,
         contest: Contest,
-        store: Store,
+        requests: PracticeRequests,
         program: RefereeProgram,
         rated: Callable[[], int],
         changed: Callable[[str], None],
         note: Note,
     ) -> None:
         self._logs = contest.folder / LOGS
-        allowed = [each for each in contest.tournaments if contest.practice and _fits(each.plan)]
-        self._plans = {each.series or each.name: each.plan for each in allowed}
         self._challenges = Challenges(self._logs / PRACTICE)
         self._reactor = reactor
-        self._store = store
+        self._requests = requests
         self._program = program
         self._rated = rated
         self._changed = changed
@@ -104,17 +101,23 @@ class Practice:
         self._cores = os.cpu_count() or 1
         self._playing: dict[str, Challenge] = {}
         """What is played now, by its place."""
-        self._seats = HostedSeats(reactor, self._title, self._why_person)
+        self._left: dict[str, str] = {}
+        """Place of what is played though somebody has left -> what is told of that."""
+        self._seats = HostedSeats(reactor, lambda each: requests.title(each.tournament), self._why_person)
 
     # --- what authors see and do
 
     def rules(self) -> Sequence[PracticeRules]:
         """Return by whose rules may be played; none, if the organiser allows no practice matches."""
-        return [_rules(name, plan) for name, plan in self._plans.items()]
+        return self._requests.rules()
 
     def challenges(self, author: str) -> Sequence[Challenge]:
         """Return an author's challenges, the latest first."""
         return self._challenges.of(author)[::-1]
+
+    def invitations(self, author: str) -> Sequence[Challenge]:
+        """Return the challenges of others with whom an author is to play, the latest first."""
+        return self._challenges.invitations(author)[::-1]
 
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
@@ -129,8 +132,8 @@ class Practice:
         """Return when a match that is played, or that waits, is given up at the latest."""
         if challenge.place in self._playing and challenge.begun is not None:
             return datetime.fromisoformat(challenge.begun) + timedelta(seconds=_limit_s(challenge))
-        away_s = self._seats.of(challenge).away_s if challenge.is_in_person else 0.0
-        if away_s and not self._plays(challenge.author):
+        away_s = self._away_s(challenge)
+        if away_s and not any(map(self._plays, challenge.persons)):
             return datetime.now(UTC) + timedelta(seconds=AWAY_S - away_s)
         return datetime.fromisoformat(challenge.asked) + WAIT
 
@@ -143,13 +146,18 @@ class Practice:
         return self._when(0)
 
     def _why_person(self, challenge: Challenge) -> str:
-        """Return how a challenge of a person stands."""
-        if challenge.place in self._playing:
+        """Return how a challenge of persons stands."""
+        now = self._challenges.latest(challenge)
+        if now.place in self._playing:
             return "is played now"
-        if self._seats.of(challenge).away_s:
-            return "begins when its author takes the seat"
-        if self._plays(challenge.author):
-            return "waits for the one that its author plays now"
+        if now.guest and not now.has_accepted:
+            return f"waits for {now.guest} to accept"
+        away = [seat.name for seat in self._seats.all_of(now) if seat.away_s]
+        if away:
+            return f"begins when {' and '.join(away)} {'take their seats' if len(away) > 1 else 'takes the seat'}"
+        busy = [person for person in now.persons if self._plays(person)]
+        if busy:
+            return f"waits for the one that {' and '.join(busy)} {'play' if len(busy) > 1 else 'plays'} now"
         return self._when(sum(each.is_in_person for each in self._playing.values()))
 
     def _when(self, beside: int) -> str:
@@ -157,7 +165,7 @@ class Practice:
             return f"waits until a core is free: others' matches take all {self._cores}"
         return "begins within seconds, unless rated matches take all cores"
 
-    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
         """Ask for a practice match, and return its number.
 
         Args:
@@ -165,28 +173,55 @@ class Practice:
             tournament: by whose rules.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
+            guest: another author, who is to play in person, too; empty: nobody is.
 
         Raises:
             ChallengeRefused: it can't be played, or too many of the author's wait.
             OSError: the disk can't take it.
         """
-        plan = self._plans.get(tournament)
-        if plan is None:
-            raise ChallengeRefused("there is no such tournament to practise for", "choose one of the list")
-        if opponent.startswith("house:"):
-            houses = _rules(tournament, plan).houses
-            if opponent.removeprefix("house:") not in houses:
-                who = ", ".join(houses) or "none"
-                raise ChallengeRefused(f"that house player does not play {plan.spec.game}", f"choose one of: {who}")
+        asked = await self._requests.challenge(author, tournament, version, opponent, guest)
+        taken = self._challenges.add(asked)
+        self._tell(taken)
+        return taken.number
+
+    def accept(self, author: str, number: str) -> None:
+        """Say for an author to play with who has asked for that.
+
+        Raises:
+            ChallengeRefused: nobody asks, or not any more.
+            OSError: the disk can't take it.
+        """
+        accepted = replace(self._open(author, number), has_accepted=True)
+        if accepted.guest == author:
+            self._challenges.save(accepted)
+            self._tell(accepted)
+
+    def give_up(self, author: str, number: str) -> None:
+        """Give an author's seat up, or decline it: the match ends, or is not played.
+
+        Raises:
+            ChallengeRefused: there is no such seat, or not any more.
+            OSError: the disk can't take it.
+        """
+        found = self._open(author, number)
+        declines = author == found.guest and not found.has_accepted
+        why = f"{author} {'has declined' if declines else 'has left the table'}"
+        if found.place in self._playing:
+            self._left[found.place] = why
         else:
-            opponent = str(await deferToThread(self._passed, author, opponent))
-        own = None if version is None else await deferToThread(self._passed, author, version)
-        asked = Challenge(
-            author=author, number=0, tournament=tournament, version=own, opponent=opponent, asked=wall_clock()
-        )
-        number = self._challenges.add(asked).number
-        self._changed(author)
-        return number
+            self._conclude(found, why)
+            self._tell(found)
+
+    def _open(self, author: str, number: str) -> Challenge:
+        """Return a match that is not over, in which an author has a seat.
+
+        Raises:
+            ChallengeRefused: there is none.
+        """
+        found = self._found(author, number)
+        if found is None or author not in found.persons or found.ended is not None:
+            raise ChallengeRefused("there is no such seat, or not any more", "look at the list again")
+        return found
 
     def replay(self, author: str, number: str) -> str | None:
         """Return the page that shows a match of the author's again; None if there is none that is over.
@@ -196,30 +231,22 @@ class Practice:
         """
         found = self._found(author, number)
         record = None if found is None else find_record(self._challenges.folder(found))
-        return replay_page(fold_record(record, installed().game)) if _is_over(record) else None
+        return replay_page(fold_record(record, installed().game)) if is_over(record) else None
 
     def seat(self, author: str, number: str) -> HostedSeat | None:
-        """Return an author's own seat in a match; None if there is none."""
+        """Return an author's own seat in a match; None if there is none, or the author has not said to take it."""
         found = self._found(author, number)
-        return self._seats.of(found) if found is not None and found.is_in_person else None
+        if found is None or author not in found.persons or (author == found.guest and not found.has_accepted):
+            return None
+        return self._seats.of(found, author)
 
     def leave(self, author: str) -> None:
         """Tell an author nothing any more: nobody knows which of its windows has signed out."""
         self._seats.leave(author)
 
     def _found(self, author: str, number: str) -> Challenge | None:
-        return next((each for each in self._challenges.of(author) if str(each.number) == number), None)
-
-    def _title(self, challenge: Challenge) -> str:
-        plan = self._plans.get(challenge.tournament)
-        return "Practice match" if plan is None else installed().game(plan.spec.game).title
-
-    def _passed(self, author: str, number: str) -> int:
-        is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
-        version = self._store.version(author, int(number)) if is_number else None
-        if version is None or version.state is not VersionState.PASSED:
-            raise ChallengeRefused("there is no such version of yours that has passed its check", "choose one that has")
-        return version.number
+        every = [*self._challenges.of(author), *self._challenges.invitations(author)]
+        return next((each for each in every if each.number_for(author) == number), None)
 
     # --- playing
 
@@ -260,11 +287,15 @@ class Practice:
 
     def _is_ready(self, challenge: Challenge) -> bool:
         """Tell whether who plays is there."""
-        return not challenge.is_in_person or not (self._plays(challenge.author) or self._seats.of(challenge).away_s)
+        return not (any(map(self._plays, challenge.persons)) or self._away_s(challenge))
+
+    def _away_s(self, challenge: Challenge) -> float:
+        """Return for how long a person has not been at a match; 0: all are there, or programs play."""
+        return max((seat.away_s for seat in self._seats.all_of(challenge)), default=0.0)
 
     def _plays(self, author: str) -> bool:
         """Tell whether an author plays in person."""
-        return any(each.author == author and each.is_in_person for each in self._playing.values())
+        return any(author in each.persons for each in self._playing.values())
 
     def _is_crowded(self, beside: int) -> bool:
         """Tell whether no core is free, if so many other practice matches take one."""
@@ -281,23 +312,24 @@ class Practice:
             await deferLater(self._reactor, RETRY_S)
         finally:
             del self._playing[challenge.place]
-            if challenge.is_in_person:
-                self._seats.of(challenge).rest()
-            self._tell(challenge.author)
+            self._left.pop(challenge.place, None)
+            for seat in self._seats.all_of(challenge):
+                seat.rest()
+            self._tell(challenge)
 
     async def _play(self, challenge: Challenge, beside: int) -> None:
         """Play a match, or the rest of it, unless rated matches need its core."""
         folder = self._challenges.folder(challenge)
         record = await deferToThread(find_record, folder)
-        plan = self._plans.get(challenge.tournament)
-        if _is_over(record):
+        plan = self._requests.plans.get(challenge.tournament)
+        if is_over(record):
             self._conclude(challenge)
         elif plan is None:
             self._conclude(challenge, "its tournament is not played any more, or practice matches are not allowed")
         elif challenge.attempts >= MAX_ATTEMPTS:
             self._conclude(challenge, f"it was cut off {MAX_ATTEMPTS} times, with the referee itself")
-        elif challenge.is_in_person and self._seats.of(challenge).away_s >= AWAY_S:
-            self._conclude(challenge, f"nobody took the seat for {AWAY_S / 60:.0f} minutes")
+        elif self._away_s(challenge) >= AWAY_S:
+            self._conclude(challenge, f"a seat was not taken for {AWAY_S / 60:.0f} minutes")
         elif datetime.now(UTC) >= datetime.fromisoformat(challenge.asked) + WAIT:
             self._conclude(challenge, f"no core was free for long enough within {WAIT / timedelta(hours=1):.0f} hours")
         else:
@@ -306,86 +338,61 @@ class Practice:
     async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None, beside: int) -> None:
         """Play a match, or go on from its record, until it is over, or stopped."""
         self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
-        self._tell(challenge.author)
+        self._tell(challenge)
         folder = self._challenges.folder(challenge)
-        how = self._options(challenge, plan) if record is None else ("--resume", str(record.path))
+        begins = match_options(plan, challenge, self._requests.store, folder)
+        how = begins if record is None else ("--resume", str(record.path))
         options = (*how, "--json", *confinement_options(plan), *self._program.options)
         give_up = self._reactor.seconds() + _limit_s(challenge)
         try:
             process = self._begun(challenge, [*self._program.referee, "play", *options])
-            is_stopped = await self._ended(process, give_up, beside)
+            is_stopped = await self._ended(challenge, process, give_up, beside)
         finally:
             self._challenges.save(challenge)  # it was not the host that ended
-        if _is_over(await deferToThread(find_record, folder)):
+        if is_over(await deferToThread(find_record, folder)):
             self._conclude(challenge)
+        elif challenge.place in self._left:
+            self._conclude(challenge, self._left[challenge.place])
         elif not is_stopped:
             self._conclude(challenge, "the referee could not play it: check this version again, or ask the organiser")
         elif self._reactor.seconds() >= give_up:
             self._conclude(challenge, f"it was not over after {_limit_s(challenge) / 60:.0f} minutes")
 
-    def _options(self, challenge: Challenge, plan: TournamentPlan) -> Sequence[str]:
-        """Return the options by which a match is begun."""
-        folder = self._challenges.folder(challenge)
-        return list(match_options(plan, self._players(challenge), folder, has_person=challenge.is_in_person))
-
     def _begun(self, challenge: Challenge, command: list[str]) -> OwnProcess:
-        """Begin to play a match, or go on; a person's process has a socket to the seat."""
-        descriptors: tuple[int, ...] = ()
+        """Begin to play a match, or go on; its process has a socket to each person's seat."""
         with ExitStack() as stack:
-            if challenge.is_in_person:
-                socket = stack.enter_context(self._seats.of(challenge).invite())
-                descriptors = (socket.fileno(),)
-                command = [*command, "--relay", str(socket.fileno())]
+            sockets = [stack.enter_context(seat.invite()) for seat in self._seats.all_of(challenge)]
+            descriptors = tuple(socket.fileno() for socket in sockets)
+            relays = (f"--relay={descriptor}" for descriptor in descriptors)
             log = stack.enter_context((self._logs / f"{PRACTICE}.log").open("ab"))
-            return OwnProcess(command, output=DEVNULL, errors=log, pass_fds=descriptors)
+            return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
 
-    async def _ended(self, process: OwnProcess, give_up: float, beside: int) -> bool:
-        """Have a match played; return whether it was stopped before its end: for rated ones, or after its time."""
+    async def _ended(self, challenge: Challenge, process: OwnProcess, give_up: float, beside: int) -> bool:
+        """Have a match played; return whether it was stopped before: somebody left, for rated ones, after its time."""
         try:
-            while not process.has_ended and not self._is_crowded(beside) and self._reactor.seconds() < give_up:
+            while not (
+                process.has_ended
+                or challenge.place in self._left
+                or self._is_crowded(beside)
+                or self._reactor.seconds() >= give_up
+            ):
                 await deferLater(self._reactor, LOOK_S)
             return not process.has_ended
         finally:
             await deferToThread(process.end, GRACE_S)
 
-    def _players(self, challenge: Challenge) -> tuple[str, str]:
-        """Return how the author's program, or the author, and the opponent are given."""
-
-        def _version(number: int) -> str:
-            return str(self._store.player_folder(challenge.author, number))
-
-        own, other = challenge.version, challenge.opponent
-        return (
-            f"{PERSON}{challenge.author}" if own is None else _version(own),
-            other if other.startswith("house:") else _version(int(other)),
-        )
-
     def _conclude(self, challenge: Challenge, trouble: str | None = None) -> None:
         self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
         self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
-        if challenge.is_in_person:
-            self._seats.of(challenge).conclude(trouble)
+        for seat in self._seats.all_of(challenge):
+            seat.conclude(trouble)
 
-    def _tell(self, author: str) -> None:
-        """Tell that something is another: an author of its own, and persons who wait why they do."""
-        self._changed(author)
+    def _tell(self, challenge: Challenge) -> None:
+        """Tell that something is another: authors of theirs, and persons who wait why they do."""
+        for author in {challenge.author, *challenge.persons}:
+            self._changed(author)
         self._seats.changed()
 
 
 def _limit_s(challenge: Challenge) -> float:
     return PERSON_LIMIT_S if challenge.is_in_person else LIMIT_S
-
-
-def _is_over(record: Record | None) -> TypeGuard[Record]:
-    return record is not None and record.seal is not None
-
-
-def _fits(plan: TournamentPlan) -> bool:
-    """Tell whether a match can be played by a tournament's rules by itself: all its options can be said in a line."""
-    return not plan.spec.options.keys() & installed().game(plan.spec.game).file_options
-
-
-def _rules(name: str, plan: TournamentPlan) -> PracticeRules:
-    known, game = installed(), plan.spec.game
-    houses = sorted(house.name for house in known.players.values() if game in house.games)
-    return PracticeRules(tournament=name, game=known.game(game).title, houses=houses)

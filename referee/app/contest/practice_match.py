@@ -4,8 +4,11 @@ import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeGuard
 
 from ...record.reader import Record, RecordError, read_record
+from ...submissions.challenges import PERSON, Challenge
+from ...submissions.store import Store
 from ..tournament_file.plan import TournamentPlan
 
 PERSON_S = 180.0
@@ -13,20 +16,18 @@ PERSON_S = 180.0
 _S = 1000.0
 
 
-def match_options(
-    plan: TournamentPlan, players: tuple[str, str], folder: Path, *, has_person: bool = False
-) -> Iterator[str]:
+def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, folder: Path) -> Iterator[str]:
     """Yield the options by which `referee play` plays a match by the rules of a tournament.
 
     Args:
         plan: of the tournament.
-        players: the author's program, and the one that has all other seats; lots are drawn for them.
+        challenge: who plays; persons have their own time for each move. Lots are drawn for the seats.
+        store: of the authors' versions.
         folder: takes the record.
-        has_person: whether a person plays, who has its own time for each move.
     """
-    spec, time = plan.spec, plan.spec.time
-    own, other = players
-    yield from (spec.game, own, *[other] * (spec.seats - 1), "--lot", "--logs", str(folder))
+    spec, time, has_person = plan.spec, plan.spec.time, challenge.is_in_person
+    players = _players(challenge, store)
+    yield from (spec.game, *players, *[players[-1]] * (spec.seats - len(players)), "--lot", "--logs", str(folder))
     for name, value in spec.options.items():
         yield f"--option={name}={json.dumps(value)}"
     if has_person:
@@ -44,9 +45,27 @@ def confinement_options(plan: TournamentPlan) -> Sequence[str]:
     return "--sandbox", plan.run_settings.sandbox, "--memory", str(plan.spec.memory_mib)
 
 
+def _players(challenge: Challenge, store: Store) -> Sequence[str]:
+    """Return how the author's program, or the persons, are given, and behind them who has all other seats."""
+
+    def _version(number: int) -> str:
+        return str(store.player_folder(challenge.author, number))
+
+    own, other = challenge.version, challenge.opponent
+    players = [f"{PERSON}{person}" for person in challenge.persons] if own is None else [_version(own)]
+    if other:
+        players.append(other if other.startswith("house:") else _version(int(other)))
+    return players
+
+
 def find_record(folder: Path) -> Record | None:
     """Return the record in a match's folder; None if there is none. With a seal, the match is over."""
     for path in folder.glob("*.jsonl"):
         with contextlib.suppress(RecordError):
             return read_record(path)
     return None
+
+
+def is_over(record: Record | None) -> TypeGuard[Record]:
+    """Tell whether a match is over, by its record."""
+    return record is not None and record.seal is not None

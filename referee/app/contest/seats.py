@@ -160,15 +160,19 @@ class HostedSeats:
         self._reactor = reactor
         self._title = title
         self._why = why
-        self._seats: dict[tuple[str, int], HostedSeat] = {}
-        """By author and number of the match: as long as somebody may look on."""
+        self._seats: dict[tuple[str, str], HostedSeat] = {}
+        """By place of the match and person: as long as somebody may look on."""
 
-    def of(self, challenge: Challenge) -> HostedSeat:
-        """Return the seat in a match."""
-        key = (challenge.author, challenge.number)
+    def all_of(self, challenge: Challenge) -> list[HostedSeat]:
+        """Return the seats in a match, in the order of the persons."""
+        return [self.of(challenge, person) for person in challenge.persons]
+
+    def of(self, challenge: Challenge, person: str) -> HostedSeat:
+        """Return a person's seat in a match."""
+        key = (challenge.place, person)
         if key not in self._seats:
             self._seats = {known: seat for known, seat in self._seats.items() if not seat.is_done}
-            seat = HostedSeat(self._reactor, self._title(challenge), challenge.author, lambda: self._why(challenge))
+            seat = HostedSeat(self._reactor, self._title(challenge), person, lambda: self._why(challenge))
             if challenge.ended is not None:
                 seat.conclude(challenge.trouble)
             self._seats[key] = seat
@@ -176,8 +180,8 @@ class HostedSeats:
 
     def leave(self, author: str) -> None:
         """Cut an author who looks on; if still signed in somewhere, that comes back."""
-        for (other, _), seat in self._seats.items():
-            if other == author:
+        for (_, person), seat in self._seats.items():
+            if person == author:
                 seat.leave()
 
     def changed(self) -> None:

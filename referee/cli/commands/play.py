@@ -26,7 +26,14 @@ from ..views.match import MatchView
 @resume_option
 @referee_options
 @click.option("--no-open", is_flag=True, help="Open no browser for a person's page: its link is shown anyway.")
-@click.option("--relay", type=int, hidden=True, help="Descriptor of a socket to a person's page; for `host`.")
+@click.option(
+    "--relay",
+    "relays",
+    type=int,
+    multiple=True,
+    hidden=True,
+    help="Descriptor of a socket to a person's page; for `host`.",
+)
 @json_option
 def play(
     game: str | None,
@@ -37,7 +44,7 @@ def play(
     resume: Path | None,
     running: RefereeOptions,
     no_open: bool,
-    relay: int | None,
+    relays: tuple[int, ...],
     as_json: bool,
 ) -> None:
     """Play one match of GAME between PLAYERS, in the order of their seats.
@@ -57,7 +64,7 @@ def play(
     """
     view = MatchView(as_json=as_json)
     running = view.told_by(running)
-    around = Surroundings(show=view.show_to_person, say=console.say, open=None if no_open else _open, relay=relay)
+    around = Surroundings(show=view.show_to_person, say=console.say, open=None if no_open else _open, relays=relays)
     if resume is None:
         if game is None or not players:
             raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")

@@ -1,6 +1,7 @@
 """The pages of an author's practice matches, and of all of the author's that waits, and why."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -35,10 +36,16 @@ class PracticeDesk(SeatDesk, Protocol):
     def challenges(self, author: str) -> Sequence[Challenge]:
         """Return an author's challenges, the latest first."""
 
+    def invitations(self, author: str) -> Sequence[Challenge]:
+        """Return the challenges of others with whom an author is to play, the latest first."""
+
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
 
-    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
+    def until(self, challenge: Challenge) -> datetime:
+        """Return when a match that is played, or that waits, is given up at the latest."""
+
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
         """Ask for a practice match, and return its number.
 
         Args:
@@ -46,7 +53,14 @@ class PracticeDesk(SeatDesk, Protocol):
             tournament: by whose rules.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
+            guest: another author, who is to play in person, too; empty: nobody is.
         """
+
+    def accept(self, author: str, number: str) -> None:
+        """Say for an author to play with who has asked for that."""
+
+    def give_up(self, author: str, number: str) -> None:
+        """Give an author's seat up, or decline it: the match ends, or is not played."""
 
     def replay(self, author: str, number: str) -> str | None:
         """Return the page that shows a match of the author's again; None if there is none that is over."""
@@ -78,6 +92,8 @@ class AuthorPractice:
         doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/replay")(self._replay)
         doors.shows(SiteRole.AUTHOR, QUEUE)(self._waiting)
         doors.does(SiteRole.AUTHOR, HOME)(self._ask)
+        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/accept")(self._accept)
+        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/give-up")(self._give_up)
 
     async def _home(self, visit: Visit) -> bytes:
         return await self._shown(visit, {})
@@ -89,12 +105,30 @@ class AuthorPractice:
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form
         version = None if form.text("plays") == IN_PERSON else form.text("version")
+        tournament, opponent, guest = (form.text(name) for name in ("tournament", "opponent", "guest"))
         try:
-            number = await self._desk.challenge(author, form.text("tournament"), version, form.text("opponent"))
+            number = await self._desk.challenge(author, tournament, version, opponent, guest.strip())
         except RemediableError as error:
-            visit.request.setResponseCode(HTTPStatus.CONFLICT)
-            return await self._shown(visit, {"error": error.what, "remedy": error.remedy})
+            return await self._not_done(visit, error)
         return sent_on(visit.request, HOME if version is not None else f"{HOME}/{number}/seat")
+
+    async def _accept(self, visit: Visit, number: str) -> bytes:
+        try:
+            self._desk.accept(visit.person.name, number)
+        except RemediableError as error:
+            return await self._not_done(visit, error)
+        return sent_on(visit.request, f"{HOME}/{number}/seat")
+
+    async def _give_up(self, visit: Visit, number: str) -> bytes:
+        try:
+            self._desk.give_up(visit.person.name, number)
+        except RemediableError as error:
+            return await self._not_done(visit, error)
+        return sent_on(visit.request, HOME)
+
+    async def _not_done(self, visit: Visit, error: RemediableError) -> bytes:
+        visit.request.setResponseCode(HTTPStatus.CONFLICT)
+        return await self._shown(visit, {"error": error.what, "remedy": error.remedy})
 
     async def _replay(self, visit: Visit, number: str) -> bytes:
         page = await self._replaying.run(deferToThread, self._desk.replay, visit.person.name, number)
@@ -110,7 +144,8 @@ class AuthorPractice:
             if reply.code is not HTTPStatus.OK:
                 return self._refused(visit, reply)
         versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(asked, _LISTS, strict=True))
-        challenges = desk.challenges(author)
+        challenges, invitations = desk.challenges(author), desk.invitations(author)
+        waiting = {each.number_for(author): (each, why) for each, why in desk.waiting() if _is_of(each, author)}
         return self._page(
             visit,
             "author/practice",
@@ -118,10 +153,14 @@ class AuthorPractice:
             houses=sorted({name for each in desk.rules() for name in each.houses}),
             versions=[version["number"] for version in versions if version["state"] == "passed"],
             challenges=challenges,
-            why={each.number: why for each, why in desk.waiting() if each.author == author},
+            invitations=invitations,
+            why={number: why for number, (_, why) in waiting.items()},
+            until={number: desk.until(each).isoformat(timespec="seconds") for number, (each, _) in waiting.items()},
             matches={
-                each.number: [own for own in matches if own["match"].startswith(f"{PRACTICE}/{each.place}/")]
-                for each in challenges
+                each.number_for(author): [
+                    own for own in matches if own["match"].startswith(f"{PRACTICE}/{each.place}/")
+                ]
+                for each in (*challenges, *invitations)
             },
             told=told,
         )
@@ -136,3 +175,7 @@ class AuthorPractice:
 
     async def _asked(self, author: str, what: str) -> Reply:
         return await self._api.answer(Inquiry(author=author, method="GET", path=(what,), query={}, body=b""))
+
+
+def _is_of(challenge: Challenge, author: str) -> bool:
+    return author in (challenge.author, challenge.guest)

@@ -54,7 +54,7 @@ def act_of(request: Any, what: str) -> Act | None:
     return Act(what=what, turn=int(turn), at=int(at), option=option)
 
 
-def seat_page(seat: PersonsSeat, *, form_token: str = "", number: int | None = None) -> str:
+def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = None) -> str:
     """Return the page of a seat; what it shows it asks for.
 
     Args:
@@ -62,4 +62,13 @@ def seat_page(seat: PersonsSeat, *, form_token: str = "", number: int | None = N
         form_token: that it brings with all that it asks to be done; empty: nobody looks for one.
         number: of the practice match, on a contest's site; None: it is none.
     """
-    return page("person", None, may_ask=True, title=seat.title, name=seat.name, form_token=form_token, number=number)
+    return page(
+        "person",
+        None,
+        may_ask=True,
+        may_send=number is not None,
+        title=seat.title,
+        name=seat.name,
+        form_token=form_token,
+        number=number,
+    )

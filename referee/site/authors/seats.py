@@ -47,7 +47,7 @@ class AuthorSeats:
         seat = self._desk.seat(visit.person.name, number)
         if seat is None:
             return self._none(visit)
-        page = seat_page(seat, form_token=visit.form_token, number=int(number))
+        page = seat_page(seat, form_token=visit.form_token, number=number)
         return sent(visit.request, HTML, page.encode())
 
     async def _events(self, visit: Visit, number: str) -> Any:

@@ -1,166 +1,20 @@
 """When practice matches are played, and what comes of them; their processes are stand-ins."""
 
-import os
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from twisted.internet.defer import Deferred, maybeDeferred
-from twisted.internet.task import Clock
 
-from referee.app.contest import practice, seats
-from referee.app.contest.contest_file import read_contest, write_example
-from referee.app.contest.practice import (
-    AWAY_S,
-    CALM_LOOKS,
-    LIMIT_S,
-    MAX_ATTEMPTS,
-    PERSON_LIMIT_S,
-    Practice,
-    RefereeProgram,
-)
+from referee.app.contest import practice
+from referee.app.contest.practice import AWAY_S, CALM_LOOKS, LIMIT_S, MAX_ATTEMPTS, PERSON_LIMIT_S
 from referee.app.contest.queues import waiting_practice
-from referee.app.contest.seats import HostedSeat
-from referee.plugins import load
-from referee.submissions.challenges import Challenge, ChallengeRefused
-from referee.submissions.store import CheckOutcome, Store
+from referee.submissions.challenges import ChallengeRefused
 
 from ...site.looking import Visitor
-from ...submissions.receptions import archive
-
-GOLDEN = Path(__file__).parents[2] / "golden" / "clean.jsonl"
-NOW = "2026-11-01T10:00:00Z"
-
-
-class StandInMatch:
-    """Plays as long as a test wants.
-
-    Args:
-        command: its command line.
-        descriptors: that it gets.
-    """
-
-    def __init__(self, command: list[str], descriptors: tuple[int, ...]) -> None:
-        self.command = command
-        self.descriptors = descriptors
-        self.has_ended = False
-        self.is_stopped = False
-
-    def end(self, _grace_s: float) -> None:
-        """Stop it."""
-        self.is_stopped = True
-
-
-class Hall:
-    """Where the practice matches of a contest are played.
-
-    Args:
-        folder: an empty one.
-        patch: undone after the test.
-    """
-
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        write_example(folder)
-        self.contest = read_contest(folder, load())
-        self.store = Store(folder / "submissions")
-        for number, passed in ((1, True), (2, True), (3, False)):
-            self.store.hand_in("ada", archive(note=str(number)), NOW)
-            self.store.conclude("ada", number, CheckOutcome(passed=passed), NOW)
-        self.clock = Clock()
-        self.rated = 0
-        self.matches = list[StandInMatch]()
-        self.noted = list[str]()
-        patch.setattr(practice, "deferToThread", maybeDeferred)
-        patch.setattr(practice, "OwnProcess", self._start)
-        patch.setattr(seats, "speak", lambda _link, ours, _reactor: ours.close())
-        patch.setattr(os, "cpu_count", lambda: 2)
-        self.open()
-
-    def _start(self, command: list[str], *, pass_fds: tuple[int, ...], **_: Any) -> StandInMatch:
-        self.matches.append(StandInMatch(command, pass_fds))
-        return self.matches[-1]
-
-    def _note(self, event: str, /, **_facts: Any) -> None:
-        self.noted.append(event)
-
-    def open(self) -> None:
-        """Open it, as the next host does."""
-        program = RefereeProgram(("referee",), ("--key", "k"))
-        self.practice = Practice(
-            self.clock, self.contest, self.store, program, lambda: self.rated, lambda _: None, self._note
-        )
-        self.running = self.practice.begin()
-
-    def close(self) -> None:
-        """End it, as a host does that is stopped."""
-        for running in self.running:
-            running.cancel()
-
-    def ask(
-        self,
-        tournament: str = "cup",
-        version: str | None = "2",
-        opponent: str = "house:dag",
-        author: str = "ada",
-    ) -> None:
-        """Ask for a match.
-
-        Raises:
-            ChallengeRefused: it is not taken.
-        """
-        asked = Deferred.fromCoroutine(self.practice.challenge(author, tournament, version, opponent))
-        failures = list[Any]()
-        asked.addErrback(failures.append)
-        for failure in failures:
-            failure.raiseException()
-
-    def ask_in_person(self, author: str = "ada", number: str = "1") -> Any:
-        """Ask for a match that the author plays, and look on at the seat."""
-        self.ask("league", None, "house:greedy", author)
-        visitor: Any = Visitor()
-        self.seat(author, number).look_on(visitor)
-        return visitor
-
-    def seat(self, author: str = "ada", number: str = "1") -> HostedSeat:
-        """Return the seat of an author."""
-        found = self.practice.seat(author, number)
-        assert found is not None
-        return found
-
-    def look(self, times: int = 1) -> None:
-        """Let it look so many times."""
-        self.clock.pump([practice.LOOK_S] * times)
-
-    def begun(self) -> StandInMatch:
-        """Wait for the next match to begin, and return it."""
-        before = len(self.matches)
-        self.look(CALM_LOOKS)
-        assert len(self.matches) == before + 1
-        return self.matches[-1]
-
-    def keep(self, *, is_over: bool = True) -> None:
-        """Write the record of ada's first match, or the beginning of it."""
-        data = GOLDEN.read_bytes()
-        lines = data.splitlines(keepends=True)
-        path = self.contest.folder / "logs/practice/ada/0001/q-1.jsonl"
-        path.write_bytes(data if is_over else b"".join(lines[: len(lines) // 2]))
-
-    def first(self) -> Challenge:
-        """Return ada's first challenge."""
-        return self.practice.challenges("ada")[-1]
-
-
-@pytest.fixture
-def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return one of a contest with two tournaments."""
-    found = Hall(tmp_path, monkeypatch)
-    yield found
-    found.close()
-    found.store.close()
+from .halls import Hall, StandInMatch
 
 
 def test_a_match_is_played_by_the_rules_of_a_tournament(hall: Hall) -> None:
@@ -219,7 +73,7 @@ def test_what_waits_too_long_is_given_up(hall: Hall, monkeypatch: pytest.MonkeyP
     second, first = hall.practice.challenges("ada")
     assert ("no core was free" in (second.trouble or ""), first.trouble) == (True, None)
     hall.clock.advance(60)
-    assert "nobody took the seat for 30 minutes" in (hall.first().trouble or "")
+    assert "a seat was not taken for 30 minutes" in (hall.first().trouble or "")
     assert (hall.matches, hall.practice.waiting()) == ([], [])
 
 
@@ -272,22 +126,26 @@ def test_an_author_plays_in_person(hall: Hall) -> None:
     """Once there, and with time to think; the process is given the seat's socket, and goes on from its record."""
     hall.ask("league", None, "house:greedy")
     hall.look(2 * CALM_LOOKS)
-    assert hall.practice.waiting() == [(hall.first(), "begins when its author takes the seat")]
+    assert hall.practice.waiting() == [(hall.first(), "begins when ada takes the seat")]
     visitor: Any = Visitor()
     hall.seat().look_on(visitor)
     hall.look()
     (match,) = hall.matches
     assert match.command[:6] == ["referee", "play", "quadominos", "me:ada", "house:greedy", "house:greedy"]
-    assert ("--time=180.0" in match.command, "--lot" in match.command, match.command[-2]) == (True, True, "--relay")
+    assert ("--time=180.0" in match.command, "--lot" in match.command, match.command[-1][:8]) == (
+        True,
+        True,
+        "--relay=",
+    )
     assert not any(part.startswith(("--bank", "--increment")) for part in match.command)
-    assert match.descriptors == (int(match.command[-1]),)
+    assert match.descriptors == (int(match.command[-1][8:]),)
     hall.keep(is_over=False)
     hall.rated = 2
     hall.look()
     assert (match.is_stopped, b"waits until a core is free" in hall.seat().snapshot()) == (True, True)
     hall.rated = 0
     again = hall.begun()
-    assert (again.command[2], again.command[-2]) == ("--resume", "--relay")
+    assert (again.command[2], again.command[-1][:8]) == ("--resume", "--relay=")
     hall.keep()
     again.has_ended = True
     hall.look()
@@ -304,7 +162,7 @@ def test_persons_play_beside_programs_and_each_other(hall: Hall) -> None:
     hall.look(CALM_LOOKS)
     assert sorted(match.command[3] for match in hall.matches[1:]) == ["me:ada", "me:bob"]
     told = {challenge.place: why for challenge, why in hall.practice.waiting()}
-    assert told.pop("ada/0002") == "waits for the one that its author plays now"
+    assert told.pop("ada/0002") == "waits for the one that ada plays now"
     assert told.pop("cyd/0001") == "waits until a core is free: others' matches take all 2"
     assert set(told.values()) == {"is played now"}
     hall.rated = 1
@@ -318,7 +176,7 @@ def test_who_does_not_come_is_not_waited_for(hall: Hall) -> None:
     visitor.abortConnection()
     hall.clock.advance(AWAY_S)
     hall.look(CALM_LOOKS)
-    assert "nobody took the seat for 30 minutes" in (hall.first().trouble or "")
+    assert "a seat was not taken for 30 minutes" in (hall.first().trouble or "")
     hall.ask_in_person(number="2")
     match = hall.begun()
     hall.clock.advance(PERSON_LIMIT_S)
@@ -351,11 +209,15 @@ REFUSED = {
     "no version": ({"version": "9"}, "has passed its check"),
     "a version of no number": ({"opponent": "../bob/1"}, "has passed its check"),
     "nothing": ({"opponent": ""}, "has passed its check"),
+    "with nobody": ({"version": None, "guest": "eve"}, "no other author of that name"),
+    "with oneself": ({"version": None, "guest": "ada"}, "no other author of that name"),
+    "a version with a person": ({"guest": "bob"}, "a version plays with nobody else"),
+    "with a person and nobody": ({"tournament": "league", "version": None, "guest": "bob", "opponent": ""}, "passed"),
 }
 
 
 @pytest.mark.parametrize(("asked", "told"), REFUSED.values(), ids=REFUSED)
-def test_what_can_not_be_played_is_refused(hall: Hall, asked: dict[str, str], told: str) -> None:
+def test_what_can_not_be_played_is_refused(hall: Hall, asked: dict[str, Any], told: str) -> None:
     """And nothing is kept of it."""
     with pytest.raises(ChallengeRefused, match=told):
         hall.ask(**asked)
