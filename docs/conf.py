@@ -27,6 +27,7 @@ nb_execution_timeout = 600
 nb_output_stderr = "remove"  # a key that is made on first use
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"  # what a class is made of is its own affair
 autodoc_typehints_format = "short"
 
 html_theme = "furo"
@@ -58,6 +59,19 @@ def mark_examples(_app: Any, _context: click.Context, lines: list[str]) -> None:
     lines[:] = [re.sub(r"^(Example:) +(.*)$", r"\1 ``\2``", line) for line in lines]
 
 
+def keep_colons(_app: Any, what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
+    """Put what an attribute's docstring has before a colon where it stood: napoleon takes it for the type.
+
+    Args:
+        what: the kind of the object that is documented.
+        lines: its text, as napoleon leaves it; changed in place.
+    """
+    taken = [line for line in lines if line.startswith(":type: ")]
+    if what in {"attribute", "data", "property"} and taken:
+        lines.remove(taken[0])
+        lines[0] = f"{taken[0].removeprefix(':type: ')}: {lines[0]}"
+
+
 def set_dashes(_app: Any, doctree: nodes.document) -> None:
     """Put a dash between a parameter and its description, for which Sphinx relies on smart quotes."""
     for text in list(doctree.findall(lambda node: isinstance(node, nodes.Text) and node == " -- ")):
@@ -68,4 +82,5 @@ def setup(app: Any) -> None:
     """Register what this configuration adds; called by Sphinx."""
     app.connect("sphinx-click-process-options", tidy_options)
     app.connect("sphinx-click-process-epilog", mark_examples)
+    app.connect("autodoc-process-docstring", keep_colons, priority=600)  # napoleon's is 500
     app.connect("doctree-read", set_dashes)

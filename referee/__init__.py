@@ -9,14 +9,21 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Cause": "match.fouls",
+    "Ending": "match.events",
+    "Estimate": "tournament.ratings.paired",
     "Evaluation": "api.evaluation",
     "Foul": "match.fouls",
     "IllegalMove": "games.base",
     "MalformedMove": "games.base",
     "Match": "api.match",
     "Position": "api.position",
+    "Rating": "tournament.ratings.elo",
+    "Record": "record.reader",
     "RefereeError": "errors",
     "Result": "match.commands",
+    "SequentialTest": "api.evaluation",
+    "Standing": "tournament.standings",
     "Tournament": "api.tournament",
     "Turn": "api.match",
     "evaluate": "api.evaluating",

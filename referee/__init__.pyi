@@ -2,6 +2,7 @@
 
 from .api.evaluating import evaluate as evaluate
 from .api.evaluation import Evaluation as Evaluation
+from .api.evaluation import SequentialTest as SequentialTest
 from .api.loading import load as load
 from .api.match import Match as Match
 from .api.match import Turn as Turn
@@ -14,18 +15,31 @@ from .games.base import IllegalMove as IllegalMove
 from .games.base import MalformedMove as MalformedMove
 from .hookspecs import hookimpl as hookimpl
 from .match.commands import Result as Result
+from .match.events import Ending as Ending
+from .match.fouls import Cause as Cause
 from .match.fouls import Foul as Foul
+from .record.reader import Record as Record
+from .tournament.ratings.elo import Rating as Rating
+from .tournament.ratings.paired import Estimate as Estimate
+from .tournament.standings import Standing as Standing
 
 __version__: str
 __all__ = [
+    "Cause",
+    "Ending",
+    "Estimate",
     "Evaluation",
     "Foul",
     "IllegalMove",
     "MalformedMove",
     "Match",
     "Position",
+    "Rating",
+    "Record",
     "RefereeError",
     "Result",
+    "SequentialTest",
+    "Standing",
     "Tournament",
     "Turn",
     "__version__",

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from msgspec import Struct
 
@@ -58,9 +58,12 @@ class Turn(Struct, frozen=True, kw_only=True):
     foul: Foul | None
     """Why the player was expelled for it; None: it was legal."""
 
+    def __repr__(self) -> str:
+        return f"<referee.Turn {self.number} of {self.player}: {short(self.move)}>"
+
 
 class Match(Tables):
-    """A match, as `referee.play` and `referee.load` return it. To iterate over it is to iterate over its turns."""
+    """A match, as `referee.play` and `referee.load` return it; a sequence of its turns: `len(match)`, `match[-1]`."""
 
     def __init__(self, source: Played | Record) -> None:
         self._source = source
@@ -79,6 +82,19 @@ class Match(Tables):
 
     def __iter__(self) -> Iterator[Turn]:
         return iter(self.turns)
+
+    @overload
+    def __getitem__(self, at: int) -> Turn: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Turn, ...]: ...
+    def __getitem__(self, at: int | slice) -> Turn | tuple[Turn, ...]:
+        return self.turns[at]
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+    def __bool__(self) -> bool:
+        return True  # without turns it is a match, too
 
     @property
     def name(self) -> str:

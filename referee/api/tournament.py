@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 from ..app.records.audit import audit_paths
 from ..app.records.audit_reports import Demands
@@ -24,7 +25,7 @@ _LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
 
 
 class Tournament(Matches):
-    """A tournament that is over or goes on. To iterate over it is to iterate over its matches."""
+    """A tournament that is over or goes on: a sequence of its matches, as far as they have records."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -34,7 +35,20 @@ class Tournament(Matches):
         return f"<referee.Tournament {self.name}: {counted(len(self.entrants), 'entrant')}>"
 
     def __iter__(self) -> Iterator[Match]:
-        return iter(self._records())
+        return iter(self._played)
+
+    @overload
+    def __getitem__(self, at: int) -> Match: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Match]: ...
+    def __getitem__(self, at: int | slice) -> Match | Sequence[Match]:
+        return self._played[at]
+
+    def __len__(self) -> int:
+        return len(self._played)
+
+    def __bool__(self) -> bool:
+        return True  # before its first match, too
 
     @property
     def name(self) -> str:

@@ -57,7 +57,7 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Code of the broken rule of the wire."""
     detail: str = ""
     evidence: str = ""
-    """The first of the offending bytes, in hex: SHOWN_HEX digits at most."""
+    """The first of the offending bytes, in hex; the record has all of them."""
     ending: e.Ending | None = None
     """Why the seat could not play, of `crashed` and `refused-to-start`, if it is known."""
 

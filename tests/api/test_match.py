@@ -28,7 +28,9 @@ def match(tmp_path_factory: pytest.TempPathFactory) -> referee.Match:
 def test_turns_are_the_course_of_the_match(game: str) -> None:
     """Each turn begins where the one before it ended, and its move leads from the one position to the next."""
     match = referee.play(game, ["house:random", "house:greedy"], seed=2)
-    assert len(match.positions) == len(match.turns) + 1
+    assert len(match.positions) == len(match) + 1
+    assert (*match,) == match.turns == match[:]
+    assert match[-1] == match.turns[-1] in match
     for at, turn in enumerate(match):
         assert turn.before.seat == turn.seat
         assert turn.view == turn.before.view()
@@ -86,6 +88,7 @@ def test_an_illegal_move_is_a_turn(match: referee.Match) -> None:
 def test_a_match_says_what_it_is(match: referee.Match) -> None:
     """As text, a match is its name, who has won, and the ranking with every foul."""
     assert "greedy" in repr(match)
+    assert repr(match[0]).startswith("<referee.Turn 1 of dag: ")
     assert str(match).splitlines()[-1] == "  3  illegal  0  expelled: illegal-move q.place.adjacent"
     assert "winner: greedy" in str(match)
     assert str(match.positions[-1]).count("\n") > 4
@@ -188,6 +191,7 @@ def test_a_match_that_goes_on_has_no_result(match: referee.Match, tmp_path: Path
     assert "not finished" in str(half)
     assert half.rows() == []
     assert half.tracebacks == {}
+    assert half
     assert [turn.move for turn in half] == [turn.move for turn in match][: len(half.turns)]
     with pytest.raises(referee.RefereeError, match="no result"):
         _ = half.result

@@ -1,11 +1,20 @@
-"""The names of the API are there, and cost nothing until they are used."""
+"""The names of the API are there, stand in the reference, and cost nothing until they are used."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from inspect import isfunction
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 import referee
+from tests.docs.manual import ROOT
+
+PAGE = (ROOT / "docs/reference/python.md").read_text()
+SHOWN = re.findall(r"^\.\. (?:auto|py:)\w+:: referee\.(\w+)(?:\(\))?$((?:\n   .*)*)", PAGE, re.MULTILINE)
+"""Each name that the page has, with the options behind it."""
 
 
 @pytest.mark.parametrize("name", referee.__all__)
@@ -13,6 +22,37 @@ def test_every_name_is_there(name: str) -> None:
     """What the package says that it has can be used, and is listed."""
     assert getattr(referee, name) is not None
     assert name in dir(referee)
+
+
+def test_the_reference_has_every_name_and_no_other() -> None:
+    """What is not on the page is private, so all that is not private is on it."""
+    assert sorted(name for name, _ in SHOWN) == sorted(referee.__all__)
+    assert len(SHOWN) == PAGE.count("\n.. ")
+
+
+def own_kinds(hint: Any) -> set[Any]:
+    """Return the classes of this package of which a type is made."""
+    own = {hint} if getattr(hint, "__module__", "").startswith("referee") else set()
+    return own.union(*map(own_kinds, get_args(hint)))
+
+
+def hints(name: str, options: str) -> Iterator[Any]:
+    """Yield the types of all that the page shows of a name."""
+    owner, named = getattr(referee, name), re.search(r":members: (.+)", options)
+    members = named[1].split(", ") if named else [member for member in dir(owner) if not member.startswith("_")]
+    found = [getattr(owner, member, None) for member in members] if isinstance(owner, type) else [owner]
+    for member in found:
+        getter = member.fget if isinstance(member, property) else getattr(member, "func", member)
+        yield from get_type_hints(getter).values() if isfunction(getter) else ()
+    if isinstance(owner, type) and not named:
+        yield from get_type_hints(owner).values()
+
+
+@pytest.mark.parametrize(("name", "options"), SHOWN)
+def test_the_reference_has_all_that_its_names_give_and_take(name: str, options: str) -> None:
+    """Whatever an attribute holds, a function takes or returns: its class is on the page, too."""
+    public = {getattr(referee, public) for public in referee.__all__}
+    assert {kind for hint in hints(name, options) for kind in own_kinds(hint)} <= public
 
 
 def test_other_names_are_none() -> None:

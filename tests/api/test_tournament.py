@@ -31,6 +31,8 @@ def test_a_tournament_is_read_from_its_folder_or_its_record(folder: Path) -> Non
     assert len(cup.standings) == len(cup.ratings) == len(cup.entrants) == 7
     assert sorted(match.name for match in cup) == [path.stem for path in sorted(folder.glob("cup-*.jsonl"))]
     assert loaded(folder / "cup.jsonl").entrants == cup.entrants
+    assert cup
+    assert [*cup] == [cup[number] for number in range(len(cup))] == cup[:]
 
 
 def test_its_tables_are_those_of_its_matches(folder: Path) -> None:

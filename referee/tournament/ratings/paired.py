@@ -22,8 +22,11 @@ class Estimate(NamedTuple):
     """A number that was estimated, and where it lies with 95 %."""
 
     value: float
+    """The estimate."""
     low: float
+    """The lower end of the interval."""
     high: float
+    """Its upper end."""
 
 
 def paired_score(counts: Sequence[int]) -> Estimate:
