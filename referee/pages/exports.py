@@ -15,6 +15,7 @@ from ..pairing.base import Pairing
 from ..text import printable
 from ..tournament.standings import Standing
 from .causes import placeless, short_cause
+from .charts.brackets import brackets
 from .encounters import superiority
 from .summary import Summary
 
@@ -130,6 +131,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         "disqualified": sorted(tournament.disqualified),
         "versions": [msgspec.to_builtins(version) for versions in history.versions.values() for version in versions],
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
+        "brackets": msgspec.to_builtins(brackets(summary)),
         "progress": [
             {"round": round_, "points": {entrant: float(points) for entrant, points in won.items()}}
             for round_, won in summary.points_by_round.items()
@@ -144,7 +146,11 @@ def everything(summary: Summary) -> dict[str, Any]:
         "disregarded": history.disregarded,
         "hosts": msgspec.to_builtins(summary.hosts),
         "rulings": [{"at": line.at, **msgspec.to_builtins(line.ruling)} for line in summary.rulings.all],
-        "due": [msgspec.to_builtins(each) for each in tournament.fixtures() if each.match not in tournament.playing],
+        "due": [
+            {**msgspec.to_builtins(each), "names": [names[entrant] for entrant in each.entrants]}
+            for each in tournament.fixtures()
+            if each.match not in tournament.playing
+        ],
         "entries": list(map(msgspec.to_builtins, history.entries)),
     }
 

@@ -16,7 +16,7 @@ from ..text import printable
 from ..tournament.match_context import FoulEntry, MatchEntry
 from .causes import Causes, placeless
 from .charts.bars import rating_bars
-from .charts.brackets import bracket
+from .charts.brackets import brackets
 from .charts.curves import Drawing, points_drawings, ratings_drawings
 from .columns import COLUMNS
 from .rendering import page, time_of_day
@@ -122,7 +122,8 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     tournament, history = summary.tournament, summary.history
     is_played = tournament.played > 0
     yield _Section("standings", "Standings")
-    yield _Section("bracket", "Bracket", bracket, summary.spec.format == "knockout")
+    shown = brackets(summary)
+    yield _Section("bracket", "Bracket", lambda _: shown, bool(shown))
     yield _Section("crosstable", "Crosstable", lambda _: len(summary.names) <= MAX_TITLED, is_played)
     yield _Section("ratings", "Ratings", rating_bars, is_played)
     yield _Section("courses", "Ratings over time", ratings_drawings, is_played)

@@ -89,6 +89,23 @@ class PlayedPairing(Struct, frozen=True, kw_only=True):
     """What came of each match, if all that was played with one deal is counted as this one."""
 
 
+class BracketPlace(Struct, frozen=True, kw_only=True):
+    """A match of an elimination, as its bracket has it before its entrants are known."""
+
+    part: str
+    """Which bracket it belongs to, where there are several: `winners`."""
+    round: int
+    table: str
+    slots: tuple[tuple[int, ...] | None, ...]
+    """Who comes there: one entrant, or two of whom it is one; empty: nobody; None: more may."""
+    winner: int | None = None
+    """Who goes on from it; None: that is open."""
+    is_optional: bool = False
+    """Whether it may turn out that it is not needed."""
+    numbers: tuple[int, int]
+    """The first and the last that its pairings can have."""
+
+
 class EntrantField(Struct, frozen=True, kw_only=True):
     """What a tournament is played with."""
 
@@ -298,6 +315,14 @@ class PairingFormat(ABC, Generic[S]):
 
         Where points decide, byes are spread evenly: of those that stay to the end, none has two more than another,
         walkovers aside.
+        """
+        return None
+
+    def bracket(self, state: S) -> tuple[BracketPlace, ...] | None:
+        """Return the places of a bracket in which winners go on, by rounds, those of one round from top to bottom.
+
+        Two neighbours of a round lead to one place of the next one, or each to its own. None: nobody is out in this
+        format. Empty: who goes on where is not known beforehand; what was played is shown, round by round.
         """
         return None
 

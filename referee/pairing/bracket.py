@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import BadRuling, PlayedPairing
+from .base import BadRuling, BracketPlace, PlayedPairing
 from .elimination import EliminationState
 
 NOBODY = -1
@@ -27,6 +27,8 @@ class Source(Struct, frozen=True):
 class BracketMatch(Struct, frozen=True, kw_only=True):
     """One match of the graph."""
 
+    part: str = ""
+    """Which bracket it belongs to, where there are several."""
     table: str
     round: int
     sources: tuple[Source, Source]
@@ -99,6 +101,23 @@ class State(EliminationState, frozen=True, kw_only=True):
         due = tuple(pairing for pairing in self.due if self.place(pairing) not in gone)
         played = self.played - {place}
         return replace(self, results=tuple(results), leans=tuple(leans), due=due, played=played)
+
+    def bracket(self) -> tuple[BracketPlace, ...]:
+        """Return all matches of the graph but a reset that is not needed."""
+        each = self.replays + 1
+        return tuple(
+            BracketPlace(
+                part=node.part,
+                round=node.round,
+                table=node.table,
+                slots=tuple(_candidates(self, source) for source in node.sources),
+                winner=result[0] if result is not None and result[0] != NOBODY else None,
+                is_optional=node.is_reset,
+                numbers=(index * each + 1, (index + 1) * each),
+            )
+            for index, (node, result) in enumerate(zip(self.nodes, self.results, strict=True))
+            if not (node.is_reset and result is not None and not _is_upset(self, index - 1))
+        )
 
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
@@ -184,6 +203,16 @@ def _entrant(state: State, source: Source) -> int | None:
         return state.seeds[source.index] if source.index < len(state.seeds) else NOBODY
     result = state.results[source.index]
     return None if result is None else result[source.kind == "loser"]
+
+
+def _candidates(state: State, source: Source) -> tuple[int, ...] | None:
+    """Return who may come from a source, if that is one of two; empty: nobody does."""
+    entrant = _entrant(state, source)
+    if entrant is not None:
+        return () if entrant == NOBODY else (entrant,)
+    met = [_entrant(state, before) for before in state.nodes[source.index].sources]
+    known = tuple(each for each in met if each not in (None, NOBODY))
+    return known if len(known) == len(met) else None
 
 
 def _without_match(state: State, index: int, one: int, two: int) -> tuple[int, int] | None:

@@ -61,6 +61,7 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
     challenger = Source("winner", last) if losers else Source("loser", len(winners) - 1)
     sources = (champion, challenger)
     yield BracketMatch(
+        part="grand final",
         table="grand final",
         round=2 * rounds,
         sources=sources,
@@ -70,13 +71,15 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
     if reset:
         sources = (Source("winner", last + 1), Source("loser", last + 1))
         again, number = "grand final, reset", 2 * rounds + 1
-        yield BracketMatch(table=again, round=number, sources=sources, winner_place=1, loser_place=2, is_reset=True)
+        places = {"winner_place": 1, "loser_place": 2}
+        yield BracketMatch(part="grand final", table=again, round=number, sources=sources, **places, is_reset=True)
 
 
 def _winners(rounds: int) -> list[BracketMatch]:
     """Return the winners' bracket."""
     return [
         BracketMatch(
+            part="winners",
             table="winners' final" if number == rounds else f"winners' round {number}",
             round=max(1, 2 * number - 2),
             sources=pair,
@@ -104,7 +107,10 @@ def _losers(rounds: int) -> list[BracketMatch]:
             pairs = list(zip(dropped[::-1] if number % 4 == 2 else dropped, sources, strict=True))
         table = "losers' final" if number == 2 * rounds - 2 else f"losers' round {number}"
         out, start = 2 + sum(_sizes(rounds)[number:]), base + len(nodes)
-        nodes += [BracketMatch(table=table, round=number + 1, sources=pair, loser_place=out + 1) for pair in pairs]
+        nodes += [
+            BracketMatch(part="losers", table=table, round=number + 1, sources=pair, loser_place=out + 1)
+            for pair in pairs
+        ]
         sources = [Source("winner", start + index) for index in range(len(pairs))]
     return nodes
 

@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from msgspec import Struct, StructMeta
 from msgspec.structs import replace
 
-from .base import BadRuling, Pairing, PairingFormat, PlayedPairing, without
+from .base import BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, without
 
 
 class _AbstractStruct(StructMeta, ABCMeta):
@@ -82,6 +82,10 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
     def after(self, played: PlayedPairing, place: int, draws: int) -> Self:
         """Return the state, in which a pairing is due no more, with what follows from its result."""
 
+    def bracket(self) -> tuple[BracketPlace, ...]:
+        """Return the places of its bracket; none: results decide who goes where."""
+        return ()
+
     @abstractmethod
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
@@ -127,6 +131,10 @@ class EliminationFormat(PairingFormat[S]):
         if new is None:
             return state
         return state.after(new, state.place(new.pairing), (new.pairing.number - 1) % (state.replays + 1))
+
+    def bracket(self, state: S) -> tuple[BracketPlace, ...]:
+        """Return the places of its bracket; none: results decide who goes where."""
+        return state.bracket()
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst; those that went out in one round share one."""

@@ -86,5 +86,6 @@ def _nodes(rounds: int, *, third_place: bool) -> Iterator[BracketMatch]:
             yield BracketMatch(table="semi-final" if is_semi else "", round=number, sources=pair, loser_place=place)
     if third_place:
         losers = (Source("loser", one.index), Source("loser", two.index))
-        yield BracketMatch(table="third place", round=rounds, sources=losers, winner_place=3, loser_place=4)
+        part = "third place"
+        yield BracketMatch(part=part, table=part, round=rounds, sources=losers, winner_place=3, loser_place=4)
     yield BracketMatch(table="final", round=rounds, sources=(one, two), winner_place=1, loser_place=2)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from ..pages.charts.brackets import Bracket
 from ..pages.host_lines import HostLine
 from ..pages.match_summary import SeatTime
 from ..pages.rating_history import RatedAfter
@@ -134,6 +135,13 @@ class ReportedFixture(Struct, frozen=True, kw_only=True):
     """By seat."""
 
 
+class ReportedDue(ReportedFixture, frozen=True, kw_only=True):
+    """What a match is to be opened for."""
+
+    names: Sequence[str]
+    """By seat."""
+
+
 class ReportedFoul(Struct, frozen=True, kw_only=True):
     """A foul; its evidence is in the match's record."""
 
@@ -210,6 +218,8 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     courses: Sequence[Sequence[RatedAfter]]
     """By entrant: its rating after some of its results, with its interval."""
     progress: Sequence[ReportedRound]
+    brackets: Sequence[Bracket]
+    """Of an elimination."""
     seats: Sequence[Sequence[HeadToHead]]
     """Entrant -> seat -> what it did there."""
     times: Sequence[ReportedTime]
@@ -226,7 +236,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     versions: Sequence[ReportedVersion]
     disregarded: Mapping[str, str]
     """Match that was played to its end and does not count -> why not."""
-    due: Sequence[ReportedFixture]
+    due: Sequence[ReportedDue]
     """Matches that may be played and are not, in the order in which they begin."""
     entries: Sequence[ReportedMatch]
     """Matches that have ended, in that order."""

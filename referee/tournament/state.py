@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..chance import Dealer
-from ..pairing.base import BadRuling, Pairing, PairingFormat, PlayedPairing, RoundToPair
+from ..pairing.base import BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair
 from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
@@ -115,6 +115,10 @@ class TournamentState:
     def places(self) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
         return self._format.places(self._state)
+
+    def bracket(self) -> tuple[BracketPlace, ...] | None:
+        """Return the places of its bracket; empty: results decide who goes where; None: nobody is out."""
+        return self._format.bracket(self._state)
 
     def joined(self, participant: Participant) -> Any:
         """Return the format's state with somebody who joins; the tournament stays as it is.

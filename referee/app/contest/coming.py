@@ -29,11 +29,9 @@ def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | N
     if run.state is RunState.OVER:
         return None
     due = () if report is None else report.due
-    names = () if report is None else [entrant.name for entrant in report.spec.entrants]
     waiting = [fixture for fixture in due if fixture.match not in run.open_matches]
     matches = [
-        ComingMatch(round=fixture.round, table=fixture.table, names=[names[entrant] for entrant in fixture.entrants])
-        for fixture in islice(waiting, SHOWN)
+        ComingMatch(round=fixture.round, table=fixture.table, names=fixture.names) for fixture in islice(waiting, SHOWN)
     ]
     return Coming(
         matches=matches, left_out=len(waiting) - len(matches), why=_why(run, has_matches=bool(matches)), at=_at(run)

@@ -1,44 +1,157 @@
-"""Says how a knockout goes: every match beside the one that its winner went on to; the report draws it."""
+"""Says how an elimination goes: its brackets, every match beside the one that its winner goes on to.
 
-from collections.abc import Sequence
+Of formats that know beforehand who goes on where, all matches are there, those to come with who may meet in them; of
+others, rounds of tables as they were played. templates/report_sections.html draws them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
-from ...pairing.base import Pairing, PlayedPairing
+from msgspec import Struct
+
+from ...pairing.base import BracketPlace, Pairing, PlayedPairing
 from ..summary import Summary
 
 
-class Box(NamedTuple):
-    """A match of a bracket."""
+class BracketSide(Struct, frozen=True):
+    """An entrant of a match, or who may become one."""
 
-    pairing: Pairing
-    played: PlayedPairing | None
-    """None: it is still to be played."""
-
-
-def bracket(summary: Summary) -> list[list[Box]]:
-    """Return a knockout, a column for each round, every match beside the one that its winner went on to."""
-    boxes = {_key(played.pairing): Box(played.pairing, played) for played in summary.history.played}
-    for pairing in summary.tournament.due:
-        boxes.setdefault(_key(pairing), Box(pairing, None))
-    columns: list[list[Box]] = []
-    after: list[Box] = []
-    for round_ in sorted({box.pairing.round for box in boxes.values()}, reverse=True):
-        after = _in_order([box for box in boxes.values() if box.pairing.round == round_], after)
-        columns.append(after)
-    return columns[::-1]
+    entrants: Sequence[int]
+    """One, or those of whom one comes; none: that is open, or nobody comes."""
+    scores: Sequence[int | None]
+    """Of each match that was played for this place; None: it fouled."""
+    is_winner: bool
 
 
-def _key(pairing: Pairing) -> tuple[int, frozenset[int]]:
-    return pairing.round, frozenset(pairing.seats)
+class BracketBox(Struct, frozen=True):
+    """A place of a bracket."""
+
+    sides: Sequence[BracketSide]
+    note: str
+    """What is to be said of it besides."""
+    pairings: Sequence[int]
+    """Numbers of what was or is played for it."""
+    is_empty: bool = False
+    """Whether nobody comes there; it keeps the others in their places."""
 
 
-def _in_order(boxes: Sequence[Box], after: Sequence[Box]) -> list[Box]:
-    """Put the matches of a round in the order in which the next one needs them; of the last, the final is first."""
-    seats = [seat for box in after for seat in box.pairing.seats]
-    where = {entrant: at for at, entrant in enumerate(seats)}
+class BracketRound(Struct, frozen=True):
+    """A round of a bracket."""
 
-    def _order(box: Box) -> tuple[int, bool, int]:
-        first = min(where.get(seat, len(seats)) for seat in box.pairing.seats)
-        return first, box.pairing.table == "third place", box.pairing.number
+    title: str
+    """What its matches are called."""
+    boxes: Sequence[BracketBox]
+    leads: str
+    """How its matches lead to the next column: `pairs`, two to one; `each`, one to one; empty: not by their place."""
 
-    return sorted(boxes, key=_order)
+
+class Bracket(Struct, frozen=True):
+    """One of the brackets of an elimination."""
+
+    title: str
+    """Empty: the one that is no other."""
+    rounds: Sequence[BracketRound]
+
+
+class _Course(NamedTuple):
+    """What was played, and what is to be played."""
+
+    played: Mapping[int, PlayedPairing]
+    due: Mapping[int, Pairing]
+
+
+def brackets(summary: Summary) -> list[Bracket]:
+    """Return the brackets of a tournament; none if its format is no elimination."""
+    places = summary.tournament.bracket()
+    if places is None:
+        return []
+    course = _Course(
+        {played.pairing.number: played for played in summary.history.played},
+        {pairing.number: pairing for pairing in summary.tournament.due},
+    )
+    if not places:
+        return [Bracket("", list(_rounds(course)))]
+    parts: dict[str, list[BracketPlace]] = {}
+    for place in places:
+        parts.setdefault(place.part, []).append(place)
+    return [Bracket(part, _columns(course, found)) for part, found in parts.items()]
+
+
+def _columns(course: _Course, places: Sequence[BracketPlace]) -> list[BracketRound]:
+    """Return the rounds of one bracket; a place that nobody can come to stays empty."""
+    rounds = [list(group) for _, group in groupby(places, key=lambda place: place.round)]
+    sizes = [len(group) for group in rounds]
+    return [
+        BracketRound(
+            _title(group[0].table, group[0].round),
+            [_box(course, place) for place in group],
+            "" if size_after == 0 else "pairs" if size_after * 2 == len(group) else "each",
+        )
+        for group, size_after in zip(rounds, [*sizes[1:], 0], strict=True)
+    ]
+
+
+def _box(course: _Course, place: BracketPlace) -> BracketBox:
+    first, last = place.numbers
+    numbers = [each for each in range(first, last + 1) if each in course.played or each in course.due]
+    played = [course.played[each] for each in numbers if each not in course.due]
+    due = next((course.due[each] for each in numbers if each in course.due), None)
+    known = [slot for slot in place.slots if slot != ()]
+    sides = [_side(slot or (), played, None if due else place.winner) for slot in known]
+    return BracketBox(sides, _note(place, played, due), numbers, is_empty=not known)
+
+
+def _note(place: BracketPlace, played: Sequence[PlayedPairing], due: Pairing | None) -> str:
+    """Return what is to be said of a match besides its result."""
+    known = [slot for slot in place.slots if slot != ()]
+    is_settled = all(slot is not None and len(slot) == 1 for slot in known)
+    if len(known) < len(place.slots):
+        return "bye"
+    if place.is_optional and not is_settled:
+        return "if need be"
+    if due is not None:
+        return "to be played again" if played else "to be played"
+    if not played and is_settled and place.winner is not None:
+        return "not played: the other one goes on"
+    return f"played {len(played)} times" if len(played) > 1 else ""
+
+
+def _side(entrants: Sequence[int], played: Sequence[PlayedPairing], winner: int | None) -> BracketSide:
+    entrant = entrants[0] if len(entrants) == 1 else None
+    seats = [(each, each.pairing.seats.index(entrant)) for each in played if entrant in each.pairing.seats]
+    return BracketSide(
+        entrants,
+        [None if seat in each.fouls else each.scores[seat] for each, seat in seats if not each.pairing.is_bye],
+        is_winner=entrant is not None and entrant == winner,
+    )
+
+
+def _rounds(course: _Course) -> Iterator[BracketRound]:
+    """Yield rounds of tables, those that were played again in one place; whoever is in the next round has gone on."""
+    pairings = {number: each.pairing for number, each in course.played.items()} | dict(course.due)
+    rounds: dict[int, dict[frozenset[int], list[Pairing]]] = {}
+    for _, pairing in sorted(pairings.items()):
+        rounds.setdefault(pairing.round, {}).setdefault(frozenset(pairing.seats), []).append(pairing)
+    for round_, tables in sorted(rounds.items()):
+        through = frozenset[int]().union(*rounds.get(round_ + 1, ()))
+        title = next(iter(tables.values()))[0].table
+        yield BracketRound(_title(title, round_), [_table(course, each, through) for each in tables.values()], "")
+
+
+def _table(course: _Course, pairings: Sequence[Pairing], through: frozenset[int]) -> BracketBox:
+    numbers = [pairing.number for pairing in pairings]
+    played = [course.played[each] for each in numbers if each not in course.due]
+    is_due, last = len(played) < len(numbers), pairings[-1]
+    if last.table == "final" and not is_due and played[-1].ranking:
+        through = frozenset(last.seats[seat] for seat in played[-1].ranking[0])
+    note = "to be played" if is_due else f"played {len(played)} times" if len(played) > 1 else ""
+    sides = [
+        _side((entrant,), played, entrant if entrant in through and not is_due else None)
+        for entrant in pairings[0].seats
+    ]
+    return BracketBox(sides, "bye" if last.is_bye else note, numbers)
+
+
+def _title(table: str, round_: int) -> str:
+    return table or f"round {round_}"
