@@ -21,6 +21,7 @@ from .charts.curves import Drawing, points_drawings, ratings_drawings
 from .columns import COLUMNS
 from .rendering import page, time_of_day
 from .summary import Summary
+from .verifying import verifying_link
 from .words import time_control
 
 MAX_TITLED = 64
@@ -43,6 +44,8 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     entrants: str | None = "entrants/"
     """Prefix of an entrant's page; None: there are none."""
     report: str = "report.html"
+    has_verifier: bool = False
+    """Whether a page that verifies records lies beside the replays."""
     home: str = ""
     """The page that all others lead back to; empty: there is none."""
     printed: Mapping[tuple[str, int], str] = {}
@@ -51,6 +54,11 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     def printed_by(self, entry: MatchEntry, seat: int) -> str:
         """Return the file of what a seat's program printed; empty if there is none."""
         return self.printed.get((entry.match, seat), "")
+
+    def to_verify(self, summary: Summary) -> str:
+        """Return the link to what verifies the tournament's record; empty if there is nothing, or that goes on."""
+        is_there = self.has_verifier and summary.tournament.is_over
+        return self.replays + verifying_link(f"{summary.spec.name}.jsonl", summary.history.head) if is_there else ""
 
 
 class Titles(NamedTuple):

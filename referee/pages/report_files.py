@@ -97,7 +97,7 @@ def write_report(
         OSError: something can't be written; every file is whole, the old one or the new one.
     """
     summary = Summary(history, match_summaries)
-    replayed = _replay(folder, summary, targets.replays, make_replays)
+    replayed = _replay(folder, summary, targets, make_replays)
     written = Written(
         summary=summary,
         html=targets.html or folder / "report.html",
@@ -144,6 +144,7 @@ def _links(
         replayed=replayed,
         entrants=_prefix(at, report.parent / ENTRANTS),
         report=_prefix(at, report.parent) + quote(report.name),
+        has_verifier=(folder / REPLAYS / verifying.PAGE).is_file(),
         printed=printed,
     )
 
@@ -189,14 +190,14 @@ def make_replay(noted: tuple[Path, MatchNotes], target: Path, find_game: FindGam
 
 
 def _replay(
-    folder: Path, summary: Summary, which: ReplayPages, make: Callable[[Mapping[Path, MatchNotes], Path], None]
+    folder: Path, summary: Summary, targets: Targets, make: Callable[[Mapping[Path, MatchNotes], Path], None]
 ) -> frozenset[str]:
     """Make the pages that are missing, and those that were made before a ruling. None of what is withheld is made.
 
     Returns:
         The matches that have a page.
     """
-    pages = folder / REPLAYS
+    pages, which = folder / REPLAYS, targets.replays
     entries = [entry for entry in summary.history.entries if entry.match not in summary.withheld]
     wanted = [entry.match for entry in entries if which is ReplayPages.ALL or entry.fouls or entry.void is not None]
     records = [folder / f"{match}.jsonl" for match in wanted if which is not ReplayPages.NONE]
@@ -208,7 +209,10 @@ def _replay(
     }
     if missing:
         pages.mkdir(exist_ok=True)
-        _write(pages / verifying.PAGE, [verifying.verifying_page()])
+        _write(
+            pages / verifying.PAGE,
+            [verifying.verifying_page(f"{summary.spec.name}.jsonl", report_address(folder, targets))],
+        )
         make(missing, pages)
     return frozenset(entry.match for entry in entries if (pages / f"{entry.match}.html").is_file())
 

@@ -46,11 +46,16 @@ def verifying_script() -> str:
     return verifier_script() + _template("verifier/deal.js") + _template("verify.js")
 
 
-@cache
-def verifying_page() -> str:
-    """Return the page that verifies the record which the link to it names."""
+def verifying_page(tournament: str = "", report: str = "") -> str:
+    """Return the page that verifies the record which the link to it names.
+
+    Args:
+        tournament: name of its record's file; empty: there are records of matches alone.
+        report: its page; those of matches lie beside this one.
+    """
     library = verifier_script() + _template("verifier/deal.js")
-    return page("verify", None, styles=("contest",), library=library, may_ask=True, record="FILE")
+    data = {"tournament": tournament, "report": report}
+    return page("verify", data, styles=("contest",), library=library, may_ask=True, record="FILE")
 
 
 def verifying_link(record: str, head: str) -> str:

@@ -103,6 +103,8 @@ class Explanation(Struct, kw_only=True):
     game: str
     names: list[str]
     seat: int
+    head: str
+    """Hash of the record's last line: what this is made from."""
     conversation: list[Said | Heard]
     """In the order in which it happened."""
     verdict: ExplainedFoul | None
@@ -149,6 +151,7 @@ def explain(
         game=setup["game"],
         names=setup["names"],
         seat=seat,
+        head=lines[-1].hash,
         conversation=conversation,
         verdict=verdict,
         result=msgspec.convert(result, KnownResult),

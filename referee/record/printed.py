@@ -20,7 +20,7 @@ class Printed(Struct, frozen=True, kw_only=True):
     """The end of what a program printed."""
 
     path: str
-    """Of the file that has all that is kept."""
+    """Of the file that has all that is kept; empty: it is no business of the reader's."""
     lines: tuple[str, ...]
     """The last ones, what is not printable in them as visible escapes."""
 

@@ -46,13 +46,16 @@ class Members(Struct, frozen=True, kw_only=True):
     """Takes note of what goes wrong."""
 
 
-def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], str]) -> None:
+def add_members(
+    app: Klein, members: Members, refused: Callable[[HTTPStatus], str], is_shown: Callable[[str, str], bool]
+) -> None:
     """Let members sign in, and have what is theirs.
 
     Args:
         app: which the addresses are registered with.
         members: what they have.
         refused: returns the page for what is not to be had.
+        is_shown: tells of a tournament and a match whether everybody may see its replay.
     """
     doors = Doors(app, members.sessions, refused)
 
@@ -66,7 +69,7 @@ def add_members(app: Klein, members: Members, refused: Callable[[HTTPStatus], st
     MemberApi(members.desk.queue, members.practice).register(programs)
     OrganiserApi(members.desk).register(programs)
     add_author_api(app, members.api)
-    AuthorPages(members.api, members.tell, members.pages, members.streams).register(doors)
+    AuthorPages(members.api, members.tell, members.pages, members.streams, is_shown).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)
     AuthorSeats(members.practice, refused).register(doors)
     OrganiserPages(members.desk, members.pages, members.streams).register(doors)

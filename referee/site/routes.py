@@ -1,6 +1,7 @@
 """The addresses of the contest's site, and what stands behind each."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,14 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
 def addresses_of(content: SiteContent, members: Members) -> Klein:
     """Return all addresses of the site."""
     app = _public(content)
-    add_members(app, members, content.refused)
+    add_members(app, members, content.refused, partial(_is_shown, content.folders))
     return app
+
+
+def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
+    """Tell whether everybody may see the replay of a match."""
+    folder = folders.get(tournament)
+    return folder is not None and find_published(folder, f"replays/{match}.html", is_over=False) is not None
 
 
 def _public(content: SiteContent) -> Klein:

@@ -1,6 +1,6 @@
 """Finds entrants and matches of a contest by their names, among what everybody may have."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -43,6 +43,8 @@ class Found(Struct, frozen=True, kw_only=True):
     matches: Sequence[FoundMatch]
     is_all: bool
     """Whether there is no more of either."""
+    heads: Mapping[str, str]
+    """Tournament -> head of its record, up to which it was searched; those in which something was found."""
 
 
 class Searched(Struct, frozen=True, kw_only=True):
@@ -51,6 +53,8 @@ class Searched(Struct, frozen=True, kw_only=True):
     name: str
     folder: Path
     """Of its records."""
+    head: str
+    """Of the tournament's record that its report was made from."""
     entrants: Sequence[tuple[str, str]]
     """Name, and the name of its page."""
     matches: Sequence[tuple[str, Sequence[str]]]
@@ -70,12 +74,15 @@ def search(query: str, tournaments: Iterable[Searched]) -> Found:
     """
     words = query[:MOST_CHARACTERS].casefold().split()
     searched = tournaments if words else ()
-    entrants, matches = list[FoundEntrant](), list[FoundMatch]()
+    entrants, matches, heads = list[FoundEntrant](), list[FoundMatch](), dict[str, str]()
     for tournament in searched:
+        heads[tournament.name] = tournament.head
         entrants += _first(_entrants(words, tournament), len(entrants))
         matches += _first(_matches(words, tournament), len(matches))
     is_all = max(len(entrants), len(matches)) <= MOST
-    return Found(entrants=entrants[:MOST], matches=matches[:MOST], is_all=is_all)
+    found = {entrant.tournament for entrant in entrants} | {match.tournament for match in matches}
+    shown = {name: head for name, head in heads.items() if name in found}
+    return Found(entrants=entrants[:MOST], matches=matches[:MOST], is_all=is_all, heads=shown)
 
 
 def _first(found: Iterator[T], count: int) -> Iterator[T]:

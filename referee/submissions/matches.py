@@ -111,11 +111,9 @@ class AuthorsMatches:
         return explain(lines, own[1], rules, self._printed(own[0], own[1]))
 
     def _printed(self, match: AuthoredMatch, seat: int) -> Printed | None:
-        """Return what an author's own program printed, without the place of the organiser's folders."""
+        """Return what an author's own program printed, without the organiser's file that has it."""
         found = last_printed(self._path(match.name), seat, match.header.setup.names[seat])
-        if found is None:
-            return None
-        return replace(found, path=Path(found.path).relative_to(self._logs).as_posix())
+        return None if found is None else replace(found, path="")
 
     def record(self, author: str, name: str, seat: int | None) -> bytes | None:
         """Return a match's record as an author may see it; None if it is none of its matches.

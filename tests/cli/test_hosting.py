@@ -55,7 +55,8 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         assert (last["played"], last["reported"], last["open_matches"]) == (MATCHES, MATCHES, [])
         assert all(match["address"] for match in last["last"])
         assert b"Each result follows from a signed record" in fetched(site, "")
-        for path in ("", "tournaments/rounds/report.html", "tournaments/rounds/heads"):
+        page = "tournaments/rounds/entrants/random.html"
+        for path in ("", "tournaments/rounds/report.html", page, "search?q=rounds", "tournaments/rounds/heads"):
             assert last["head"].encode() in fetched(site, path)
         assert b"rounds-00001" in fetched(site, "tournaments/rounds/report.html")
         assert len(json.loads(fetched(site, "api/tournaments/rounds"))["entries"]) == MATCHES

@@ -91,7 +91,7 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     found = told(browser)
     assert list(found) == ["holds", "head", "key"]
     assert "chain, seal, time, shuffle, tiles in" in found["holds"]
-    assert found["head"] == f"{head}: the one that the page of the match names"
+    assert found["head"] == f"{head}: the one that the page names"
     assert found["key"].startswith(SEALER.public)
     at = whole.index(b'"event":"move-received"') + 10
     record.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
@@ -103,7 +103,7 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     browser.visit(address)
     browser.run("document.getElementById('deal-again').click()")
     assert dealt(browser).startswith("Equal: ")
-    assert told(browser)["head"] == f"{head}: the one that the page of the match names"
+    assert told(browser)["head"] == f"{head}: the one that the page names"
     assert browser.complaints() == []
 
 
@@ -155,7 +155,7 @@ def test_a_page_that_stands_alone_verifies_a_file(browser: Page, record: Path, a
     assert list(told(browser)) == ["holds", "head", "key"]
     browser.choose("verify-file", other)
     browser.wait_until("document.querySelector('#verified p')?.textContent.startsWith('other.jsonl, by')")
-    assert "the page of the match was made from another record" in told(browser)["head"]
+    assert "the page was made from another record" in told(browser)["head"]
 
 
 def test_a_browser_without_ed25519_says_so(browser: Page, record: Path) -> None:

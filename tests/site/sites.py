@@ -242,7 +242,7 @@ class TestSite:
         (folder / "entrants" / "bob.html").touch()
         names = [PAYLOAD, "bob"]
         matches = [("cup-1", names), ("cup-2", names)]
-        searched = Searched(name="cup", folder=folder, entrants=[("bob", "bob")], matches=matches)
+        searched = Searched(name="cup", folder=folder, head="5eed" * 16, entrants=[("bob", "bob")], matches=matches)
         return SiteContent(
             card=lambda: CARD,
             home=lambda hides: contest_page(CARD, ABOUT, hides_results=hides),

@@ -47,6 +47,10 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         assert "is over" in course.visitor().text("#tournament-final")
         report = course.visitor("tournaments/final/report.html")
         assert "the wire broke" in report.text("body")
+        report.run("document.querySelector('header a[href*=\"verify.html\"]').click()")
+        report.wait_until("document.querySelector('#verified dt')")
+        assert report.texts("#verified dt")[0] == "holds"
+        assert report.texts("#verified dd")[1].endswith(": the one that the page names")
         replay = course.visitor(f"tournaments/final/replays/{match}.html")
         assert "ada was expelled in turn" in replay.text(".expulsion h2")
         replay.run("document.querySelector('a[href^=\"verify.html\"]').click()")

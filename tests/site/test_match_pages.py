@@ -42,4 +42,5 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
     assert ("Expelled in turn" in shown) == (found.verdict is not None)
     turn = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}&turn=1").body.decode()
     for page in (shown, turn):
-        assert (Page(page).alive, "<script>alert" in page) == ([], False)
+        assert (Page(page).alive, "<script>alert" in page, ".stderr" in page) == ([], False, False)
+        assert f'<a href="/tournaments/cup/replays/verify.html#cup-1.jsonl={found.head}">' in page

@@ -12,6 +12,7 @@ from .sites import TestSite
 ENTRANTS = [("ada", "ada"), ("Adam", "Adam"), ("no name", "entrant-2"), ("gone", "gone")]
 MATCHES = [("cup-1", ["ada", "Adam"]), ("cup-2", ["ada", "no name"]), ("cup-10", ["gone", "ada"])]
 """cup-2 has no replay, as its deal is still to be played from other seats."""
+HEAD = "5eed" * 16
 PAGES = ("entrants/ada", "entrants/Adam", "entrants/entrant-2", "replays/cup-1", "replays/cup-10")
 
 
@@ -22,7 +23,7 @@ def cup(tmp_path: Path) -> Searched:
         path = tmp_path / "cup" / f"{page}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    return Searched(name="cup", folder=tmp_path / "cup", entrants=ENTRANTS, matches=MATCHES)
+    return Searched(name="cup", folder=tmp_path / "cup", head=HEAD, entrants=ENTRANTS, matches=MATCHES)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,7 @@ def test_what_is_found(cup: Searched, query: str, entrants: list[str], matches: 
     found = search(query, [cup])
     assert [entrant.name for entrant in found.entrants] == entrants
     assert [match.match for match in found.matches] == matches
+    assert found.heads == ({"cup": HEAD} if entrants or matches else {})
     addresses = [entrant.address for entrant in found.entrants] + [match.address for match in found.matches]
     assert all((cup.folder.parent / address.removeprefix("tournaments/")).is_file() for address in addresses)
 

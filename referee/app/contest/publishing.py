@@ -79,6 +79,7 @@ class Published(Struct):
         self.searched = Searched(
             name=self.folder.name,
             folder=self.folder,
+            head=told.head,
             entrants=list(zip(names, page_names(names), strict=True)),
             matches=[(entry.fixture.match, entry.names) for entry in told.entries],
         )

@@ -55,7 +55,8 @@ def foul_lines(found: Explanation, verdict: ExplainedFoul) -> Iterator[tuple[str
         yield label, printable(text)
     if verdict.evidence is not None:
         yield "bytes", verdict.evidence.hex
-    yield "mend", printable(foul_remedy(foul, found.game, None if found.printed is None else found.printed.path))
+    printed = None if found.printed is None else found.printed.path or None
+    yield "mend", printable(foul_remedy(foul, found.game, printed))
 
 
 def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:

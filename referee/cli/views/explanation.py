@@ -60,7 +60,8 @@ def _show_verdict(found: Explanation, verdict: ExplainedFoul, record: Path | Non
 
 
 def _show_printed(printed: Printed) -> None:
-    out.print(f"[bold]its program printed last[/] ({harmless(printed.path)}):", highlight=False, soft_wrap=True)
+    where = f" ({harmless(printed.path)})" if printed.path else ""
+    out.print(f"[bold]its program printed last[/]{where}:", highlight=False, soft_wrap=True)
     for line in printed.lines[-LAST_LINES:]:
         out.say(f"  {printable(line)}")
     out.print()

@@ -4,7 +4,8 @@
 "use strict";
 (() => {
   const [, name, head, brought, isDealAsked] = location.hash.match(/^#([\w.-]+\.jsonl)=([0-9a-f]{64})(?:=([\w-]+))?(&deal)?$/) ?? [];
-  const record = JSON.parse(document.getElementById("data").textContent)?.record ?? { name, head, address: name && `../${name}` };
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const record = data.record ?? { name, head, address: name && `../${name}` };
   const byId = (id) => document.getElementById(id);
   const line = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   const held = byId("record-text")?.textContent;
@@ -14,15 +15,23 @@
     if (!globalThis.isSecureContext) return "NOT JUDGED: browsers judge signatures only on pages that come over https";
     return "NOT JUDGED: this browser has no Ed25519; Chromium has it since version 137";
   };
+  const headOf = (lines) => {
+    const named = lines.findIndex(({ hash }) => hash === record.head);
+    const last = lines.at(-1).hash;
+    if (!record.head) return last;
+    if (named < 0) return `${last}: the page was made from another record, up to ${record.head}`;
+    // Pages of a tournament name the head before its seal.
+    const isWhole = lines.slice(named + 1).every(({ fields: { kind } }) => kind === "seal");
+    return `${record.head}: ${isWhole ? "the one that the page names" : `the page was made from the first ${named + 1} lines`}`;
+  };
   const rowsOf = (found, isJudged) => {
-    const [first, last] = [found.lines[0]?.fields, found.lines.at(-1)];
+    const first = found.lines[0]?.fields;
     const isWhole = !found.findings.length;
-    const same = last?.hash === record.head ? "the one that the page of the match names" : `the page of the match was made from another record, up to ${record.head}`;
     return [
       ...found.findings.map((finding) => ["does not hold", `${finding.line ? `line ${finding.line}: ` : ""}${finding.message}`]),
       ...(isWhole ? [["holds", found.story]] : []),
       ...(isWhole && !isJudged ? [["seal", unjudged()]] : []),
-      ...(isWhole ? [["head", `${last.hash}${record.head ? `: ${same}` : ""}`]] : []),
+      ...(isWhole ? [["head", headOf(found.lines)]] : []),
       ...(first?.key ? [["key", `${first.key}: compare it with the one that the organiser publishes`]] : []),
     ];
   };
@@ -38,7 +47,7 @@
       list.className = "facts";
       for (const [label, text] of rowsOf(found, isSignature !== null)) list.append(line("dt", label), line("dd", text));
       byId("verified").replaceChildren(line("p", `${name}, by your browser:`), list);
-      byId("deal").hidden = false;
+      byId("deal").hidden = !found.deal;
     } catch (error) {
       byId("verified").replaceChildren(line("p", `${name} can't be read: ${error.message}. Choose its file instead.`));
     }
@@ -58,7 +67,8 @@
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return answer.arrayBuffer();
   };
-  if (name) byId("asked")?.append(Object.assign(line("a", name), { href: name.replace(/jsonl$/, "html") }));
+  const page = name === data.tournament ? data.report : name?.replace(/jsonl$/, "html");
+  if (name) byId("asked")?.append(Object.assign(line("a", name), { href: page }));
   // A page that was opened as a file may read no other one by itself.
   const isThere = Boolean(held || brought || (record.address && location.protocol.startsWith("http")));
   byId("verify").hidden = byId("deal").hidden = !isThere;

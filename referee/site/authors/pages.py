@@ -1,6 +1,6 @@
 """The pages of an author: what was handed in, what came of it, and its matches; all of it as the service tells it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -39,13 +39,22 @@ class AuthorPages:
         tell: says in words how a match ended.
         pages: makes the pages.
         streams: tell authors that something of theirs has changed.
+        is_shown: tells of a tournament and a match whether everybody may see its replay.
     """
 
-    def __init__(self, api: AuthorApi, tell: TellFoul, pages: DeskPages, streams: PersonStreams) -> None:
+    def __init__(
+        self,
+        api: AuthorApi,
+        tell: TellFoul,
+        pages: DeskPages,
+        streams: PersonStreams,
+        is_shown: Callable[[str, str], bool],
+    ) -> None:
         self._api = api
         self._tell = tell
         self._pages = pages
         self._streams = streams
+        self._is_shown = is_shown
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
@@ -81,10 +90,13 @@ class AuthorPages:
         match = _decoded(reply)
         standing, foul = self._tell(match)
         said = match["conversation"]
+        folder, _, record = name.rpartition("/")
         return self._page(
             visit,
             "author/match",
             match=match,
+            shown=f"/tournaments/{quote(folder)}/replays" if self._is_shown(folder, record) else "",
+            record=record,
             here=f"{MATCHES}/{quote(name)}?seat={match['seat']}",
             turn=turn,
             standing=standing,
