@@ -126,7 +126,7 @@ class CommandForm(Struct, frozen=True):
         """
         if self.seat is None and (self.limit_ms is not None or self.command in ("expel-seat", "extend-limit")):
             raise BadLine(f"commands: {self.command[:40]} without a seat")
-        if (self.command == "expel-seat" and self.foul is None) or (
+        if (self.command == "expel-seat" and not isinstance((self.foul or {}).get("cause"), str)) or (
             self.command == "close-match" and self.result is None
         ):
             raise BadLine(f"commands: {self.command} without what it tells")

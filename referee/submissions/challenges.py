@@ -60,7 +60,7 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why it was not played, in one sentence."""
 
     def __post_init__(self) -> None:
-        for at in filter(None, (self.asked, self.begun)):
+        for at in (self.asked, self.asked if self.begun is None else self.begun):
             moment = datetime.fromisoformat(at)
             if moment.tzinfo is None or moment.year == MAXYEAR:  # deadlines follow from it
                 raise ValueError(f"{at} is no time of a match")

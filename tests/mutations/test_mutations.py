@@ -109,6 +109,7 @@ CHANGES: dict[str, Callable[[list[Any]], object]] = {
     "an expulsion of nobody": lambda lines: command_of(lines, "expel-seat").pop("seat"),
     "an expulsion of a thing": lambda lines: command_of(lines, "expel-seat").update(seat={}),
     "an expulsion for nothing": lambda lines: command_of(lines, "expel-seat").update(foul={}),
+    "an expulsion for no cause": lambda lines: command_of(lines, "expel-seat")["foul"].pop("cause"),
     "a seat that there is not": _nobody,
     "a seat before the first": lambda lines: step_with(lines, "expel-seat")["event"].update(seat=-1),
 }
