@@ -21,6 +21,7 @@ SCHEDULER = (
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0 DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL=20s",
     f"DASK_DISTRIBUTED__SCHEDULER__BLOCKED_HANDLERS={shlex.quote(_BLOCKED)}",
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL=500ms",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL=5s",
     "dask scheduler --protocol tls --port 8786 --dashboard-address 127.0.0.1:8787",
     "--tls-ca-file ca.pem --tls-cert scheduler.pem --tls-key scheduler.pem",
 )

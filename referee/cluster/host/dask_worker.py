@@ -40,9 +40,14 @@ def log_to(path: Path) -> None:
             logger.handlers[:] = [file]
 
 
-_SETTINGS = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}
-"""Dask would look into all threads a hundred times a second, and measure its loop fifty times: all of that takes time
-from players."""
+_SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.system-monitor.disk": False,
+}
+"""Dask would look into all threads a hundred times a second, measure its loop fifty times, and the machine twice: that
+takes time from players."""
 
 
 class _Releasing(WorkerPlugin):

@@ -77,23 +77,25 @@ class LoopLag:
         """Told of every stall, for the referee's diagnostics."""
         self._beat = LoopingCall(self._note)
         self._beat.clock = cast("Any", clock)
+        self._needs = 0
+        """How many need it."""
 
     def start(self) -> None:
-        """Begin to beat."""
-        self._last = self._before = self.now()
-        self._beat.start(BEAT_S, now=False)
+        """Begin to beat; who beats already goes on."""
+        self._needs += 1
+        if not self._beat.running:
+            self._last = self._before = self.now()
+            self._beat.start(BEAT_S, now=False)
 
     def stop(self) -> None:
-        """Beat no more."""
-        if self._beat.running:
+        """Beat no more, unless somebody else needs it."""
+        self._needs = max(self._needs - 1, 0)
+        if not self._needs and self._beat.running:
             self._beat.stop()
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Beat as long as anybody has a limit; who beats already goes on."""
-        if self._beat.running:
-            yield
-            return
+        """Beat as long as anybody has a limit."""
         self.start()
         try:
             yield

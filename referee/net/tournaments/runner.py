@@ -121,7 +121,8 @@ class TournamentRunner:
             OSError: a record can't be written.
         """
         port = await self._open_pool()
-        self._tables.lag.start()
+        if self._open_elsewhere is None or self._run_settings.tokens:
+            self._tables.lag.start()  # else nobody here has a limit, unless a match is played here all the same
         if self._open_elsewhere is not None:
             self._elsewhere = self._open_elsewhere(self._reactor, self._around, self._tables.services, self._fill)
         self._observers.tell(Observer.tournament_begun, self._tournament, total)

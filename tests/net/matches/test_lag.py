@@ -159,7 +159,7 @@ def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
 
 
 def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
-    """Who finds it beating leaves it so."""
+    """Who finds it beating leaves it so, and of two matches it is the last one to end."""
     clock = Clock()
     lag = LoopLag(clock, clock.seconds)
     with lag.beating():
@@ -167,4 +167,10 @@ def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
             clock.advance(1.0)
         clock.advance(0.5)
         assert lag.longest(0.0, 1.5, "") == pytest.approx(1.0)
+    first, second = lag.beating(), lag.beating()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert clock.getDelayedCalls() != []
+    second.__exit__(None, None, None)
     assert clock.getDelayedCalls() == []
