@@ -20,6 +20,7 @@ from .hosts import Hosts
 from .messages import Away, NotBegun, PlayedMatch
 from .printed import keep
 from .replays import Replays
+from .second_runs import Counting, SecondRuns
 from .shipping import can_go
 from .starts import unstarted
 
@@ -39,6 +40,7 @@ class Cluster:
         self._hosts = hosts
         self._services = hosts.services
         self._replays = Replays(hosts)
+        self._second_runs = SecondRuns(hosts)
         self._where: OrderedDict[int, str] = OrderedDict(where)
         """Number of a pairing -> name of its host."""
 
@@ -75,6 +77,9 @@ class Cluster:
             attempt = Attempt(away, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
+            if isinstance(outcome, PlayedMatch):
+                counting = await self._second_runs.settled(away, Counting(host, followed, outcome))
+                host, followed, outcome = counting.host, counting.followed, counting.played
             if not isinstance(outcome, NotBegun):
                 report = await outlasting(Deferred.fromCoroutine(self._ended(host, away, followed, outcome)))
                 if report.result.void is None:
@@ -138,6 +143,7 @@ class Cluster:
             return f"could not run {names}, and others may"
         for seat in failed:
             starts.counted(away.programs[seat], away.match)
+        self._second_runs.note(host, away, followed)
         self._note_moves(host, away, followed)
         return None
 

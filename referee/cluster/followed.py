@@ -36,7 +36,8 @@ class Followed:
         self._folder = folder
         (folder / AWAY).mkdir(exist_ok=True)
         self.job = job
-        self._handed_out = handed_out
+        self.handed_out = handed_out
+        """How its host was given it."""
         self.moved: set[int] = set()
         """Seats that have answered a turn."""
         self.lag_ms = 0.0
@@ -155,7 +156,7 @@ class Followed:
         return self.remote.path.read_bytes() if self.is_begun else b""
 
     def _followed_by(self, observers: Observers) -> RemoteMatch:
-        return RemoteMatch(self.job, self._folder, observers, self._handed_out, self._folder / AWAY)
+        return RemoteMatch(self.job, self._folder, observers, self.handed_out, self._folder / AWAY)
 
     def _take(self, lines: bytes) -> None:
         """Let the match take the steps among lines; what can't be makes it unclear."""

@@ -142,6 +142,12 @@ def difference(one: Record, other: Record) -> str | None:
     return None if ends[0] == ends[1] else "it ended otherwise"
 
 
+def moves_before(record: Record, turn: int) -> bytes:
+    """Return the moves of a match before a turn: the same bytes for the same moves."""
+    moves = (move for move in _moves(record) if move[1] < turn)
+    return msgspec.json.encode(sorted(moves, key=lambda move: (move[1], move[0])))
+
+
 def _moves(record: Record) -> list[tuple[int, int, Any]]:
     moves = (step.event for step in record.steps if isinstance(step.event, e.MoveReceived))
     return [(move.seat, move.turn, move.move) for move in moves]

@@ -71,21 +71,35 @@ def test_the_same_tournament_wherever_it_is_played(tmp_path: Path, processes: Pr
 MISSING = '"/host0/" in __import__("os").getcwd() and __import__("missing")\n'
 """What fails on one of the hosts."""
 MOVING = "    rules = GAMES[game]\n"
+LATE = """\
+    choose.turns = getattr(choose, "turns", 0) + 1
+    if choose.turns == 3:
+        mark, here = __import__("pathlib").Path({mark!r}), str("/host0/" in os.getcwd())
+        if not mark.exists():
+            mark.write_text(here)
+        assert mark.read_text() != here, "missing"
+"""
+"""Fails in the third turn on the host that comes to it first."""
 LACKING: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     ("builder", f'build = "{sys.executable} build.py"\n', lambda text: text),
     ("mover", "", lambda text: text.replace(MOVING, f"    {MISSING}{MOVING}")),
+    ("late", "", lambda text: text.replace(MOVING, f"{LATE}{MOVING}")),
 )
 """A name that says what fails, what stands in player.toml, and what becomes of the sample's text."""
 
 
 def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes) -> None:
-    """What they need to be built, or for their first move, is missing there: nobody is blamed, and all is played."""
+    """What they need to be built, or for a move, is missing there: nobody is blamed, and all is played.
+
+    Where that comes out after the first move, another host plays the same match on.
+    """
     entrants = '[[entrants]]\nname = "house"\nplayer = "house:random"\n'
     for name, build, changed in LACKING:
         own = tmp_path / name
         own.mkdir()
         (own / "build.py").write_text(MISSING)
-        (own / "player.py").write_text(changed((SAMPLE / "player.py").read_text()))
+        text = changed((SAMPLE / "player.py").read_text()).replace("{mark!r}", repr(str(tmp_path / "mark")))
+        (own / "player.py").write_text(text)
         (own / "player.toml").write_text(f'name = "{name}"\nrun = "{sys.executable} player.py random"\n{build}')
         entrants += f'[[entrants]]\nname = "{name}"\nplayer = "{name}"\n'
     path = tmp_path / "cup.toml"
@@ -98,6 +112,9 @@ def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes)
     assert [entry["fouls"] for entry in found] == [[]] * (len(voided) + 2 * len(LACKING))
     assert voided
     assert all(" could not run " in why for why in voided)
+    printed = [path.read_text() for path in (folder / ".refused").glob("*.late.stderr")]
+    assert printed
+    assert all("missing" in text for text in printed)
     assert audit(folder) == ""
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from referee.cluster.cluster_host import Attempt, ClusterHost, Lost
 from referee.cluster.messages import Away, PlayedMatch
 from referee.cluster.replays import FOLDER, Replays, difference, is_drawn, is_reproducible
+from referee.cluster.starts import Starts
 from referee.launch import house_launch
 from referee.net.jobs.acceptance import HandedOut
 from referee.net.jobs.job import MatchJob
@@ -93,13 +94,14 @@ class FakeHosts:
         self.services = SimpleNamespace(observers=SimpleNamespace(note=self._note), sealer=SEALER)
         self.returned = returned
         self.choice = self
+        self.starts = Starts()
         self.told: list[str] = []
         self.aside: list[str] = []
         self.notes: list[dict[str, Any]] = []
 
     def other(self, than: ClusterHost, _programs: Any) -> ClusterHost | None:
         """Return the other host."""
-        return None if self.returned is None else ClusterHost("other", "")
+        return None if self.returned is None or self.aside else ClusterHost("other", "")
 
     def handed_out(self, _host: ClusterHost) -> HandedOut:
         """Say how it is given a match."""

@@ -52,21 +52,23 @@ class Played:
 
 
 class Liar(ScriptedSeat):
-    """A player of whose first move a worker tells something else.
+    """A player of one of whose moves a worker tells something else.
 
     Args:
         choose: from a view to a move.
-        lie: makes another event of its first move.
+        lie: makes another event of the move.
+        turn: of the move.
     """
 
-    def __init__(self, choose: Choose, lie: Lie) -> None:
+    def __init__(self, choose: Choose, lie: Lie, turn: int) -> None:
         super().__init__(choose, takes_ms=TAKES_MS)
         self._lie = lie
+        self._turn = turn
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
         """Answer a command, once by a lie."""
         said = super().answer(command, sent_ms)
-        if isinstance(said, e.MoveReceived) and said.turn == 1:
+        if isinstance(said, e.MoveReceived) and said.turn == self._turn:
             return self._lie(said)
         return said
 
@@ -75,17 +77,19 @@ def record_of(
     job: MatchJob = JOB,
     lie: Lie = lambda move: move,
     began: Callable[[Any], e.Event] = lambda event: event,
+    turn: int = 1,
 ) -> bytes:
     """Return the record of a match in which all follows from its events, as a worker returns it.
 
     Args:
         job: the match.
-        lie: makes another event of the first move.
+        lie: makes another event of a move of the first seat.
         began: makes another one of the first event.
+        turn: of that move.
     """
     match = _new_match(job)
     first, *others = _seats(match)
-    steps = list(drive(match, [Liar(first.choose, lie), *others]))
+    steps = list(drive(match, [Liar(first.choose, lie, turn), *others]))
     with TemporaryDirectory() as folder:
         writer = _begun(Path(folder), job, {})
         for event, commands in steps:

@@ -1,0 +1,163 @@
+"""A program that fails in mid-match on a host where it has come through none yet: played once more, on another host.
+
+What a host lacks may be needed late: a module for the first long thought, a file, a feature of the machine. Nobody can
+tell that from a program that ends because it is about to lose. So nothing is void: the same match is played on another
+host, from the same seed. Where it takes the same way there, and the program goes on where it had failed, that record
+counts, wherever it leads: who failed on purpose stands where it stood. Where a move before that is another one, or the
+program fails there as well, what the first host played counts.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+from twisted.internet.defer import CancelledError
+
+from ..match.fouls import Cause, Foul
+from ..net.jobs.acceptance import FalseRecord, accepted_bytes
+from ..net.jobs.job import MatchJob
+from ..net.matches.runner import MatchPaused
+from ..observers import Observers
+from ..record.reader import Record, RecordError, record_in
+from .cluster_host import Attempt, ClusterHost
+from .followed import REFUSED, Followed
+from .hosts import Hosts
+from .messages import Away, PlayedMatch
+from .printed import keep
+from .replays import FOLDER, moves_before
+
+_CAUSES = (Cause.CRASHED, Cause.DISCONNECTED, Cause.TIMEOUT)
+"""Of a program that may lack something; whoever answers nonsense, or breaks a rule, lacks nothing."""
+
+
+class Counting(Struct, frozen=True):
+    """A match that was played, and counts if its record holds."""
+
+    host: ClusterHost
+    followed: Followed
+    played: PlayedMatch
+
+
+class SecondRuns:
+    """The programs of a run that are doubted, and where they have come through.
+
+    Args:
+        hosts: of the cluster.
+    """
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+        self._through: set[tuple[str, str]] = set()
+        """Program and host: it has come through a match there."""
+        self._own: set[str] = set()
+        """Programs whose failures are their own: that was tried."""
+
+    def note(self, host: ClusterHost, away: Away, followed: Followed) -> None:
+        """Take note of who has come through a match that counts."""
+        result = followed.remote.match.result
+        failed = set() if result is None else {foul.seat for foul in result.fouls}
+        self._through.update((away.programs[seat], host.name) for seat in followed.moved - failed)
+
+    async def settled(self, away: Away, first: Counting) -> Counting:
+        """Return what counts of a match: what was played, or what another host has played, if that is to be tried.
+
+        Args:
+            away: what its host was sent.
+            first: what was played.
+
+        Raises:
+            MatchPaused: it was cancelled meanwhile.
+            OSError: a record can't be written.
+        """
+        foul = self._doubted(away, first)
+        while foul is not None and (other := self._hosts.choice.other(first.host, away.programs)) is not None:
+            second = await self._played(away, first.followed.job, other)
+            if second is not None:
+                return self._compared(away, foul, first, second)
+        return first
+
+    def _doubted(self, away: Away, first: Counting) -> Foul | None:
+        """Return the failure that may be the host's fault; none in a match that need not come out the same."""
+        followed, job = first.followed, first.followed.job
+        is_free = self._hosts.around.keep_for is not None or job.setup.nonces
+        if is_free or not any(f'"{cause}"'.encode() in first.played.record for cause in _CAUSES):
+            return None  # nearly all: it is not read here
+        try:
+            followed.end(first.played.record)
+        except RecordError:
+            return None  # whoever judges it finds that as well
+        result = followed.remote.match.result
+        if result is None or result.void is not None:
+            return None
+        doubted = (foul for foul in result.fouls if foul.cause in _CAUSES and foul.seat in followed.moved)
+        foul = min(doubted, key=lambda foul: foul.turn, default=None)
+        program = "" if foul is None else away.programs[foul.seat]
+        if not program or program in self._own or (program, first.host.name) in self._through:
+            return None
+        try:
+            accepted_bytes(job, first.played.record, followed.handed_out)
+        except FalseRecord:
+            return None
+        return foul
+
+    async def _played(self, away: Away, job: MatchJob, other: ClusterHost) -> Counting | None:
+        """Have a match played on another host; None: it has not, or what it says does not hold."""
+        folder = self._hosts.around.folder / FOLDER
+        folder.mkdir(exist_ok=True)
+        followed = Followed(job, folder, Observers(), self._hosts.handed_out(other))
+        attempt = Attempt(away, followed)
+        self._hosts.give(other, attempt)
+        try:
+            outcome = await attempt.outcome
+        except CancelledError:
+            self._hosts.stop(other, away.match)
+            raise MatchPaused(str(followed.remote.path)) from None
+        followed.remote.path.unlink(missing_ok=True)
+        if not isinstance(outcome, PlayedMatch):
+            return None
+        try:
+            accepted_bytes(job, outcome.record, followed.handed_out)
+        except FalseRecord as error:
+            self._hosts.put_aside(other, f"it sent a record that does not hold: {error}")
+            return None
+        return Counting(other, followed, outcome)
+
+    def _compared(self, away: Away, foul: Foul, first: Counting, second: Counting) -> Counting:
+        """Return what counts of two runs of one match, and say so if that is the second one."""
+        folder, job, program = self._hosts.around.folder, first.followed.job, away.programs[foul.seat]
+        records = [record_in(run.played.record, folder) for run in (first, second)]
+        goes_on = _has_gone_on(records[0], records[1], foul)
+        facts: dict[str, Any] = {"match": away.match, "host": first.host.name, "other": second.host.name}
+        self._hosts.services.observers.note("second-run", counts=goes_on, **facts)
+        if not goes_on:
+            self._own.add(program)
+            return first
+        self._hosts.choice.starts.lacks(program, first.host.name)
+        path = first.followed.keep_aside(first.played.record, first.host.name)
+        keep(folder / REFUSED, job, first.played.printed)
+        self._hosts.say(
+            f"{job.seats[foul.seat].name} failed in turn {foul.turn} of {away.match} on host {first.host.name}, and on "
+            f"{second.host.name} it goes on after the same moves: what was played there counts; the first record is "
+            f"kept in {path}, with what was printed beside it",
+            **facts,
+        )
+        followed = Followed(job, folder, Observers(), second.followed.handed_out)
+        return Counting(second.host, followed, second.played)
+
+
+def _has_gone_on(first: Record, second: Record, foul: Foul) -> bool:
+    """Tell whether a match took the same way in its second run up to a failure, which did not come there.
+
+    Args:
+        first: record of the run with the failure.
+        second: record of the other one.
+        foul: the failure.
+    """
+    before = [_fouls(record, foul.turn - 1) for record in (first, second)]
+    is_same = moves_before(first, foul.turn) == moves_before(second, foul.turn) and before[0] == before[1]
+    return is_same and foul.seat not in (seat for seat, _ in _fouls(second, foul.turn))
+
+
+def _fouls(record: Record, turn: int) -> list[tuple[int, str]]:
+    """Return seat and cause of the fouls up to a turn."""
+    assert record.result is not None, "it was accepted"
+    return sorted((foul.seat, str(foul.cause)) for foul in record.result.result.fouls if foul.turn <= turn)
