@@ -208,6 +208,8 @@ class Practice:
         why = f"{author} {'has declined' if declines else 'has left the table'}"
         if found.place in self._playing:
             self._left[found.place] = why
+            for seat in self._seats.all_of(found):
+                seat.conclude(why)
         else:
             self._conclude(found, why)
             self._tell(found)

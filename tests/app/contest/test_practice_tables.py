@@ -120,6 +120,7 @@ def test_a_table_for_two_in_the_middle(hall: Hall) -> None:
     hall.look()
     assert not again.is_stopped, "the clock of the move decides"
     hall.practice.give_up("bob", "ada.1")
+    assert b"bob has left the table" in hall.seat().snapshot(), "at once"
     hall.look()
     assert (again.is_stopped, hall.first().trouble) == (True, "bob has left the table")
 
