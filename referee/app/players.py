@@ -27,7 +27,7 @@ class UnknownPlayer(BadPlayer):
 
 
 def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = False) -> list[Launch]:
-    """Return how to start players, with names that differ.
+    """Return how to start players, with names that differ; a person keeps its own, if no other person has it.
 
     Args:
         game: name of the game.
@@ -49,7 +49,9 @@ def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = Fa
     for launch in launches:
         if launch.folder and not re.match(NAME_PATTERN, launch.name):
             raise BadPlayer(f"{launch.folder / 'player.toml'}: name {launch.name!r} must be {NAME_FORM}")
-    names = distinct([launch.name for launch in launches])
+    persons = Counter(launch.name for launch in launches if launch.person)
+    given = [place for place, launch in enumerate(launches) if launch.person and persons[launch.name] == 1]
+    names = distinct([launch.name for launch in launches], given)
     return [replace(launch, name=name) for launch, name in zip(launches, names, strict=True)]
 
 

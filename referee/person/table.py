@@ -4,6 +4,7 @@ import contextlib
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -31,9 +32,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     """Tells a sentence."""
     open: Open | None
     """None: no browser is opened; the link is told anyway."""
-    relays: Sequence[int] = ()
-    """Descriptors of sockets at whose other ends the persons' pages are, in the order of the players; none: pages are
-    here."""
+    relays: Mapping[str, int] = MappingProxyType({})
+    """Name of a person -> descriptor of a socket at whose other end its page is; none: pages are here."""
 
 
 class PersonTable(Observer):
@@ -57,9 +57,9 @@ class PersonTable(Observer):
         """By name."""
         if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
             raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
-        persons = sum(launch.person is not None for launch in launches)
-        if around.relays and len(around.relays) != persons:
-            raise BadRequest(f"a socket for each person: {persons} play, and {len(around.relays)} sockets are given")
+        persons = {launch.name for launch in launches if launch.person is not None}
+        if around.relays and around.relays.keys() != persons:
+            raise BadRequest("a socket for each person, and none for anybody else, is to be given")
 
     @contextlib.asynccontextmanager
     async def opened(self, reactor: Any) -> AsyncIterator[list[Occupant]]:
@@ -82,8 +82,8 @@ class PersonTable(Observer):
         """Let each person play at the other end of a socket."""
         from .relay import SeatRelay, speak  # noqa: PLC0415  # what makes pages takes long to import
 
-        for seat, descriptor in zip(self._seats.values(), self._around.relays, strict=True):
-            relay = SeatRelay(seat, self._reactor)
+        for name, descriptor in self._around.relays.items():
+            relay = SeatRelay(self._seats[name], self._reactor)
             speak(relay, socket.socket(fileno=descriptor), self._reactor)
             stack.push_async_callback(relay.close)
 

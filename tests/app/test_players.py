@@ -39,6 +39,18 @@ def test_three_players_of_whom_two_share_a_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("players", "names"),
+    [
+        (["house:greedy", "me:greedy", "house:greedy"], ["greedy1", "greedy", "greedy2"]),
+        (["me:greedy", "me:greedy"], ["greedy1", "greedy2"]),
+    ],
+)
+def test_a_person_keeps_its_name(players: list[str], names: list[str]) -> None:
+    """Wherever it sits: its page is found by it."""
+    assert [launch.name for launch in find_players("quadominos", players, may_be_persons=True)] == names
+
+
+@pytest.mark.parametrize(
     ("players", "told"),
     [
         (["house:gredy", "house:dag"], "there is no house player 'gredy'; did you mean \"greedy\"?"),

@@ -1,5 +1,6 @@
 """A seat whose page another process has: what goes there, and what comes back."""
 
+import socket
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from twisted.python.failure import Failure
 from referee.chance import Dealer
 from referee.errors import BadRequest
 from referee.launch import Launch, PersonPlace
+from referee.person import relay
 from referee.person.choosing import Choosing
 from referee.person.relay import SeatRelay
 from referee.person.seat import PersonSeat
@@ -80,10 +82,35 @@ def test_the_end_is_told_before_the_wire_is_cut() -> None:
     wire.clock.advance(PACE_S)
 
 
-@pytest.mark.parametrize("persons", [(), ("ada", "bob")])
+def _launches(*persons: str) -> Any:
+    return [Launch(name=name, argv=(), person=PersonPlace.PAGE) for name in persons]
+
+
+@pytest.mark.parametrize("persons", [(), ("ada",), ("ada", "cyd"), ("ada", "bob", "cyd")])
 def test_each_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
     """None is left over."""
-    around = Surroundings(show=print, say=print, open=None, relays=(7, 8, 9))
-    launches: Any = [Launch(name=name, argv=(), person=PersonPlace.PAGE) for name in persons]
+    around = Surroundings(show=print, say=print, open=None, relays={"ada": 7, "bob": 8})
     with pytest.raises(BadRequest, match="a socket for each person"):
-        PersonTable(GAME, launches, around)
+        PersonTable(GAME, _launches(*persons), around)
+
+
+def test_a_socket_is_a_persons_whatever_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that is gone on with has the players in the order of the lot, and their sockets come in another one."""
+    given = {"ada": 7, "bob": 8}
+    spoken: dict[int, str] = {}
+
+    def _speak(seat: Any, own: int, _reactor: object) -> None:
+        spoken[own] = seat._page.seat.name
+        seat.makeConnection(StringTransport())
+        seat.connectionLost(Failure(ConnectionDone()))
+
+    monkeypatch.setattr(relay, "speak", _speak)
+    monkeypatch.setattr(socket, "socket", lambda fileno: fileno)
+    table = PersonTable(GAME, _launches("bob", "ada"), Surroundings(show=print, say=print, open=None, relays=given))
+
+    async def _open() -> None:
+        async with table.opened(Clock()):
+            pass
+
+    assert Deferred.fromCoroutine(_open()).called
+    assert spoken == {descriptor: name for name, descriptor in given.items()}

@@ -363,9 +363,9 @@ class Practice:
     def _begun(self, challenge: Challenge, command: list[str]) -> OwnProcess:
         """Begin to play a match, or go on; its process has a socket to each person's seat."""
         with ExitStack() as stack:
-            sockets = [stack.enter_context(seat.invite()) for seat in self._seats.all_of(challenge)]
-            descriptors = tuple(socket.fileno() for socket in sockets)
-            relays = (f"--relay={descriptor}" for descriptor in descriptors)
+            sockets = {seat.name: stack.enter_context(seat.invite()) for seat in self._seats.all_of(challenge)}
+            descriptors = tuple(socket.fileno() for socket in sockets.values())
+            relays = (f"--relay={name}={socket.fileno()}" for name, socket in sockets.items())
             log = stack.enter_context((self._logs / f"{PRACTICE}.log").open("ab"))
             return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
 

@@ -27,12 +27,7 @@ from ..views.match import MatchView
 @referee_options
 @click.option("--no-open", is_flag=True, help="Open no browser for a person's page: its link is shown anyway.")
 @click.option(
-    "--relay",
-    "relays",
-    type=int,
-    multiple=True,
-    hidden=True,
-    help="Descriptor of a socket to a person's page; for `host`.",
+    "--relay", "relays", multiple=True, hidden=True, help="NAME=DESCRIPTOR of a socket to a page; for `host`."
 )
 @json_option
 def play(
@@ -44,7 +39,7 @@ def play(
     resume: Path | None,
     running: RefereeOptions,
     no_open: bool,
-    relays: tuple[int, ...],
+    relays: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Play one match of GAME between PLAYERS, in the order of their seats.
@@ -64,7 +59,8 @@ def play(
     """
     view = MatchView(as_json=as_json)
     running = view.told_by(running)
-    around = Surroundings(show=view.show_to_person, say=console.say, open=None if no_open else _open, relays=relays)
+    sockets = {name: int(descriptor) for name, descriptor in (relay.split("=") for relay in relays)}
+    around = Surroundings(show=view.show_to_person, say=console.say, open=None if no_open else _open, relays=sockets)
     if resume is None:
         if game is None or not players:
             raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")
