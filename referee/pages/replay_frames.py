@@ -8,6 +8,7 @@ from ..errors import RefereeError
 from ..match import events as e
 from ..match.fouls import Foul
 from ..match.machine import Match
+from ..match.phases import Request
 from ..record.audit.audit import FindGame, check_result, open_match, refold
 from ..record.reader import Record
 
@@ -51,14 +52,32 @@ class ReplayFrame:
     took_ms: float | None = None
     """How long this answer took; None if there was none."""
     foul: Foul | None = None
+    judged: "JudgedEvent | None" = None
+    """Of an expulsion: what led to it."""
     fault: str | None = None
     """What befell the referee."""
+
+    @property
+    def shown(self) -> Any:
+        """The state that is to be drawn: of an expulsion the one before the foul, with all that its seat held."""
+        return self.state if self.judged is None or self.state is None else self.judged.state
 
     @property
     def scores(self) -> tuple[int, ...] | None:
         """Points by seat, if the game's state tells them."""
         scores = getattr(self.state, "scores", None)
         return None if scores is None else tuple(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedEvent:
+    """An event for which a seat was expelled, and what it was judged by."""
+
+    event: e.Event
+    state: Any
+    """The game's, before it."""
+    asked: Request | None
+    """What the seat was asked then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +122,7 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
     answers: list[AnswerTime] = []
     resumptions: list[tuple[int, float]] = []
     turn = 0  # of the event: the match that has taken it in may be in the next one
+    state, requests = match.state, dict(match.open_requests)
     for step, _ in refold(record, match):
         event = step.event
         if isinstance(event, e.Answer | e.DeadlinePassed):
@@ -112,8 +132,10 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
         new = _frames_of(event, turn, match, frames)
         if not new and frames and isinstance(event, e.AckReceived):
             frames[-1] = replace(frames[-1], state=match.state, to_move=_to_move(match))
-        frames += new
-        turn = match.turn
+        asked = requests.get(event.seat) if isinstance(event, e.SeatEvent) else None
+        judged = JudgedEvent(event, state, asked)
+        frames += (replace(frame, judged=judged) if frame.foul is not None else frame for frame in new)
+        turn, state, requests = match.turn, match.state, dict(match.open_requests)
     check_result(record, match)
     return FoldedRecord(record, match, tuple(frames), tuple(answers), tuple(resumptions))
 

@@ -20,7 +20,7 @@ from .match_notes import MatchNotes
 from .rendering import page, time_of_day
 from .replay_frames import FoldedRecord
 from .verifying import verifying_script
-from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control
+from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control, time_split
 
 _NO_TOURNAMENT = MatchNotes()
 
@@ -51,7 +51,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
         verifier=verifier,
         report=report,
         tournament=record.header.context.tournament if record.header.context else "",
-        facts=[*_facts(folded), ("While it was played, spectators saw", "; then: ".join(notes.sights))],
+        facts=[*_facts(folded), ("Spectators saw", _sights(notes))],
         notes=notes,
         resumptions=list(_resumptions(folded, notes)),
     )
@@ -72,7 +72,7 @@ def with_record(replay: str, record: str) -> str:
 def _data(folded: FoldedRecord) -> dict[str, Any]:
     """Return what the script shows."""
     names, game = folded.match.setup.names, folded.match.game
-    drawings = (None if frame.state is None else game.draw_svg(frame.state) for frame in folded.frames)
+    drawings = (None if frame.shown is None else game.draw_svg(frame.shown) for frame in folded.frames)
     lines, boards = pooled(svg and with_names(svg, names) for svg in drawings)
     return {
         "names": [printable(name) for name in names],
@@ -135,8 +135,7 @@ def _expulsions(folded: FoldedRecord) -> Iterator[_Expulsion]:
     setup = folded.match.setup
     for frame in folded.frames:
         if frame.foul is not None:
-            used = "" if frame.took_ms is None else f"{duration(frame.took_ms)} used for this answer; "
-            time = ("time", f"{used}allowed: {time_control(setup.time)}")
+            time = ("time", f"{time_split(frame)}; allowed: {time_control(setup.time)}")
             why = [*reasons(frame, folded.match.game.rules), time]
             yield _Expulsion(frame.foul.seat, printable(setup.names[frame.foul.seat]), frame.turn, why)
 
@@ -146,6 +145,11 @@ def _resumptions(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[int,
     is_known = len(notes.begun_at) == len(folded.resumptions) + 1
     for at, (turn, ms) in enumerate(folded.resumptions, 1):
         yield turn, duration(ms), notes.begun_at[at] if is_known else ""
+
+
+def _sights(notes: MatchNotes) -> str:
+    """Return what spectators saw while the match was played; nothing of one that no tournament tells of."""
+    return f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
 
 
 def _badge(record: Record) -> str:

@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+import msgspec
+
 from protocol.messages import TimeControl
 
 from ..games.base import Rule
 from ..match.commands import Result
+from ..match.events import Answer, DeadlinePassed, used_ms
 from ..match.fouls import Foul
 from ..text import printable
 from .causes import broken
@@ -126,7 +129,33 @@ def _reasons_of(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
         ("code", foul.code or ""),
         ("detail", foul.detail),
         ("evidence (hex)", foul.evidence),
+        ("read as", _evidence_text(foul.evidence)),
     ]
+
+
+def _evidence_text(evidence: str) -> str:
+    """Return bytes as the value that they are, or else as text, as far as they are that."""
+    data = bytes.fromhex(evidence)
+    try:
+        return move_text(msgspec.msgpack.decode(data))
+    except (ValueError, TypeError, RecursionError):  # a breach of the wire need not be msgpack
+        return data.decode(errors="backslashreplace")
+
+
+def time_split(frame: ReplayFrame) -> str:
+    """Return what time the seat of an expulsion took, and whose it was."""
+    assert frame.judged is not None
+    event, asked = frame.judged.event, frame.judged.asked
+    if asked is None:
+        return "nothing was asked of it"
+    limit = f"of the {duration(asked.limit_ms)} that were left for this answer"
+    if not isinstance(event, Answer | DeadlinePassed):
+        return f"{duration(event.at_ms - asked.asked_ms)} after it was asked, {limit}"
+    whole, own = event.at_ms - event.sent_ms, f"{duration(event.lag_ms)} of it the referee's own, which is not charged"
+    if isinstance(event, DeadlinePassed):
+        return f"not complete after {duration(whole)}, {own}; {duration(whole - event.lag_ms)} used {limit}"
+    first = f"its first byte after {duration(event.first_byte_ms - event.sent_ms)}"
+    return f"complete after {duration(whole)}, {first}, {own}; {duration(used_ms(event))} used {limit}"
 
 
 class Ranked(NamedTuple):

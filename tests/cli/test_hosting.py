@@ -132,6 +132,8 @@ def archive_of(contest: Path, folder: Path) -> set[str]:
         for page in (name for name in names if name.endswith(".html")):
             for link in re.findall(r'href="([^"#]+)', archive.read(page).decode()):
                 assert posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) in names, (page, link)
+            if "/replays/" in page and not page.endswith("/verify.html"):
+                assert b'id="record-text"' in archive.read(page), "no server would give the record"
     return names
 
 

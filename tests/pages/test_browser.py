@@ -365,6 +365,7 @@ def test_nothing_tells_who_wins_where_that_was_asked_for(browser: Page, plain: P
     for key, is_shown in ((Keys.ARROW_RIGHT, False), (Keys.END, True), (Keys.HOME, True)):
         browser.press(key)
         assert browser.run(parts) == [is_shown] * 3
+        assert [" / " in turn(browser), " of " in browser.text("#when")] == [is_shown] * 2
 
 
 def test_an_unfinished_match_has_no_winner(browser: Page, tmp_path: Path) -> None:

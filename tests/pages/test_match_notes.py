@@ -64,8 +64,8 @@ def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
     entry, _ = stage.close(fixture)
     assert notices(stage, entry.match) == []
     text = read(page(stage, entry.match).read_text(encoding="utf-8"))
-    assert "While it was played, spectators saw" in text
-    assert "nothing: no site showed it; then: what all seats might know, 60 s later" in text
+    assert "Spectators saw" in text
+    assert "while it was played, nothing: no site showed it; then what all seats might know, 60 s later" in text
 
 
 def test_what_spectators_see_in_words() -> None:

@@ -11,7 +11,7 @@ from referee.match import events as e
 from referee.match.commands import Result
 from referee.match.fouls import Cause, Foul
 from referee.pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, StillSecret, fold_record
-from referee.pages.words import duration, ending, gains, headline, move_text, ranking, reasons
+from referee.pages.words import duration, ending, gains, headline, move_text, ranking, reasons, time_split
 from referee.plugins import PluginError, load
 from referee.record.audit.audit import open_match, refold
 from referee.record.reader import RecordError, read_record
@@ -239,3 +239,22 @@ def test_points_of_a_move_are_its_gain(tmp_path: Path) -> None:
             brought[frame.seat] += gains(seen.frames, index)
     assert tuple(brought) == seen.frames[-1].scores
     assert gains(seen.frames, 0) == 0
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_expulsion_tells_whose_the_time_was(tmp_path: Path, name: str) -> None:
+    """Of an answer from first byte to last; of a deadline, what passed; of all else, when it happened."""
+    kind, fault = FAULTS[name]
+    (frame,) = [frame for frame in folded(story({kind: fault}, acknowledge=True), tmp_path).frames if frame.foul]
+    assert frame.judged is not None
+    told, event = time_split(frame), frame.judged.event
+    match event:
+        case e.DeadlinePassed():
+            expected = "not complete after "
+        case e.Answer():
+            expected = ", its first byte after "
+        case _:
+            expected = " after it was asked, of the " if frame.judged.asked else "nothing was asked"
+    assert expected in told
+    assert ("the referee's own" in told) == isinstance(event, e.Answer | e.DeadlinePassed)
+    assert frame.shown == (None if frame.state is None else frame.judged.state)

@@ -137,6 +137,21 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
     assert any(row.startswith("ANOTHER ONE, in line 7: 0,9") for row in browser.texts(".dealt td:nth-child(3)"))
 
 
+def test_a_page_in_an_archive_brings_its_record_along(browser: Page, record: Path) -> None:
+    """What verifies it, and deals it again, is another page, which can't read the record without a server."""
+    page = record.parent / "replays" / "archived.html"
+    replay = page.with_name("match.html").read_text(encoding="utf-8")
+    page.write_text(with_record(replay, record.read_text(encoding="utf-8")), encoding="utf-8")
+    for button, label in (("deal-again", "#dealt p"), ("verify-it", "#verified dt")):
+        browser.open(page)
+        browser.click(button)
+        browser.wait_until(f"document.querySelector('{label}')")
+        assert list(told(browser)) == ["holds", "head", "key"]
+        assert browser.complaints() == []
+    browser.click("deal")
+    assert dealt(browser).startswith("Equal: ")
+
+
 @pytest.fixture
 def alone(record: Path) -> Path:
     """Give the page of a match that stands alone."""

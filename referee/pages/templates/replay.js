@@ -5,6 +5,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
   const FRAME_MS = 1300;
+  const MOST_BROUGHT = 1.9e6; // characters; browsers open no address of more than 2 MiB
   const LEFT = 56; // room for the numbers beside a chart
   const data = JSON.parse(document.getElementById("data").textContent);
   const frames = data.frames;
@@ -49,10 +50,13 @@
     return document.importNode(parsed.documentElement, true);
   };
 
+  // How long a match is tells of an expulsion, or of a close end.
+  const total = (before) => (document.body.classList.contains("no-spoilers") ? "" : before + data.turns);
+
   const showNow = (frame) => {
     const steps = data.hasSteps ? " (each step of a player's turn counts)" : "";
     const again = frame.resumed ? "; before it, the match was taken up again after a stop of the referee" : "";
-    byId("when").textContent = `turn ${frame.turn} of ${data.turns}${steps}, ${duration(frame.at)} into the match${again}`;
+    byId("when").textContent = `turn ${frame.turn}${total(" of ")}${steps}, ${duration(frame.at)} into the match${again}`;
     byId("head").textContent = frame.head;
     if (frame.gain) byId("head").append(element("span", `${frame.gain > 0 ? "+" : ""}${frame.gain}`, "gain"));
     const took = frame.took === null ? "" : ` (after ${duration(frame.took)})`;
@@ -92,13 +96,13 @@
   const show = (wanted) => {
     index = Math.min(Math.max(wanted, 0), frames.length - 1);
     const frame = frames[index];
+    if (index === frames.length - 1) document.body.classList.remove("no-spoilers");
     byId("board").replaceChildren(boardOf(frame));
     showNow(frame);
     showSeats(frame);
-    if (index === frames.length - 1) document.body.classList.remove("no-spoilers");
     byId("slider").value = index;
     byId("slider").setAttribute("aria-valuetext", `turn ${frame.turn}: ${frame.head}`);
-    byId("turn").textContent = `turn ${frame.turn} / ${data.turns}`;
+    byId("turn").textContent = `turn ${frame.turn}${total(" / ")}`;
     byId("first").disabled = byId("back").disabled = index === 0;
     byId("last").disabled = byId("forward").disabled = index === frames.length - 1;
     for (const chart of charts) chart.point();
@@ -321,11 +325,22 @@
     const bytes = new TextEncoder().encode(JSON.parse(byId("record-text").textContent));
     const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     const [, named, asked] = /^([^&]*)(&deal)?$/.exec(link.getAttribute("href"));
+    if (text.length > MOST_BROUGHT) return; // its reader chooses the file
     link.href = `${named.split("=").slice(0, 2).join("=")}=${text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}${asked ?? ""}`;
   };
 
-  // What an address ends in names a turn, as in #turn-7: the last frame of that turn.
+  const expulsionOf = (seat) => frames.findIndex(({ reasons, seat: who }) => reasons.length > 0 && who === seat);
+  const showPositions = () => {
+    for (const place of document.querySelectorAll(".expulsion")) {
+      const at = expulsionOf(Number(place.id.split("-")[1]));
+      if (at >= 0) place.querySelector(".position").replaceChildren(boardOf(frames[at]));
+    }
+  };
+
+  // What an address ends in names a turn, as in #turn-7: the last frame of that turn; or an expulsion, as in #expulsion-0.
   const linked = () => {
+    const expelled = /^#expulsion-(\d{1,2})$/.exec(location.hash);
+    if (expelled) return Math.max(expulsionOf(Number(expelled[1])), 0);
     const named = /^#turn-(\d{1,9})$/.exec(location.hash);
     return named ? Math.max(frames.findLastIndex((frame) => frame.turn <= Number(named[1])), 0) : 0;
   };
@@ -338,8 +353,11 @@
     setSpeed(1);
     byId("seen").hidden = !data.lines.some((line) => line.startsWith("<g data-hand="));
     data.names.forEach((name, seat) => byId("eyes").append(new Option(name, String(seat))));
-    byId("eyes").addEventListener("change", () => show(index));
-    if (byId("record-text")) for (const link of document.querySelectorAll("a.verifies")) link.addEventListener("click", bring);
+    byId("eyes").addEventListener("change", () => {
+      showPositions();
+      show(index);
+    });
+    if (byId("record-text") && location.protocol === "file:") for (const link of document.querySelectorAll("a.verifies")) link.addEventListener("click", bring);
     onClick("first", () => step(0));
     onClick("back", () => step(index - 1));
     onClick("play", toggle);
@@ -349,6 +367,7 @@
     chartPoints();
     chartTimes();
     document.body.classList.toggle("no-spoilers", new URLSearchParams(location.search).get("spoilers") === "no");
+    showPositions();
     show(linked());
     addEventListener("hashchange", () => step(linked()));
   };
