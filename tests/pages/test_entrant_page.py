@@ -71,9 +71,9 @@ def test_a_page_tells_which_version_played_what(ruled_cup: Stage) -> None:
     """Of each the digest, since when it plays, and how many matches in which rounds; at each match its number."""
     text = entrant_page(ruled_cup, "bot03")
     assert section(text, "versions").startswith(
-        "Versions version digest since matches rounds "
-        "1 none: the referee can read no folder of it 2026-01-01 00:00 UTC 2 1 to 2 "
-        f"2 {'0' * 64} 2026-01-01 02:30 UTC 4 3 to 6"
+        "Versions version since matches rounds digest "
+        "1 2026-01-01 00:00 UTC 2 1 to 2 none: the referee can read no folder of it "
+        f"2 2026-01-01 02:30 UTC 4 3 to 6 {'0' * 64}"
     )
     numbers = re.findall(r'<td class="n">([12])</td><td class="n">[01]</td><td><a class="player"', text)
     assert numbers == ["1", "1", "2", "2", "2", "2"]
