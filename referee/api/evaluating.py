@@ -104,7 +104,7 @@ def evaluate(
         raise BadRequest("evaluate takes two players, the one to evaluate and another one, and at least one pair")
     if processes is not None and processes < 1:
         raise BadRequest(f"processes is at least 1, not {processes}")
-    hypotheses = None if sprt is None else _hypotheses(*sprt)
+    hypotheses = None if sprt is None else _hypotheses(sprt)
     own, other = seated(find_game(game), players, names)
     work = _Work(
         players=(other, own),
@@ -140,11 +140,14 @@ def _folder(records: str | Path) -> Path:
     return Path(records)
 
 
-def _hypotheses(elo0: float, elo1: float) -> Hypotheses:
+def _hypotheses(sprt: tuple[float, float]) -> Hypotheses:
     try:
+        elo0, elo1 = sprt
         return Hypotheses(elo0=elo0, elo1=elo1)
     except ValueError as error:
         raise BadRequest(f"sprt: {error}") from None
+    except TypeError:
+        raise BadRequest(f"sprt is two numbers of Elo, as (0, 20), not {sprt!r}") from None
 
 
 class _Tally:

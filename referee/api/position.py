@@ -16,7 +16,7 @@ from ..plugins import find_game
 
 
 class Position:
-    """A position of a game. It never changes: a move leads to another one.
+    """A position of a game. It never changes: a move leads to another one. Equal ones came about in the same way.
 
     Positions come from matches (`match.positions`), from `referee.imagine`, and from `play`.
     """
@@ -29,6 +29,12 @@ class Position:
     def __repr__(self) -> str:
         whose = "over" if self.seat is None else f"seat {self.seat} to move"
         return f"<referee.Position of {self.game}: {whose}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and (self.game, self._state) == (other.game, other._state)
+
+    def __hash__(self) -> int:
+        return hash((self.game, self._state))
 
     def __str__(self) -> str:
         return Text.from_markup(self._game.draw_text(self._state)).plain

@@ -21,6 +21,12 @@ class Shuffler:
     def __init__(self, chance: random.Random) -> None:
         self._seed = chance.getrandbits(64)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shuffler) and other._seed == self._seed
+
+    def __hash__(self) -> int:
+        return hash(self._seed)
+
     def __call__(self, items: Sequence[T], /) -> list[T]:
         """Return the items in a random order; called again, in the same one."""
         draw = random.Random(self._seed).random

@@ -85,6 +85,7 @@ MISTAKES: list[tuple[list[Any], dict[str, Any], str]] = [
     (["house:dag", "house:dag"], {"processes": 0}, "processes is at least 1, not 0"),
     (["house:dag", "house:dag"], {"seed": "x"}, "a seed is a whole number, not 'x'"),
     (["house:dag", "house:dag"], {"sprt": (20, 0)}, "sprt: elo0"),
+    (["house:dag", "house:dag"], {"sprt": 20}, r"sprt is two numbers of Elo, as \(0, 20\), not 20"),
     (["house:dag", "house:dag"], {"options": {"bonus": 1}}, "options of q"),
 ]
 

@@ -48,6 +48,8 @@ def test_what_is_imagined_is_seen_again(game: str) -> None:
     for turn in match.turns[:8]:
         imagined = referee.imagine(game, turn.view, seed=1)
         assert imagined.view() == turn.view
+        assert {imagined} == {referee.imagine(game, turn.view, seed=1)}
+        assert turn.before.play(turn.move) == turn.before.play(turn.move) != turn.before
         assert imagined.legal_moves() == turn.before.legal_moves() != []
         assert imagined.game in repr(imagined)
 
