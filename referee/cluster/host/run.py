@@ -29,7 +29,7 @@ from ..printed import taken
 from ..programs import ProgramStore
 from .course import Course
 
-TELL_S = 0.25
+TELL_S = 0.5
 """How often lines of records are told."""
 _KEPT_COURSES = 256
 """Matches that are over, and whose records are kept: whoever asks again is not to wait for another match."""
