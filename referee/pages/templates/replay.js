@@ -30,6 +30,7 @@
   const duration = (ms) => {
     if (ms >= 60000) return `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
     if (ms >= 1000) return `${+(ms / 1000).toFixed(2)} s`;
+    if (ms > 0 && ms < 0.1) return `${+(ms * 1000).toFixed(1)} µs`;
     return `${+ms.toFixed(ms < 10 ? 1 : 0)} ms`;
   };
   const trace = (seat) => `trace seat${seat % 4} dash${(seat + Math.floor(seat / 4)) % 4}`;
