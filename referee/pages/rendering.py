@@ -75,6 +75,7 @@ def environment() -> Environment:
     made.globals.update(columns=COLUMNS, texts=TEXTS)
     made.filters.update(
         broken=broken,
+        coded=coded,
         duration=duration,
         moment=time_of_day,
         number=number,
@@ -89,6 +90,12 @@ def environment() -> Environment:
 def time_of_day(at: str) -> Markup:
     """Return a time of day in UTC, ISO 8601, as an element that the page's script makes the reader's own time."""
     return Markup('<time datetime="{}">{}</time>').format(printable(at), printable(moment(at)))
+
+
+def coded(text: str) -> Markup:
+    """Return a text whose parts between backticks are code."""
+    parts = enumerate(printable(text).split("`"))
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in parts)
 
 
 def _shown(value: Any) -> Any:

@@ -28,7 +28,7 @@ PUBLIC = (
     *("", "?spoilers=no", "search?q=final", "sign-in", "sign-up", NOWHERE, "tournaments/final/report.html"),
     *("tournaments/final/entrants/ada.html", "tournaments/final/replays/{match}.html"),
     "tournaments/final/replays/{match}.html?spoilers=no",
-    "tournaments/final/replays/verify.html#{match}.jsonl={head}",
+    "tournaments/final/replays/verify.html#final.jsonl={head}",
 )
 AUTHORS = (
     *("author", "author/versions/1", "author/versions/2", "author/matches", "author/matches/final/{match}"),

@@ -13,6 +13,8 @@ CASES: list[tuple[str, Any, str]] = [
     ("{{ given }}", "<" * 700, "&lt;" * 600 + "… (700 characters)"),
     ("{% macro cell() %}<i>{{ given }}</i>{% endmacro %}{{ cell() }}", "<\n", "<i>&lt;\\n</i>"),
     ("{% for at in given %}{{ at }} {% endfor %}", [1.5] * 300, "1.5 " * 300),
+    ("{{ given|coded }}", "a `<b>` c", "a <code>&lt;b&gt;</code> c"),
+    ("{{ given|coded }}", "<`\x1b", "&lt;<code>\\x1b</code>"),
     ("{{ given|tojson }}", ["</script>'&\u2028"], '["\\u003c/script\\u003e\\u0027\\u0026\\u2028"]'),
 ]
 

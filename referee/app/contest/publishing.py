@@ -101,7 +101,6 @@ class Published(Struct):
             open_matches: those that are played now.
             coming: what comes next.
         """
-        told = self.reported or 0
         spec, first = scheduled.plan.spec, () if self.report is None else self.report.standings[:SHOWN]
         last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
         return TournamentCard(
@@ -111,7 +110,7 @@ class Published(Struct):
             entrants=len(spec.entrants),
             state=state,
             start=None if scheduled.start is None else scheduled.start.isoformat(),
-            played=told if self.is_over else max(played, told),  # a ruling may have put one aside
+            played=max(played, self.reported or 0),
             open_matches=open_matches,
             coming=coming,
             leaders=[Leader(place=line.place, name=line.name, points=number(line.points)) for line in first],

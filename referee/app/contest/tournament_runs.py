@@ -215,7 +215,7 @@ class TournamentRun:
     def _take(self, line: bytes) -> None:
         told = msgspec.json.decode(line)
         match told["event"]:
-            case "tournament-begun":
+            case "tournament-begun" | "tournament-over":  # a ruling puts some aside
                 self.played = told["played"]
             case "match-opened":
                 match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
