@@ -1,7 +1,7 @@
 """Makes drawings of games fit for a file or a page: the players' names in them, and equal lines kept once."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from ..text import printable
@@ -39,6 +39,17 @@ def pooled(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | Non
         for text in texts
     ]
     return list(numbers), runs
+
+
+def unpooled(lines: Sequence[str], runs: Sequence[int]) -> Iterator[str]:
+    """Yield the lines of a text that were pooled.
+
+    Args:
+        lines: of all texts.
+        runs: of this one.
+    """
+    for first, count in zip(runs[::2], runs[1::2], strict=True):
+        yield from lines[first : first + count]
 
 
 def _runs(numbers: Iterable[int]) -> list[int]:

@@ -5,6 +5,8 @@ writes with `textContent`.
 """
 
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,14 +17,23 @@ from ..games.base import Game
 from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
-from .drawing import pooled, with_names
+from .drawing import pooled, unpooled, with_names
 from .match_notes import MatchNotes
-from .rendering import page, time_of_day
-from .replay_frames import FoldedRecord
+from .rendering import environment, page, time_of_day
+from .replay_frames import FoldedRecord, FrameKind
 from .verifying import verifying_script
 from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control, time_split
 
 _NO_TOURNAMENT = MatchNotes()
+MOST_DRAWN = 3
+"""Boards that are drawn in the page, for who runs no scripts; each is a quarter of it or more."""
+_DATA = '<script type="application/json" id="data">'
+_ASKED = re.compile("<!-- asked -->.*?<!-- /asked -->", re.DOTALL)
+"""Where the board of a turn is to stand."""
+_LEADS = re.compile("<!-- leads -->.*?<!-- /leads -->", re.DOTALL)
+"""What leads to a server that draws it."""
+_TURN = re.compile(r'(<tr id="turn-\d+"><td>)(\d+)(?=</td>)')
+"""In the list of turns."""
 
 
 def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", notes: MatchNotes = _NO_TOURNAMENT) -> str:
@@ -36,9 +47,11 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own = {"name": record.path.name, "address": None, "head": record.chain.head}
+    data = _data(folded)
     return page(
         "replay",
-        {**_data(folded), "record": own},
+        {**data, "record": own},
+        drawn=[(frame, _drawn(data["lines"], frame["board"])) for frame in _drawn_frames(data["frames"])],
         library="" if verifier else verifying_script(),
         names=match.setup.names,
         game=match.game.title,
@@ -64,9 +77,53 @@ def with_record(replay: str, record: str) -> str:
         replay: the page.
         record: text of the record.
     """
-    before, data, behind = replay.partition('<script type="application/json" id="data">')
+    before, data, behind = replay.partition(_DATA)
     held = f'<script type="application/json" id="record-text">{htmlsafe_json_dumps(record)}</script>'
-    return f"{before}{held}\n{data}{behind}"
+    return f"{_LEADS.sub('', before)}{held}\n{data}{behind}"
+
+
+def at_turn(replay: str, turn: int, *, hides_results: bool = False) -> str:
+    """Return the page of a match with the board of a turn, which its script would draw, for who runs no scripts.
+
+    Args:
+        replay: the page.
+        turn: its number; of one that was not played, the last before it.
+        hides_results: whether its links lead to pages that show no result before it is asked for.
+    """
+    data = json.loads(replay.partition(_DATA)[2].partition("</script>")[0])
+    last = {frame["turn"]: frame for frame in (data or {}).get("frames", ())}
+    if not last:  # nothing has happened, or the page is another one
+        return replay
+    turns = sorted(last)
+    at = max(bisect_right(turns, turn) - 1, 0)
+    frame = last[turns[at]]
+    ways = (("First", 0), ("Back", at - 1), ("Forward", at + 1), ("Last", len(turns) - 1))
+    shown = (
+        environment()
+        .get_template("replay_turn.html")
+        .render(
+            frame=frame,
+            board=_drawn(data["lines"], frame["board"]),
+            turns=data["turns"],
+            ways=[(label, turns[to]) for label, to in ways if 0 <= to < len(turns) and to != at],
+            hides_results=hides_results,
+        )
+    )
+    kept = "&amp;spoilers=no" if hides_results else ""
+    linked = _TURN.sub(rf'\1<a href="?turn=\2{kept}">\2</a>', replay)
+    return _ASKED.sub(lambda _: shown, linked, count=1)
+
+
+def _drawn_frames(frames: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the frames whose boards are drawn in the page: each expulsion, and how the match ended."""
+    ends = [frame for frame in frames if frame["kind"] == FrameKind.EXPELLED][: MOST_DRAWN - 1]
+    by_turn = {frame["turn"]: frame for frame in (*ends, *frames[-1:]) if frame["board"]}
+    return list(by_turn.values())
+
+
+def _drawn(lines: Sequence[str], board: Sequence[int] | None) -> str:
+    """Return a drawing that was pooled; empty if there is none."""
+    return "\n".join(unpooled(lines, board or ()))
 
 
 def _data(folded: FoldedRecord) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """How the site answers: with a page, a file, a service's reply, or another address."""
 
 import os
+import re
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -58,3 +59,9 @@ def sent_on(request: Any, address: str) -> bytes:
 def hides_results(request: Any) -> bool:
     """Tell whether who asks wants to see no result before asking for it."""
     return b"no" in request.args.get(b"spoilers", ())
+
+
+def turn_of(request: Any) -> int | None:
+    """Return the turn whose board is asked for; None: none is, or no number."""
+    text = bytes((request.args.get(b"turn") or [b""])[0])
+    return int(text) if re.fullmatch(rb"\d{1,9}", text) else None

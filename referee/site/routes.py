@@ -13,7 +13,8 @@ from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException
 
 from ..net.http_messages import JSON
-from .answers import HTML, hides_results, sent, sent_file
+from ..pages.replay_page import at_turn
+from .answers import HTML, hides_results, sent, sent_file, turn_of
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .hidden_results import page_without_results, shows_results
@@ -131,7 +132,12 @@ def _published(content: SiteContent, request: Any, name: str, path: str) -> Any:
     found = None if folder is None else find_published(folder, path, is_over=content.is_over(name))
     if folder is None or found is None:
         return None
-    if not (hides_results(request) and shows_results(path)):
+    turn, hides = turn_of(request) if path.startswith("replays/") else None, hides_results(request)
+    if turn is None and not (hides and shows_results(path)):
         return sent_file(request, found)
-    page = page_without_results(content.card().title, content.report(name), folder, path)
+    page = found.read_bytes()
+    if hides:
+        page = page_without_results(content.card().title, content.report(name), folder, path)
+    if page is not None and turn is not None:
+        page = at_turn(page.decode(), turn, hides_results=hides).encode()
     return None if page is None else sent(request, HTML, page)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.pages.drawing import pooled, with_names
+from referee.pages.drawing import pooled, unpooled, with_names
 from referee.pages.replay_frames import fold_record
-from referee.pages.replay_page import replay_page
+from referee.pages.replay_page import at_turn, replay_page, with_record
+from referee.pages.verifying import verifying_page
 from referee.plugins import load
 from referee.record.reader import read_record
 
@@ -94,6 +95,27 @@ def test_boards_come_back_whole(tmp_path: Path) -> None:
     assert "\n".join(lines) == with_names(told.match.game.draw_svg(told.match.state), told.match.setup.names)
 
 
+def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
+    """All turns as lines, the last board, and on a site that of each turn, with ways to those before and behind it."""
+    told = ordinary(4)
+    text = page(told, tmp_path)
+    data = data_of(text)
+    still = re.findall("<noscript>(.*?)</noscript>", text, re.DOTALL)
+    assert len(re.findall("<tr[ >]", still[1])) == len(data["frames"]) + 1
+    last = with_names(told.match.game.draw_svg(told.match.state), told.match.setup.names)
+    assert last in still[0]
+    for turn in (0, 2, data["turns"], data["turns"] + 9):
+        asked = at_turn(text, turn, hides_results=True)
+        frame = [frame for frame in data["frames"] if frame["turn"] <= turn][-1]
+        drawn = asked.partition('<figure class="drawn">')[2].partition("</figure>")[0]
+        assert "\n".join(unpooled(data["lines"], frame["board"])) in drawn
+        assert f"Turn {frame['turn']} of {data['turns']}" in drawn
+        links = re.findall(r'href="\?turn=(\d+)&amp;spoilers=no"', asked)
+        assert {str(each["turn"]) for each in data["frames"]} == set(links)
+    assert at_turn(verifying_page(), 1) == verifying_page()
+    assert 'href="?turn=' not in with_record(text, "the record")
+
+
 @pytest.mark.parametrize(
     ("texts", "lines", "runs"),
     [
@@ -107,6 +129,7 @@ def test_boards_come_back_whole(tmp_path: Path) -> None:
 def test_lines_are_kept_once(texts: list[str | None], lines: list[str], runs: list[list[int] | None]) -> None:
     """Equal lines share one place, and following ones one run."""
     assert pooled(texts) == (lines, runs)
+    assert [run and "\n".join(unpooled(lines, run)) for run in runs] == texts
 
 
 @pytest.mark.parametrize(

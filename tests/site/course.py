@@ -154,5 +154,5 @@ class Course:
         page.select("to", "ada")
         page.write("subject-match", match)
         page.write("reason-match", reason)
-        page.send("/organiser/tournaments/final/rule", -1)
+        page.send("/organiser/tournaments/final/rule", 1)
         return page

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,11 +11,17 @@ from twisted.internet.address import IPv4Address
 from twisted.internet.testing import StringTransport
 
 from referee.pages.contest_page import contest_page
+from referee.pages.replay_frames import fold_record
+from referee.pages.replay_page import replay_page
+from referee.plugins import find_game
+from referee.record.reader import read_record
 from referee.site.cards import ContestCard, SignUp
 from referee.site.live import LiveState
 from referee.site.visitors import HEADERS
 
 from .sites import CARD, TABLE, TestSite
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "illegal-move.jsonl"
 
 PEER: Any = IPv4Address("TCP", "10.0.0.1", 1)
 ANSWERS = [
@@ -108,3 +115,21 @@ def test_texts_of_others_stay_texts(contest: TestSite) -> None:
         assert Alive(shown).found == []
     assert "<strong>Hello</strong>" in page
     assert "\u202e" not in page
+
+
+def test_a_board_is_drawn_where_no_script_runs(contest: TestSite) -> None:
+    """Of the turn that is asked for, from what the replay has; results stay hidden where that is asked, too."""
+    folded = fold_record(read_record(GOLDEN), find_game)
+    replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
+    replay.write_text(replay_page(folded, "verify.html#x"))
+    visitor, path = contest.visitor(), "/tournaments/cup/replays/cup-1.html"
+    for query, marks in (
+        ("", (0, 0)),
+        ("?turn=1", (1, 0)),
+        ("?turn=1&spoilers=no", (1, 1)),
+        ("?turn=999999999", (1, 0)),
+        ("?turn=-1", (0, 0)),
+        ("?turn=1e9", (0, 0)),
+    ):
+        shown = visitor.ask("GET", path + query).body.decode()
+        assert (shown.count('<figure class="drawn">'), shown.count('class="no-spoilers"')) == marks, query

@@ -338,11 +338,11 @@
     }
   };
 
-  // What an address ends in names a turn, as in #turn-7: the last frame of that turn; or an expulsion, as in #expulsion-0.
+  // What an address ends in names a turn, as in #turn-7 or ?turn=7: the last frame of that turn; or an expulsion, as in #expulsion-0.
   const linked = () => {
     const expelled = /^#expulsion-(\d{1,2})$/.exec(location.hash);
     if (expelled) return Math.max(expulsionOf(Number(expelled[1])), 0);
-    const named = /^#turn-(\d{1,9})$/.exec(location.hash);
+    const named = /^#turn-(\d{1,9})$/.exec(location.hash) ?? /[?&]turn=(\d{1,9})(?:&|$)/.exec(location.search);
     return named ? Math.max(frames.findLastIndex((frame) => frame.turn <= Number(named[1])), 0) : 0;
   };
 

@@ -12,9 +12,10 @@ from twisted.internet.threads import deferToThread
 from ...errors import RemediableError
 from ...net.http_messages import Inquiry, Reply
 from ...pages.desk_pages import DeskPages
+from ...pages.replay_page import at_turn
 from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
-from ..answers import HTML, sent, sent_on
+from ..answers import HTML, sent, sent_on, turn_of
 from ..doors import Doors, Visit
 from ..organisers.desk import QueueLine, seen_by
 from ..sessions import SiteRole
@@ -134,7 +135,8 @@ class AuthorPractice:
         page = await self._replaying.run(deferToThread, self._desk.replay, visit.person.name, number)
         if page is None:
             return self._refused(visit, NOWHERE)
-        return sent(visit.request, HTML, page.encode())
+        turn = turn_of(visit.request)
+        return sent(visit.request, HTML, (page if turn is None else at_turn(page, turn)).encode())
 
     async def _shown(self, visit: Visit, told: Mapping[str, str]) -> bytes:
         """Show the challenges, and what was refused."""
