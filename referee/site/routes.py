@@ -135,7 +135,7 @@ def _published(content: SiteContent, request: Any, name: str, path: str) -> Any:
     turn, hides = turn_of(request) if path.startswith("replays/") else None, hides_results(request)
     if turn is None and not (hides and shows_results(path)):
         return sent_file(request, found)
-    page = found.read_bytes()
+    page: bytes | None = found.read_bytes()
     if hides:
         page = page_without_results(content.card().title, content.report(name), folder, path)
     if page is not None and turn is not None:
