@@ -262,6 +262,12 @@ class TestSite:
         """Return somebody who is not signed in."""
         return Browser(self.site)
 
+    def program(self, name: str) -> Browser:
+        """Return somebody's program, which brings the token with all that it asks."""
+        browser = self.visitor()
+        browser.headers["authorization"] = f"Bearer {self.tokens[name]}"
+        return browser
+
     def signed_in(self, name: str) -> Browser:
         """Return somebody who is."""
         browser = self.visitor()

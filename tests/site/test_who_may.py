@@ -1,15 +1,20 @@
 """One table of who may ask what; an address that is not in it is a fault."""
 
+from dataclasses import replace
 from enum import Flag, auto
 
 import msgspec
 import pytest
 from msgspec import Struct
 
+from referee.net.links.tokens import add_tokens
 from referee.site.routes import addresses_of
+from referee.site.sessions import IDLE_S
+from referee.submissions.store import CheckOutcome
 
+from ..record.records import tell
 from ..submissions.receptions import archive
-from .sites import Browser, TestSite
+from .sites import NOW, Answer, Browser, TestSite
 
 
 class Who(Flag):
@@ -17,26 +22,39 @@ class Who(Flag):
 
     VISITOR = auto()
     AUTHOR = auto()
-    """Whose the thing is."""
+    """Ada, whose the thing is."""
     OTHER = auto()
     """Another author."""
     ORGANISER = auto()
     PROGRAM = auto()
-    """The author's, with its token and without a session."""
+    """Ada's, with her token and without a session."""
+    OTHERS_PROGRAM = auto()
     ORGANISERS_PROGRAM = auto()
+    EXPIRED = auto()
+    """A session of ada's that nobody has used for too long."""
+    STOLEN = auto()
+    """A session of ada's that was copied before she signed out."""
+    FIXED = auto()
+    """A session that somebody chose before ada signed in with it."""
+    OLD = auto()
+    """A session of ada's, begun with a token that she has no more."""
+    OLD_PROGRAM = auto()
+    """That token."""
 
 
-EVERYBODY = Who(63)
+EVERYBODY = ~Who(0)
 AUTHORS = Who.AUTHOR | Who.OTHER
-PROGRAMS = Who.PROGRAM | Who.ORGANISERS_PROGRAM
+AUTHORS_PROGRAMS = Who.PROGRAM | Who.OTHERS_PROGRAM
+STRANGERS = EVERYBODY & ~(AUTHORS | Who.ORGANISER)
+"""Who is not signed in."""
 
 
 class Address(Struct, frozen=True):
     """An address, and who may ask it."""
 
     may: Who
-    example: str = ""
-    """A path of ada's; empty: the rule is one itself."""
+    examples: str = ""
+    """Paths of ada's; none: the rule is one itself."""
 
 
 TABLE = {
@@ -46,9 +64,9 @@ TABLE = {
     "GET /api/events": Address(EVERYBODY),
     "GET /api/openapi.json": Address(EVERYBODY),
     "GET /api/tournaments/<name>": Address(EVERYBODY, "/api/tournaments/cup"),
-    "GET /api/practice": Address(Who.PROGRAM),
-    "POST /api/practice": Address(Who.PROGRAM),
-    "GET /api/queue": Address(PROGRAMS),
+    "GET /api/practice": Address(AUTHORS_PROGRAMS),
+    "POST /api/practice": Address(AUTHORS_PROGRAMS),
+    "GET /api/queue": Address(AUTHORS_PROGRAMS | Who.ORGANISERS_PROGRAM),
     "GET /api/organiser": Address(Who.ORGANISERS_PROGRAM),
     "GET /api/organiser/authors": Address(Who.ORGANISERS_PROGRAM),
     "GET /api/organiser/log": Address(Who.ORGANISERS_PROGRAM),
@@ -71,23 +89,25 @@ TABLE = {
     "GET /key.pem": Address(EVERYBODY),
     "GET /tournaments/<name>/<path:rest>": Address(EVERYBODY, "/tournaments/cup/report.html"),
     "GET /sign-in": Address(EVERYBODY),
-    "POST /sign-in": Address(Who.VISITOR | PROGRAMS),
+    "POST /sign-in": Address(STRANGERS),
     "GET /sign-up": Address(EVERYBODY),
     "POST /sign-up": Address(EVERYBODY),
     "POST /api/sign-up": Address(EVERYBODY),
     "POST /sign-out": Address(AUTHORS | Who.ORGANISER),
-    "GET /submissions": Address(Who.PROGRAM),
-    "PUT /submissions": Address(Who.PROGRAM),
+    "GET /submissions": Address(AUTHORS_PROGRAMS),
+    "PUT /submissions": Address(AUTHORS_PROGRAMS),
     "GET /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1"),
     "PUT /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1/present"),
-    "GET /matches": Address(Who.PROGRAM),
+    "GET /matches": Address(AUTHORS_PROGRAMS),
     "PUT /matches": Address(Who(0)),
-    "GET /matches/<path:rest>": Address(Who(0), "/matches/none"),
+    "GET /matches/<path:rest>": Address(Who.PROGRAM, "/matches/cup%2Fcup-7 /matches/cup%2Fcup-7/record"),
     "PUT /matches/<path:rest>": Address(Who(0), "/matches/none"),
     "GET /author": Address(AUTHORS),
     "GET /author/events": Address(AUTHORS),
     "GET /author/matches": Address(AUTHORS),
-    "GET /author/matches/<path:name>": Address(Who(0), "/author/matches/none"),
+    "GET /author/matches/<path:name>": Address(
+        Who.AUTHOR, "/author/matches/cup/cup-7 /author/matches/cup/cup-7?turn=1"
+    ),
     "GET /author/practice": Address(AUTHORS),
     "GET /author/queue": Address(AUTHORS),
     "POST /author/practice": Address(AUTHORS),
@@ -115,8 +135,6 @@ TABLE = {
     "POST /organiser/tournaments/<name>/start": Address(Who.ORGANISER, "/organiser/tournaments/cup/start"),
     "POST /author/versions/<number>/play": Address(Who.AUTHOR, "/author/versions/1/play"),
 }
-PROGRAM_OF = {Who.PROGRAM: "ada", Who.ORGANISERS_PROGRAM: "ann"}
-"""Whose token a program brings."""
 BODIES = {
     "/api/sign-up": {"name": "eve", "invitation": "code"},
     "/api/practice": {"tournament": "cup", "version": 1, "opponent": "house:greedy"},
@@ -127,10 +145,11 @@ BODIES = {
     "/api/organiser/tournaments/cup/rule": {"kind": "stop", "reason": "the hall closes"},
 }
 """That programs post."""
-STRANGERS = ("/sign-in", "/sign-up")
+FOR_STRANGERS = ("/sign-in", "/sign-up")
 """Pages whose forms are for who is not signed in."""
 PAGES = {Who.AUTHOR: "/author", Who.OTHER: "/author", Who.ORGANISER: "/organiser"}
 """That have a form."""
+SECRET = "what ada alone is told"
 REFUSALS = (401, 403, 404, 405)
 
 
@@ -141,43 +160,88 @@ def test_the_table_has_all_addresses(contest: TestSite) -> None:
     assert {f"{method} {rule.rule}" for rule in rules for method in (rule.methods or set()) - {"HEAD"}} == set(TABLE)
 
 
+def lay_out(contest: TestSite) -> None:
+    """Have a version of ada's that has passed, and a match of hers, in which her program printed something."""
+    contest.store.hand_in("ada", archive(), NOW)
+    steps = {"steps": [{"number": 1, "title": SECRET, "verdict": "ok"}]}
+    contest.store.conclude("ada", 1, CheckOutcome(passed=True, report=steps), NOW)
+    logs = contest.folder / "logs" / "cup"
+    own = {"programs": [str(contest.store.root / "ada"), "house:dag", "house:dag"]}
+    replace(tell("clean"), header=own).write(logs / "cup-7.jsonl")
+    (logs / "cup-7.seat0.a.stderr").write_text(SECRET)
+
+
 @pytest.fixture
 def everybody(contest: TestSite) -> dict[Who, Browser]:
-    """Return everybody who may ask; ada has handed in a program that passed."""
-    version, _ = contest.store.hand_in("ada", archive(), "2026-11-01T10:00:00Z")
-    entry = contest.store.root / ".versions" / "ada" / f"{version.number:04}" / "version.json"
-    entry.write_bytes(entry.read_bytes().replace(b'"waiting"', b'"passed"'))
+    """Return everybody who may ask."""
+    lay_out(contest)
+    old_program = contest.program("ada")
+    expired, old = contest.signed_in("ada"), contest.signed_in("ada")
+    contest.clock.advance(IDLE_S - 1)
+    assert old.ask("GET", "/author").status == 200
+    contest.clock.advance(2)
+    contest.tokens |= add_tokens(contest.folder / "authors.toml", ["ada"], may_renew=True)
+    owner, fixed, stolen = contest.signed_in("ada"), contest.visitor(), contest.visitor()
+    stolen.cookies |= owner.cookies
+    owner.fill_in("/author", "/sign-out")
+    fixed.cookies["session"] = owner.cookies["session"] = "chosen"
+    assert owner.sign_in(contest.tokens["ada"]).status == 303
     return {
         Who.VISITOR: contest.visitor(),
-        Who.AUTHOR: contest.signed_in("ada"),
+        Who.AUTHOR: owner,
         Who.OTHER: contest.signed_in("bob"),
         Who.ORGANISER: contest.signed_in("ann"),
-        **{who: contest.visitor() for who in PROGRAM_OF},
+        Who.PROGRAM: contest.program("ada"),
+        Who.OTHERS_PROGRAM: contest.program("bob"),
+        Who.ORGANISERS_PROGRAM: contest.program("ann"),
+        Who.EXPIRED: expired,
+        Who.STOLEN: stolen,
+        Who.FIXED: fixed,
+        Who.OLD: old,
+        Who.OLD_PROGRAM: old_program,
     }
 
 
 @pytest.mark.parametrize("rule", TABLE)
 def test_who_may(contest: TestSite, everybody: dict[Who, Browser], rule: str) -> None:
-    """All others are refused, or asked to sign in; and nobody without the token of a form does anything."""
-    address = TABLE[rule]
+    """All others are refused, or asked to sign in, and told nothing of ada's; without a form's token nobody acts."""
+    assert set(everybody) == set(Who)
     method, path = rule.split(" ")
+    for example in TABLE[rule].examples.split() or [path]:
+        may = Who(0)
+        for who, browser in everybody.items():
+            answer = asked(contest, browser, method, example, PAGES.get(who, "/sign-in"))
+            is_asked_to_sign_in = answer.headers.get("location") == "/sign-in"
+            may |= Who(0) if answer.status in REFUSALS or is_asked_to_sign_in else who
+            assert who in Who.AUTHOR | Who.PROGRAM or SECRET.encode() not in answer.body
+        assert may == TABLE[rule].may
+
+
+def asked(contest: TestSite, browser: Browser, method: str, path: str, page: str) -> Answer:
+    """Return what somebody is answered who asks as well as can be.
+
+    Args:
+        contest: that is asked.
+        browser: who asks.
+        method: how.
+        path: for what.
+        page: of whoever asks, that has a form.
+    """
     if path.startswith("/tournaments"):
         method = "HEAD"  # a file's content is sent by a loop that runs
-    path = address.example or path
-    may = Who(0)
-    for who, browser in everybody.items():
-        bearer = {"authorization": f"Bearer {contest.tokens[PROGRAM_OF[who]]}"} if who in PROGRAM_OF else {}
-        if method == "POST":
-            page = path if path in STRANGERS else PAGES.get(who, "/sign-in")
-            form = {"token": contest.tokens["ada"], "name": "eve", "invitation": contest.sign_up.CODE}
-            if path in BODIES:
-                body = msgspec.json.encode(BODIES[path])
-                answer = browser.ask("POST", path, body, content_type="application/json", **bearer)
-            else:
-                assert path in STRANGERS or browser.ask("POST", path, b"a=b", **bearer).status == 403
-                answer = browser.fill_in(page, path, **form)
-        else:
-            answer = browser.ask(method, path, archive() if rule == "PUT /submissions" else b"", **bearer)
-        is_asked_to_sign_in = answer.headers.get("location") == "/sign-in"
-        may |= Who(0) if answer.status in REFUSALS or is_asked_to_sign_in else who
-    assert may == address.may
+    if method != "POST":
+        return browser.ask(method, path, archive() if (method, path) == ("PUT", "/submissions") else b"")
+    if path in BODIES:
+        return browser.ask("POST", path, msgspec.json.encode(BODIES[path]), content_type="application/json")
+    if path in FOR_STRANGERS:
+        page = path
+    else:
+        assert browser.ask("POST", path, b"a=b").status == 403
+    return browser.fill_in(page, path, token=contest.tokens["ada"], name="eve", invitation=contest.sign_up.CODE)
+
+
+@pytest.mark.parametrize("path", ["/author/matches/cup/cup-7", "/author/versions/1"])
+def test_ada_is_told_what_is_hers(contest: TestSite, everybody: dict[Who, Browser], path: str) -> None:
+    """So that the test above would see it in others' answers."""
+    assert SECRET.encode() in everybody[Who.AUTHOR].ask("GET", path).body
+    assert contest.noted == []
