@@ -136,7 +136,7 @@ class ClusterHost:
     @property
     def may_come(self) -> bool:
         """Whether it is not let in, and has had no time yet for that."""
-        return not self.address and not self.aside and self.outside_looks < GONE_LOOKS
+        return not self.address and not self.aside and max(self.absent_looks, self.outside_looks) < GONE_LOOKS
 
     @property
     def capacity(self) -> int:

@@ -3,7 +3,8 @@
 Hosts are processes of this machine, each with one table, and their programs sleep while they think: what is measured is
 what is lost between the matches, not how fast the machine is. The ideal is that of hosts that play one match after the
 other, in which nothing but thinking takes time. Counted is the middle of each tournament, when all hosts are at work.
-Where the processor time of a match goes is told by process, as user and system time.
+Where the processor time of a match goes is told by process, as user and system time; and how many cores the ideal
+would take, at that time a match: a share says something of the cluster only where the machine has clearly more.
 """
 
 import argparse
@@ -69,7 +70,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--hosts", type=int, nargs="+", default=HOSTS)
     parser.add_argument("--matches", type=int, default=PER_HOST, help=f"for each host, more than {BEGINNING + 2}")
     chosen = parser.parse_args(arguments)
-    print(f"hosts | matches/min of ideal | ms of processor time a match, user+system: {', '.join(PARTS)}")
+    print(f"hosts | matches/min of ideal, which takes | ms of processor time a match, user+system: {', '.join(PARTS)}")
     for hosts in chosen.hosts:
         with tempfile.TemporaryDirectory() as folder:
             print(f"{hosts:5} | {told(Path(folder), hosts, hosts * chosen.matches)}", flush=True)
@@ -94,7 +95,9 @@ def told(folder: Path, hosts: int, matches: int) -> str:
         "+".join(f"{1000 * (after - before) / played:.0f}" for before, after in zip(*times, strict=True))
         for times in zip(first.seconds, last.seconds, strict=True)
     ]
-    return f"{60 * played / wall_s:11.1f} {share:8.0%} | {', '.join(costs)}"
+    whole_s = sum(sum(after) - sum(before) for before, after in zip(first.seconds, last.seconds, strict=True)) / played
+    cores = f"{whole_s * hosts / thought_s:.2f} cores"
+    return f"{60 * played / wall_s:11.1f} {share:8.0%} {cores:>12} | {', '.join(costs)}"
 
 
 def write(folder: Path, matches: int) -> None:

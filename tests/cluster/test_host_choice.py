@@ -157,7 +157,7 @@ def test_a_leg_waits_for_the_host_of_the_one_before(
 
 
 def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
-    """The dispatcher was started anew, and another host has come back first."""
+    """The dispatcher was started anew, and another host has come back first; not for one that is gone then."""
     scene.let_in(a=1, b=1)
     scene.hosts._disconnected()
     scene.see(a=1, b=1)
@@ -167,6 +167,10 @@ def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
     assert given == []
     scene.way.answer(WELCOME)
     assert [host.name for host in given] == ["b"]
+    for _ in range(GONE_LOOKS):
+        scene.see(a=1)
+    Deferred.fromCoroutine(scene.hosts.free("b", ())).addCallback(given.append)
+    assert [host.name for host in given] == ["b", "a"]
 
 
 def test_the_organiser_is_told_what_is_waited_for(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
