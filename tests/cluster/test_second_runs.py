@@ -16,6 +16,7 @@ from referee.cluster.second_runs import Counting, SecondRuns
 from referee.match import events as e
 from referee.net.jobs.acceptance import HandedOut
 from referee.net.jobs.job import MatchJob
+from referee.net.matches.runner import MatchPaused
 from referee.observers import Observers
 
 from ..net.jobs.making import LAUNCH, job_of
@@ -136,6 +137,21 @@ def test_a_program_whose_failures_are_its_own_is_tried_once(folder: Path) -> Non
     for _ in range(2):
         assert settled(runs, folder, FAILED["crashed"]).host is FIRST
     assert [note["counts"] for note in hosts.notes] == [False]
+
+
+def test_a_second_run_is_stopped_with_the_tournament(folder: Path) -> None:
+    """Nothing counts then: the match is played anew."""
+    hosts: Any = FakeHosts(folder, WHOLE)
+    stopped: list[str] = []
+    hosts.give = lambda _host, _attempt: None
+    hosts.stop = lambda host, match: stopped.append(f"{match} at {host.name}")
+    followed = Followed(JOB, folder, Observers(), HandedOut(process=""))
+    found: list[Any] = []
+    running = Deferred.fromCoroutine(SecondRuns(hosts).settled(AWAY, Counting(FIRST, followed, FAILED["crashed"])))
+    running.addBoth(found.append)
+    running.cancel()
+    assert found[0].check(MatchPaused)
+    assert stopped == [f"{JOB.match} at other"]
 
 
 def test_it_plays_no_more_where_it_lacks_something(folder: Path) -> None:
