@@ -53,7 +53,7 @@ def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_o
         RefereeError: there is no browser.
     """
     target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{folded.match.setup.match}.html"
-    held = with_record(replay_page(folded), folded.record.path.read_text(encoding="utf-8"))
+    held = with_record(replay_page(folded), folded.record.path.read_bytes())
     written = write_text(target, held, is_forced=is_forced)
     if is_opened and not webbrowser.open(written.resolve().as_uri()):
         remedy = f"open {written} in one"

@@ -70,15 +70,16 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
     )
 
 
-def with_record(replay: str, record: str) -> str:
+def with_record(replay: str, record: bytes) -> str:
     """Return the page of a match that holds its record, too, to verify it and to deal it again without a server.
 
     Args:
         replay: the page.
-        record: text of the record.
+        record: its bytes; of a last line that is torn, what is no text does not verify as such, either.
     """
     before, data, behind = replay.partition(_DATA)
-    held = f'<script type="application/json" id="record-text">{htmlsafe_json_dumps(record)}</script>'
+    text = htmlsafe_json_dumps(record.decode(errors="replace"))
+    held = f'<script type="application/json" id="record-text">{text}</script>'
     return f"{_LEADS.sub('', before)}{held}\n{data}{behind}"
 
 

@@ -115,6 +115,15 @@ CHANGES: dict[str, Callable[[list[Any]], object]] = {
 }
 
 
+def test_a_record_whose_last_line_is_torn_is_shown(tmp_path: Path, honest: dict[str, Path]) -> None:
+    """Within a character, too."""
+    folder = shutil.copytree(honest["record"], tmp_path / "folder")
+    for file in (records.RECORD, records.HONEST):
+        (folder / file).write_bytes(records.whole("clean").rpartition(b'{"n":')[0] + b'{"n":"\xc3')
+    (folder / records.HOW).write_text(records.How.TEXT)
+    assert list(problems("record", folder)) == []
+
+
 @pytest.mark.parametrize("kind", ["record", "redacted"])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_what_crashed_a_reader_of_records(

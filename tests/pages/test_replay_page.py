@@ -113,7 +113,7 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
         links = re.findall(r'href="\?turn=(\d+)&amp;spoilers=no"', asked)
         assert {str(each["turn"]) for each in data["frames"]} == set(links)
     assert at_turn(verifying_page(), 1) == verifying_page()
-    assert 'href="?turn=' not in with_record(text, "the record")
+    assert 'href="?turn=' not in with_record(text, b"the record")
 
 
 @pytest.mark.parametrize(

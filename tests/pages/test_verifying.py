@@ -120,7 +120,7 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
     for game in GAMES:
         record = played(game).write(tmp_path / f"{game}.jsonl")
         page = replay_page(fold_record(read_record(record), game_of))
-        (tmp_path / f"{game}.html").write_text(with_record(page, record.read_text()), encoding="utf-8")
+        (tmp_path / f"{game}.html").write_text(with_record(page, record.read_bytes()), encoding="utf-8")
         browser.open(tmp_path / f"{game}.html")
         browser.click("deal")
         assert dealt(browser).startswith("Equal: ")
@@ -130,7 +130,7 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
         assert browser.complaints() == []
     lie = sealed(with_draws(lines_of((tmp_path / "quincy.jsonl").read_bytes())))
     page = replay_page(fold_record(read_record(tmp_path / "quincy.jsonl"), game_of))
-    (tmp_path / "lie.html").write_text(with_record(page, lie.decode()), encoding="utf-8")
+    (tmp_path / "lie.html").write_text(with_record(page, lie), encoding="utf-8")
     browser.open(tmp_path / "lie.html")
     browser.click("deal")
     assert "was handed 0,9, but the shuffle gives it" in dealt(browser)
@@ -141,7 +141,7 @@ def test_a_page_in_an_archive_brings_its_record_along(browser: Page, record: Pat
     """What verifies it, and deals it again, is another page, which can't read the record without a server."""
     page = record.parent / "replays" / "archived.html"
     replay = page.with_name("match.html").read_text(encoding="utf-8")
-    page.write_text(with_record(replay, record.read_text(encoding="utf-8")), encoding="utf-8")
+    page.write_text(with_record(replay, record.read_bytes()), encoding="utf-8")
     for button, label in (("deal-again", "#dealt p"), ("verify-it", "#verified dt")):
         browser.open(page)
         browser.click(button)

@@ -50,7 +50,7 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
             for name, path in files:
                 record = path.parents[1] / f"{path.stem}.jsonl"
                 if path.parent.name == REPLAYS and record.is_file():  # a page that was opened as a file can't read it
-                    archive.writestr(name, with_record(path.read_text("utf-8"), record.read_text("utf-8")))
+                    archive.writestr(name, with_record(path.read_text("utf-8"), record.read_bytes()))
                 else:
                     archive.write(path, name)
             return len(archive.namelist())
