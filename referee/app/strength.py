@@ -178,7 +178,7 @@ def _regret(folder: Path, game: str, name: str, logs: Path, limit_s: float) -> R
     if not name:
         return None
     paths = [path for path in folder.rglob("*.jsonl") if not is_tournament(path)]
-    regret = greatest_regret([path for path in paths if read_record(path).seal is not None], name, limit_s)
+    regret = greatest_regret([path for path in paths if read_record(path).seed is not None], name, limit_s)
     if regret is None:
         return None
     record = logs / f"regret-{game}-{name}.jsonl"

@@ -3,9 +3,11 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from referee.app import strength
 from referee.app.regret import Regret
@@ -30,6 +32,19 @@ def _trial(folder: Path, lines: list[dict[str, Any]], status: int) -> Trial:
     return Trial(command=(sys.executable, str(script)), player="ada/", logs=folder / "logs")
 
 
+REGRET = Regret(
+    record="",
+    turn=1,
+    before=0,
+    seat=0,
+    position="",
+    moves=(),
+    better=(),
+    worth=10,
+    better_worth=20,
+    judged=1,
+    mean_loss=10,
+)
 END = {"b": "ada", "not_starting": {}}
 
 
@@ -112,6 +127,25 @@ def test_what_does_not_fit_is_stopped(
     monkeypatch.setattr(strength, "OwnProcess", lambda _argv, output, errors: LateProcess(lines, status, output))
     (found,) = measure(Trial(command=(), player="house:random", logs=tmp_path), ["quincy"])
     assert (found.opponent, found.played, found.planned, found.limit_s) == ("house:greedy", played, 20, PART_S)
+
+
+def test_the_record_with_the_worst_turn_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the place of the last one; what was broken off is not looked at, as its seed is secret."""
+    record, logs = tmp_path / "in" / "1.jsonl", tmp_path / "logs"
+    record.parent.mkdir()
+    record.write_bytes((Path(__file__).parents[1] / "golden" / "clean.jsonl").read_bytes())
+
+    def _greatest(records: list[Path], _name: str, _limit_s: float) -> Regret | None:
+        return replace(REGRET, record=str(records[0])) if records else None
+
+    monkeypatch.setattr(strength, "greatest_regret", _greatest)
+    for _ in range(2):
+        found = strength._regret(record.parent, "q", "ada", logs, 1.0)
+        assert found is not None
+        assert found.record == str(logs / "regret-q-ada.jsonl")
+    assert [path.read_bytes() for path in logs.iterdir()] == [record.read_bytes()]
+    monkeypatch.setattr(strength, "read_record", lambda _: SimpleNamespace(seed=None))
+    assert strength._regret(record.parent, "q", "ada", logs, 1.0) is None
 
 
 def test_games_share_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
