@@ -162,16 +162,18 @@ const DEALT = { // game -> its tiles, from the deal on
   q: QTiles.dealt, quincy: QuincyTiles.dealt, quincala: QuincalaTiles.setUp, quadominos: QuadTiles.dealt,
 };
 
-const SEED_HIDDEN = "the seed is hidden here: `end` told it to the player, who can give it";
+const SEED_HIDDEN = { // when the players are told the seed -> why a redacted record is not dealt again without it
+  "at-end": "the seed is hidden here: `end` told it to the player, who can give it",
+  "at-end-unless-void": "the seed is hidden here: `end` told it to the player, as the last leg of the deal, unless it is void",
+  "after-last-leg": "its deal is played from every seat, and its seed opens after the last leg: who knows it then can give it",
+};
 
 function whyNotDealt({ setup, isRedacted }, seed) { // nothing if it can be dealt again
   if (setup.position !== null) return "it began from a given position: nothing was dealt";
   if (!DEALT[setup.game]) return `how ${setup.game} is dealt is not known here`;
   if (setup.game === "quincala" || seed !== null) return "";
   if (!isRedacted) return "the match was not finished: its seed is still secret";
-  if (setup.seed_opens === "at-end") return SEED_HIDDEN;
-  const when = setup.seed_opens === "after-last-leg" ? "its seed opens after the last leg" : "only this match, the last leg, told the seed";
-  return `its deal is played from every seat, so ${when}; the organiser's whole record has it`;
+  return SEED_HIDDEN[setup.seed_opens];
 }
 
 function checkTiles(record, steps, key) { // -> how many views were made again
@@ -216,7 +218,7 @@ function verifyMatch(record, isSealed, seed) { // -> what it is, in words
   const key = check(() => checkChance(record, steps, seed));
   const nonces = lines.find(({ fields }) => fields.kind === "result")?.fields.nonces ?? [];
   const why = whyNotDealt(record, seedIn(lines) ?? seed);
-  record.deal = { why, isSeedAsked: why === SEED_HIDDEN, seed: seedIn(lines) ?? seed, nonces, key, deals: [], shown: [] };
+  record.deal = { why, isSeedAsked: why === SEED_HIDDEN[setup.seed_opens], seed: seedIn(lines) ?? seed, nonces, key, deals: [], shown: [] };
   const views = check(() => checkTiles(record, steps, key));
   record.checked.push(...(key ? ["shuffle"] : []), ...(views ? [`tiles in ${views} views`] : []));
   if (record.isRedacted) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden${opens}`;

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from referee.pages.match_notes import MatchNotes
 from referee.pages.replay_frames import fold_record
@@ -17,7 +18,9 @@ from referee.pages.report_files import make_replay
 from referee.pages.verifying import PAGE, verifier_script, verifying_page
 from referee.plugins import load
 from referee.record.reader import read_record
+from referee.record.redacted_record import redacted_lines
 
+from ..match.folding import SEED
 from ..record.forging import WAYS, lines_of, sealed
 from ..record.records import SEALER, record_of
 from ..sample_players.test_deals import GAMES, played, with_draws
@@ -171,6 +174,34 @@ def test_a_page_that_stands_alone_verifies_a_file(browser: Page, record: Path, a
     browser.choose("verify-file", other)
     browser.wait_until("document.querySelector('#verified p')?.textContent.startsWith('other.jsonl, by')")
     assert "the page was made from another record" in told(browser)["head"]
+
+
+def test_a_deal_that_is_not_made_again_says_why(browser: Page, alone: Path, tmp_path: Path) -> None:
+    """A redacted record needs the seed that its player was told, which then deals it; an unfinished one tells none."""
+    whole = played("quincy").write(tmp_path / "whole.jsonl")
+    records = {"unfinished": b"".join(whole.read_bytes().splitlines(keepends=True)[:9])}
+    for opens in ("at-end", "after-last-leg"):
+        kept = played("quincy", seed_opens=opens).write(tmp_path / f"{opens}-whole.jsonl")
+        records[opens] = b"".join(line + b"\n" for line in redacted_lines(kept, load().game, 1))
+    told = {
+        "unfinished": "seed is still secret",
+        "at-end": "`end` told it",
+        "after-last-leg": "opens after the last leg",
+    }
+    browser.emulate(1366, 768)
+    browser.open(alone)
+    for name, data in records.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_bytes(data)
+        browser.choose("verify-file", path)
+        browser.wait_until(f"document.querySelector('#verified p')?.textContent.startsWith('{path.name}, by')")
+        browser.click("deal")
+        assert told[name] in dealt(browser)
+        assert browser.run("return document.getElementById('seed-asked').hidden") == (name == "unfinished")
+    browser.write("seed", SEED.hex() + Keys.TAB)
+    browser.wait_until("document.querySelector('#dealt p').textContent.startsWith('Equal: ')")
+    rows = browser.texts("#dealt td:nth-child(3)")
+    assert (rows[0], rows[1].partition(":")[0]) == ("not shown", "the same, in line 6")
 
 
 def test_a_browser_without_ed25519_says_so(browser: Page, record: Path) -> None:

@@ -192,14 +192,15 @@ def resealed(lines: list[Line]) -> list[Line]:
 @pytest.mark.parametrize(
     ("opens", "why"),
     [
-        ("after-last-leg", "its seed opens after the last leg"),
-        ("at-end-unless-void", "only this match, the last leg, told the seed"),
+        ("at-end", "the seed is hidden here: `end` told it to the player"),
+        ("at-end-unless-void", "the seed is hidden here: `end` told it to the player, as the last leg"),
+        ("after-last-leg", "its deal is played from every seat, and its seed opens after the last leg"),
     ],
 )
-def test_a_seed_that_players_were_not_told_is_not_asked_for(tmp_path: Path, opens: str, why: str) -> None:
-    """Of a duplicate deal, a redacted record can't be dealt again; the whole one can."""
+def test_a_redacted_record_without_its_seed_says_when_that_opens(tmp_path: Path, opens: str, why: str) -> None:
+    """It can't be dealt again before; the whole one can."""
     record = record_of("quincy", tmp_path / "m", nonces=False, seed_opens=opens)
     assert "  pile: " in run(record, "--deal").stdout
     path = tmp_path / "redacted.jsonl"
     path.write_bytes(written(redacted(record)))
-    assert f"not dealt again: its deal is played from every seat, so {why}" in run(path, "--deal").stdout
+    assert f"not dealt again: {why}" in run(path, "--deal").stdout

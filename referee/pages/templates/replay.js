@@ -167,7 +167,7 @@
   };
   const onKey = (event) => {
     const act = KEYS[event.key];
-    const isElsewhere = event.target.tagName === "SELECT" || (event.key === " " && event.target.tagName === "BUTTON");
+    const isElsewhere = event.target.matches("select, input:not([type=range])") || (event.key === " " && event.target.tagName === "BUTTON");
     if (!act || isElsewhere || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     act();

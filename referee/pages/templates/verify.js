@@ -47,7 +47,7 @@
       list.className = "facts";
       for (const [label, text] of rowsOf(found, isSignature !== null)) list.append(line("dt", label), line("dd", text));
       byId("verified").replaceChildren(line("p", `${name}, by your browser:`), list);
-      byId("deal").hidden = !found.deal;
+      byId("deal").hidden = found.lines[0]?.fields.kind === "tournament"; // whatever does not hold says so there, too
     } catch (error) {
       byId("verified").replaceChildren(line("p", `${name} can't be read: ${error.message}. Choose its file instead.`));
     }
