@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..games.base import Step
 from ..games.quadominos.rounds import State
@@ -30,6 +31,10 @@ class QuadOminosEncoding(WindowEncoding):
     game = "quadominos"
     signs = np.array(_SHOWN, np.float32)
     choices = _ACTIONS
+    _known: State | None = None
+    """What was seen last."""
+    _knower = -1
+    """The seat that saw it."""
 
     def _parts(self) -> Iterable[Part]:
         """Yield the parts of an observation."""
@@ -60,17 +65,28 @@ class QuadOminosEncoding(WindowEncoding):
 
     def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
         """Mark the seat's tiles."""
-        first = self._at["hand"]
-        found[[first + tile for tile in state.hands[seat]]] = 1
+        held, _ = self._of_both_steps(state, seat)
+        found[held] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return all but the table and the hand."""
-        return [
-            *(_SHOWN[FACE_BY_NAME[chosen[0]]] if chosen else _NO_TILE),
-            *_ASKED[state.step],
-            state.additional / 2,
-            *points(from_own(state.scores, seat)),
-            *[len(hand) / 30 for hand in from_own(state.hands, seat)],
-            len(state.well) / len(TILES),
-            min(state.round / 100, 10),
-        ]
+        _, rest = self._of_both_steps(state, seat)
+        return [*(_SHOWN[FACE_BY_NAME[chosen[0]]] if chosen else _NO_TILE), *rest]
+
+    def _of_both_steps(self, state: State, seat: int) -> tuple[NDArray[np.intp], list[float]]:
+        """Return the places of the seat's tiles, and the last numbers behind the chosen tile: made once for a move."""
+        if state is not self._known or seat != self._knower:
+            self._known, self._knower = state, seat
+            first = self._at["hand"]
+            self._both = (
+                np.array([first + tile for tile in state.hands[seat]], np.intp),
+                [
+                    *_ASKED[state.step],
+                    state.additional / 2,
+                    *points(from_own(state.scores, seat)),
+                    *[len(hand) / 30 for hand in from_own(state.hands, seat)],
+                    len(state.well) / len(TILES),
+                    min(state.round / 100, 10),
+                ],
+            )
+        return self._both
