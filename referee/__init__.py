@@ -48,5 +48,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the names of the API."""
-    return [*globals(), *_HOMES]
+    """Return the names of the API: what a shell completes to."""
+    return [*__all__]

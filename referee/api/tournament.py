@@ -34,6 +34,15 @@ class Tournament(Matches):
     def __repr__(self) -> str:
         return f"<referee.Tournament {self.name}: {counted(len(self.entrants), 'entrant')}>"
 
+    def __str__(self) -> str:
+        state = "is over" if self.is_over else "goes on"
+        lines = [f"{self.name} {state}: {counted(len(self._entries()), 'match', 'matches')}"]
+        for row in self.standings:
+            rating = self.ratings[row.entrant]
+            strength = f"rating {rating.rating:.0f} ± {rating.error:.0f}"
+            lines.append(f"  {row.place}  {self.entrants[row.entrant]}  {row.points:g}  {strength}")
+        return "\n".join(lines)
+
     def __iter__(self) -> Iterator[Match]:
         return iter(self._played)
 

@@ -19,9 +19,13 @@ SHOWN = re.findall(r"^\.\. (?:auto|py:)\w+:: referee\.(\w+)(?:\(\))?$((?:\n   .*
 
 @pytest.mark.parametrize("name", referee.__all__)
 def test_every_name_is_there(name: str) -> None:
-    """What the package says that it has can be used, and is listed."""
+    """What the package says that it has can be used."""
     assert getattr(referee, name) is not None
-    assert name in dir(referee)
+
+
+def test_no_other_name_is_offered() -> None:
+    """A shell completes to the names of the API, and to nothing that is private."""
+    assert dir(referee) == sorted(referee.__all__)
 
 
 def test_the_reference_has_every_name_and_no_other() -> None:

@@ -28,6 +28,9 @@ def test_a_tournament_is_read_from_its_folder_or_its_record(folder: Path) -> Non
     cup = loaded(folder)
     assert repr(cup) == "<referee.Tournament cup: 7 entrants>"
     assert cup.is_over
+    first = cup.standings[0]
+    assert str(cup).splitlines()[0] == f"cup is over: {len(cup)} matches"
+    assert str(cup).splitlines()[1].startswith(f"  1  {cup.entrants[first.entrant]}  {first.points:g}  rating 1")
     assert len(cup.standings) == len(cup.ratings) == len(cup.entrants) == 7
     assert sorted(match.name for match in cup) == [path.stem for path in sorted(folder.glob("cup-*.jsonl"))]
     assert loaded(folder / "cup.jsonl").entrants == cup.entrants
