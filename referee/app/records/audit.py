@@ -23,6 +23,9 @@ from ...record.schema import Header
 from ...record.tournament_record import is_tournament
 from ..pool import each
 from .audit_reports import (
+    BY_SEED,
+    NOT_VERIFIED,
+    VERIFIED,
     AuditReport,
     Broken,
     BrokenManifest,
@@ -244,6 +247,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
     header = redaction.header
     if demands.seed is not None:
         _check_with_seed(redaction, demands.seed)
+    is_dealt = demands.seed is not None and header.setup.position is None
     report = SoundRedaction(
         record=str(path),
         match=header.setup.match,
@@ -255,6 +259,8 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         head=redaction.chain.lines[-1].fields["prev"],
         seat=redaction.seat,
         name=header.setup.names[redaction.seat],
+        verified=(*VERIFIED, *BY_SEED) if is_dealt else VERIFIED,
+        not_verified=NOT_VERIFIED if is_dealt else (*BY_SEED, *NOT_VERIFIED),
     )
     heads = heads_of(redaction.chain, header.setup.match, demands)
     ran = tuple(presences(redaction.record))

@@ -11,7 +11,9 @@ from ...record.reader import RecordError
 
 VERIFIED = ("chain", "seal", "shown fields", "times")
 """What can be verified of a redacted record."""
-NOT_VERIFIED = ("shuffle", "views", "moves", "verdicts", "scores", "ranking")
+BY_SEED = ("shuffle", "views", "moves", "scores", "ranking")
+"""What can be verified besides with the seed of a match that was dealt: its views are those of the seat."""
+NOT_VERIFIED = ("verdicts on others",)
 
 
 class Demands(Struct, frozen=True):
@@ -83,8 +85,8 @@ class SoundRedaction(SoundRecord, frozen=True, kw_only=True):
     """That may see what it shows."""
     name: str
     """The player on that seat."""
-    verified: tuple[str, ...] = VERIFIED
-    not_verified: tuple[str, ...] = NOT_VERIFIED
+    verified: tuple[str, ...]
+    not_verified: tuple[str, ...]
 
 
 class SoundManifest(Struct, frozen=True, kw_only=True):

@@ -12,8 +12,6 @@ from rich.markup import escape
 
 from ...app.records.audit import audit_paths
 from ...app.records.audit_reports import (
-    NOT_VERIFIED,
-    VERIFIED,
     AuditReport,
     Broken,
     Demands,
@@ -129,8 +127,9 @@ def _show_sum(report: AuditReport) -> None:
         out.say(f"{counted(count, 'record')} of {words}")
     redacted = f", {report.redacted} redacted" if report.redacted else ""
     out.print(f"{counted(len(report.records), 'record')}, {report.broken} broken{redacted}")
-    if redacted:
-        out.say(f"of redacted records were verified: {', '.join(VERIFIED)}; not: {', '.join(NOT_VERIFIED)}")
+    redactions = [record for record in report.records if isinstance(record, SoundRedaction)]
+    for known, unknown in sorted({(record.verified, record.not_verified) for record in redactions}):
+        out.say(f"of redacted records were verified: {', '.join(known)}; not: {', '.join(unknown)}")
 
 
 def _show_folders(report: AuditReport) -> None:
