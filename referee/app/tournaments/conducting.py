@@ -51,6 +51,8 @@ from .beginning import TakenUp, take_up
 from .program_changes import digests_of, note_changes
 from .requests import BadRequestFile, TournamentRequest, pending, read_request
 
+LaunchEntrant = Callable[[Participant], Launch | str | None]
+"""Says how an entrant's program is started, or why it can't be; None: it is remote."""
 CLUSTER_NAMES = 256
 """So many processes of hosts may play in one run of a tournament: its record names all of them beforehand."""
 LOCK = ".lock"
@@ -140,15 +142,45 @@ def _conducted(
     format_: PairingFormat[Any],
     run_settings: RunSettings,
     at_hand: Services,
-    launch: Callable[[Participant], Launch | str | None],
+    launch: LaunchEntrant,
     launches: list[Launch | str | None],
 ) -> bool:
     """Run a tournament that was taken up; return whether it is over."""
     folder, observers = run_settings.folder, at_hand.match.observers
+    course = _course(taken, run_settings, at_hand, launch, launches)
+    recorder = course.recorder
+    for entrant in spec.entrants[len(taken.begun.spec.entrants) :]:
+        for text in _join(course, entrant, launch(entrant)):
+            observers.tell(Observer.noted, text)
+    make = partial(
+        TournamentRunner,
+        now=monotonic,
+        course=course,
+        run_settings=run_settings,
+        services=at_hand.match,
+        elsewhere=_elsewhere(run_settings, recorder, course.processes[1:], taken.where(folder)),
+    )
+    with _left_in_order(recorder):
+        is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
+        how = "changed while matches were played: the last of them may be another program's"
+        _note_changes(recorder, course.digests, observers, how)
+        recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
+    return is_over
+
+
+def _course(
+    taken: TakenUp,
+    run_settings: RunSettings,
+    at_hand: Services,
+    launch: LaunchEntrant,
+    launches: list[Launch | str | None],
+) -> TournamentCourse:
+    """Put on record that a tournament begins or goes on; return what is to be played of it."""
+    folder, observers, sealer = run_settings.folder, at_hand.match.observers, at_hand.match.sealer
     recorder = Recorder(taken.tournament, taken.writer, observers)
     check_no_others(folder, taken.begun.spec.name, taken.opened)
     left = dict(taken.left)
-    recovery = recover(folder, left, find_game, at_hand.match.sealer)
+    recovery = recover(folder, left, find_game, sealer)
     at, processes = wall_clock(), tuple(new_process() for _ in range(1 + _names_needed(run_settings)))
     begun = e.Begun(at=at, processes=processes, spectators=run_settings.spectators)
     resumed = e.TournamentResumed(at=at, referee=__version__, processes=processes, spectators=run_settings.spectators)
@@ -165,26 +197,10 @@ def _conducted(
         over=recovery.over,
         contexts=left,
         broken_off=recovery.open,
-        seeds=_seeds(taken.begun, at_hand.match.sealer),
+        seeds=_seeds(taken.begun, sealer),
         look=lambda: _look(folder, course, launch, observers),
     )
-    for entrant in spec.entrants[len(taken.begun.spec.entrants) :]:
-        for text in _join(course, entrant, launch(entrant)):
-            observers.tell(Observer.noted, text)
-    make = partial(
-        TournamentRunner,
-        now=monotonic,
-        course=course,
-        run_settings=run_settings,
-        services=at_hand.match,
-        elsewhere=_elsewhere(run_settings, recorder, processes[1:], taken.where(folder)),
-    )
-    with _left_in_order(recorder):
-        is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
-        how = "changed while matches were played: the last of them may be another program's"
-        _note_changes(recorder, programs, observers, how)
-        recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
-    return is_over
+    return course
 
 
 def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Observers, how: str) -> None:
@@ -256,9 +272,7 @@ def _seeds(begun: TournamentStart, sealer: Sealer) -> MatchSeeds:
     return MatchSeeds(secret=sealer.secret(begun.salt), seed=begun.spec.seed, duplicate=begun.spec.duplicate)
 
 
-async def _look(
-    folder: Path, course: TournamentCourse, launch: Callable[[Participant], Launch | str | None], observers: Observers
-) -> None:
+async def _look(folder: Path, course: TournamentCourse, launch: LaunchEntrant, observers: Observers) -> None:
     """Take in what organisers and entrants have asked for."""
     for path in pending(folder):
         try:

@@ -1,6 +1,6 @@
 """A tournament that is to be run, and the job of each of its matches."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -30,8 +30,8 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     """
     launches: list[Launch | str | None]
     """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
-    digests: Mapping[str, str] = {}
-    """Entrant -> SHA-256 of its program's folder, in hex."""
+    digests: dict[str, str] = {}
+    """Entrant -> SHA-256 of its program's folder, in hex; brought up to date."""
     over: Sequence[MatchEntry] = ()
     """What came of matches that were sealed, and not closed, when their referee died."""
     contexts: dict[str, MatchContext] = {}
