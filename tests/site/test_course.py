@@ -58,6 +58,8 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         assert replay.texts("#verified dt")[0] == "holds"
 
         matches = course.author("author/matches")
+        matches.run("document.querySelector('th > button').click()")
+        assert matches.texts("[aria-sort=ascending]") == ["Match"]
         matches.run("document.querySelector('td .failed').closest('tr').querySelector('a').click()")
         matches.wait_until("document.getElementById('expelled')")
         assert "crashed" in matches.text("#expelled")

@@ -1,5 +1,6 @@
 """The description of the API: each answer has the form that it says, and each address of the API is in it."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 
 from referee.app.records.explain import view_of_seat
 from referee.check.findings import CheckReport, Finding, StepVerdict
+from referee.pages import report
 from referee.record.published_heads import PublishedHead
 from referee.site.openapi import OPERATIONS, openapi
 from referee.site.routes import addresses_of
@@ -145,3 +147,33 @@ def test_what_every_page_shows_there_is_for_programs(contest: TestSite) -> None:
     shown = {rule for rule in shown if not rule.startswith(("/api/", *SERVICE))}
     assert shown - NO_PAGES == {page for page in PAGES if not page.startswith("/tournaments/")}
     assert {path for path in PAGES.values() if path} <= {op.path for op in OPERATIONS}
+
+
+SECTIONS = {
+    "standings": "standings",
+    "bracket": "brackets",
+    "crosstable": "crosstable",
+    "ratings": "ratings",
+    "courses": "courses",
+    "progress": "progress",
+    "seats": "seats",
+    "fouls": "fouls",
+    "time": "times",
+    "fairness": "fairness",
+    "hosts": "hosts",
+    "suspended": "out",
+    "rulings": "rulings",
+    "joined": "joined",
+    "changed": "versions",
+    "byes": "byes",
+    "course": "left_at",
+    "void": "disregarded",
+    "matches": "entries",
+}
+"""Section of a report -> what tells a program the same."""
+
+
+def test_what_every_section_of_a_report_shows_there_is_for_programs() -> None:
+    """While the tournament is played, too; a section that is not in the table is a fault."""
+    assert re.findall(r'_Section\("(\w+)"', inspect.getsource(report)) == list(SECTIONS)
+    assert set(SECTIONS.values()) <= DESCRIPTION["components"]["schemas"]["TournamentReport"]["properties"].keys()
