@@ -77,6 +77,7 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     game: str
     """Its title."""
     format: str
+    """Its title."""
     entrants: int
     state: str
     """In words: `is played`."""

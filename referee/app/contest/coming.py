@@ -10,7 +10,7 @@ from .tournament_runs import RunState, TournamentRun
 SHOWN = 8
 """Matches."""
 _WAITS = {
-    RunState.WAITING: "It waits for its time.",
+    RunState.WAITING: "It begins at a set time:",
     RunState.INTERRUPTED: "Its process ended by a fault, and is begun again.",
     RunState.STOPPING: "Its matches are being stopped.",
     RunState.PAUSED: "The organiser has paused it, and starts it again.",

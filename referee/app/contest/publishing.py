@@ -106,7 +106,7 @@ class Published(Struct):
         return TournamentCard(
             name=spec.name,
             game=installed().game(spec.game).title,
-            format=spec.format,
+            format=installed().format(spec.format).title,
             entrants=len(spec.entrants),
             state=state,
             start=None if scheduled.start is None else scheduled.start.isoformat(),

@@ -133,7 +133,7 @@
       show(0);
     });
     input.type = "search";
-    input.placeholder = `find in ${list.rows.length} ${host.dataset.what}`;
+    input.placeholder = `find in ${host.dataset.what}`;
     input.setAttribute("aria-label", input.placeholder);
     input.addEventListener("input", () => {
       const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);

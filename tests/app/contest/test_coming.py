@@ -30,7 +30,7 @@ def report_of(stage: Stage) -> TournamentReport:
 @pytest.mark.parametrize(
     ("state", "why", "at"),
     [
-        (RunState.WAITING, "waits for its time", "2999-01-01T00:00:00+00:00"),
+        (RunState.WAITING, "begins at a set time:", "2999-01-01T00:00:00+00:00"),
         (RunState.PAUSED, "has paused it", None),
         (RunState.INTERRUPTED, "begun again", None),
         (RunState.STOPPING, "being stopped", None),
