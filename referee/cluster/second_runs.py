@@ -28,6 +28,9 @@ from .replays import FOLDER, moves_before
 _CAUSES = (Cause.CRASHED, Cause.DISCONNECTED, Cause.TIMEOUT)
 """Of a program that may lack something; whoever answers nonsense, or breaks a rule, lacks nothing."""
 
+TRIES = 3
+"""So many hosts may fail to play a match once more; then it counts as it is."""
+
 
 class Counting(Struct, frozen=True):
     """A match that was played, and counts if its record holds."""
@@ -69,8 +72,11 @@ class SecondRuns:
             OSError: a record can't be written.
         """
         foul = self._doubted(away, first)
-        while foul is not None and (other := self._hosts.choice.other(first.host, away.programs)) is not None:
-            second = await self._played(away, first.followed.job, other)
+        if foul is None:
+            return first
+        for _ in range(TRIES):
+            other = self._hosts.choice.other(first.host, away.programs)
+            second = None if other is None else await self._played(away, first.followed.job, other)
             if second is not None:
                 return self._compared(away, foul, first, second)
         return first
@@ -78,8 +84,8 @@ class SecondRuns:
     def _doubted(self, away: Away, first: Counting) -> Foul | None:
         """Return the failure that may be the host's fault; none in a match that need not come out the same."""
         followed, job = first.followed, first.followed.job
-        is_free = self._hosts.around.keep_for is not None or job.setup.nonces
-        if is_free or not any(f'"{cause}"'.encode() in first.played.record for cause in _CAUSES):
+        may_differ = self._hosts.around.keep_for is not None or job.setup.nonces
+        if may_differ or not any(f'"{cause}"'.encode() in first.played.record for cause in _CAUSES):
             return None  # nearly all: it is not read here
         try:
             followed.end(first.played.record)
@@ -100,7 +106,7 @@ class SecondRuns:
         return foul
 
     async def _played(self, away: Away, job: MatchJob, other: ClusterHost) -> Counting | None:
-        """Have a match played on another host; None: it has not, or what it says does not hold."""
+        """Have a match played on another host; None: it has not, or it is void there, or what it says does not hold."""
         folder = self._hosts.around.folder / FOLDER
         folder.mkdir(exist_ok=True)
         followed = Followed(job, folder, Observers(), self._hosts.handed_out(other))
@@ -115,11 +121,11 @@ class SecondRuns:
         if not isinstance(outcome, PlayedMatch):
             return None
         try:
-            accepted_bytes(job, outcome.record, followed.handed_out)
+            result = accepted_bytes(job, outcome.record, followed.handed_out).match.result
         except FalseRecord as error:
             self._hosts.put_aside(other, f"it sent a record that does not hold: {error}")
             return None
-        return Counting(other, followed, outcome)
+        return None if result is None or result.void is not None else Counting(other, followed, outcome)
 
     def _compared(self, away: Away, foul: Foul, first: Counting, second: Counting) -> Counting:
         """Return what counts of two runs of one match, and say so if that is the second one."""

@@ -46,6 +46,11 @@ def garbled(move: e.MoveReceived) -> e.SeatEvent:
     return replace(move, move={"action": "nothing"}, frame="")
 
 
+def failed(move: e.MoveReceived) -> Any:
+    """Let the referee fail instead of its move."""
+    return e.RefereeFailed(at_ms=move.at_ms, detail="no disk")
+
+
 def played(lie: Lie = lambda move: move, turn: int = TURN) -> PlayedMatch:
     """Return what a host sends of a match."""
     return PlayedMatch(record=record_of(lie=lie, turn=turn), printed={0: b"no module named late"})
@@ -162,10 +167,16 @@ def test_it_plays_no_more_where_it_lacks_something(folder: Path) -> None:
     assert set(hosts.starts.fit(("p",), ("first", "other"))) == {"other"}
 
 
-@pytest.mark.parametrize("bad", [Lost(why="is gone"), NotBegun(why="takes no more matches")])
+@pytest.mark.parametrize("bad", [Lost(why="is gone"), NotBegun(why="takes no more matches"), played(failed)])
 def test_a_second_run_that_is_lost_is_tried_elsewhere(folder: Path, bad: Any) -> None:
     """Nobody is blamed for a host that goes, either."""
     hosts: Any = FakeHosts(folder, bad)
     given: list[Any] = [bad, WHOLE]
     hosts.give = lambda _host, attempt: attempt.end(given.pop(0))
     assert settled(SecondRuns(hosts), folder, FAILED["crashed"]).played is WHOLE
+
+
+def test_no_more_than_a_few_hosts_are_tried(folder: Path) -> None:
+    """Whatever is the matter with them; then the match counts as it is."""
+    hosts: Any = FakeHosts(folder, Lost(why="is gone"))
+    assert settled(SecondRuns(hosts), folder, FAILED["crashed"]).host is FIRST
