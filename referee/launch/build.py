@@ -101,14 +101,14 @@ class Builds:
         key = hashlib.sha256(os.fsencode(launch.where.resolve())).hexdigest()[:12]
         stamp, log, private = (self._folder / f"{name}-{key}.{kind}" for kind in ("built", "log", "work"))
         with _locked(self._folder / f"{name}-{key}.lock"):
-            if stamp.exists() and stamp.read_text() == self._stamp(launch):
+            if stamp.exists() and stamp.read_bytes() == self._stamp(launch):
                 return False
             self._run(launch, log, private)
-            stamp.write_text(self._stamp(launch))
+            stamp.write_bytes(self._stamp(launch))
         return True
 
-    def _stamp(self, launch: Launch) -> str:
-        return f"{shlex.join(launch.build)}\n{content_hash(launch.place)}\n"
+    def _stamp(self, launch: Launch) -> bytes:
+        return f"{shlex.join(launch.build)}\n{content_hash(launch.place)}\n".encode()
 
     def _run(self, launch: Launch, log: Path, private: Path) -> None:
         tail = Tail()

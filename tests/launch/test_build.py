@@ -42,7 +42,7 @@ def shell(script: str) -> str:
 
 
 def test_a_build_is_run_once_for_each_content(tmp_path: Path) -> None:
-    """Not again while nothing changes; again for a changed file, a lost result and another command."""
+    """Not again while nothing changes; again for a changed file, a lost result, another command, and a broken stamp."""
     player = Player(tmp_path, shell("echo built; date +%N >> made"))
     assert player.build()
     first = (player.folder / "made").read_text()
@@ -58,6 +58,9 @@ def test_a_build_is_run_once_for_each_content(tmp_path: Path) -> None:
     assert not player.build()
     (log,) = player.cache.glob("mine-*.log")
     assert log.read_text() == "again\n"
+    (stamp,) = player.cache.glob("mine-*.built")
+    stamp.write_bytes(b"\xff")
+    assert player.build()
 
 
 def test_a_folder_without_a_build_needs_none(tmp_path: Path) -> None:
