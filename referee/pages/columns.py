@@ -15,7 +15,6 @@ COLUMNS: Mapping[str, str] = {
     "progressive": "Tie-break: the points after each round, added up.",
     "played": "Matches that count, byes left out.",
     "W-D-L": "Won, drawn and lost against each opponent; every two at a table are an encounter.",
-    "rulings": "What organisers decided about it and its matches, with the reason.",
     "byes": "Rounds without an opponent.",
     "fouls": "Matches in which it broke a rule and was expelled.",
     "rating": "Strength estimated from all results at once, on Elo's scale.",
@@ -37,7 +36,8 @@ COLUMNS: Mapping[str, str] = {
     "most lag": "Most time of an answer that was the referee's own.",
     "standstills": "Requests during which the referee stood still.",
     "version": "Of its program: the first one is that with which it began.",
-    "digest": "SHA-256 of the program's folder, names and contents: the same as long as nothing in it changes.",
+    "digest": "SHA-256 of the program's folder, names and contents: the same as long as nothing in it changes;"
+    " none where the referee can read no folder.",
     "turns": "Turns of the match.",
     "turn": "The turn in which it happened; 0 is before the first.",
     "rule": "Id of the rule of the game that was broken, or code of the protocol's error.",

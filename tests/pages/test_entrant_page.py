@@ -72,7 +72,7 @@ def test_a_page_tells_which_version_played_what(ruled_cup: Stage) -> None:
     text = entrant_page(ruled_cup, "bot03")
     assert section(text, "versions").startswith(
         "Versions version since matches rounds digest "
-        "1 2026-01-01 00:00 UTC 2 1 to 2 none: the referee can read no folder of it "
+        "1 2026-01-01 00:00 UTC 2 1 to 2 none "
         f"2 2026-01-01 02:30 UTC 4 3 to 6 {'0' * 64}"
     )
     numbers = re.findall(r'<td class="n">([12])</td><td class="n">[01]</td><td><a class="player"', text)
@@ -85,12 +85,13 @@ def test_a_ruling_stands_beside_what_it_changed(ruled_cup: Stage) -> None:
     text, entry = page(ruled_cup), ruled_cup.entries[0]
     loser, winner = entry.names
     award = f"awarded to {winner}: the hall was dark jury, 2026-01-01 02:30 UTC"
-    line = r'<th scope="row" class="entrant">.*?>([^<]+)</a>.*?<td class="free">(.*?)</td>'
-    beside = {name: read(told) for name, told in re.findall(line, text, re.DOTALL) if told}
+    table = text.partition('id="standings-table"')[2].partition("</table>")[0]
+    lines = [read(line) for line in re.findall(r'<th scope="row" class="entrant">(.*?)</th>', table, re.DOTALL)]
+    beside = {name: told for name, _, told in (line.partition(" ") for line in lines) if "jury" in told}
     assert beside == {
         loser: f"cup-00001 {award}",
-        "bot05": f"withdrawn: its author asked for it jury, 2026-01-01 02:30 UTC cup-00001 {award}",
-        "bot06": f"disqualified: {SCRIPT} jury, 2026-01-01 02:30 UTC",
+        "bot05": f"withdrawn withdrawn: its author asked for it jury, 2026-01-01 02:30 UTC cup-00001 {award}",
+        "bot06": f"disqualified disqualified: {SCRIPT} jury, 2026-01-01 02:30 UTC",
     }
     assert text.count(f'title="cup-00001 awarded to {winner}: the hall was dark">2</a></sup>') == 2
     assert text.count('id="ruling-2"') == 1
