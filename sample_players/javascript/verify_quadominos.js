@@ -18,7 +18,7 @@ class QuadTiles extends Tiles {
   static dealt({ names, options }, key) {
     const tiles = new QuadTiles(names.map(() => []), []);
     const zeros = () => names.map(() => 0);
-    Object.assign(tiles, { key, options, scores: zeros(), round: 0, ahead: [], line: 0, isOver: false });
+    Object.assign(tiles, { key, options, scores: zeros(), round: 0, ahead: [], isOver: false });
     tiles.dealAgain();
     return tiles;
   }
@@ -37,13 +37,9 @@ class QuadTiles extends Tiles {
   }
   open(seats) {
     this.board = [];
-    const rank = (tile) => [isQuad(tile) ? 1 : 0, total(tile), Number(tile)];
-    const isMore = (one, other) => {
-      const at = one.findIndex((part, i) => part !== other[i]);
-      return at >= 0 && one[at] > other[at];
-    };
+    const rank = (tile) => (isQuad(tile) ? 1e6 : 0) + 1e4 * total(tile) + Number(tile); // quads, then totals, then numbers
     const held = seats.flatMap((seat) => this.hands[seat].map((tile) => ({ seat, tile, rank: rank(tile) })));
-    const first = held.reduce((best, each) => (isMore(each.rank, best.rank) ? each : best));
+    const first = held.reduce((best, each) => (each.rank > best.rank ? each : best));
     this.order = rotated(seats, first.seat);
     if (isQuad(first.tile)) return;
     const points = total(first.tile);
@@ -117,7 +113,6 @@ class QuadTiles extends Tiles {
     return own?.event === "laid" && ["row", "column", "tile"].every((key) => own[key] === move[key]);
   }
   play(line, { seat, score, events }, asked) { // told: what was ahead, the move, and what the referee did then
-    this.line = line;
     const known = this.ahead.length;
     this.checkAhead(line, events.slice(0, known));
     const isOwn = ({ event }) => ["laid", "bonus", "went-out"].includes(event);

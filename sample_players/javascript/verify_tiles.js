@@ -12,6 +12,7 @@ class Tiles { // a game's own class says how its tiles are dealt, played, handed
     this.pile = [...pile]; // front first
     this.order = hands.map((_, seat) => seat);
     this.arriving = null; // { seat, tiles }: taken, and not yet confirmed; or the last play's
+    this.line = 0; // that is followed
     this.views = 0; // how many were made again
     this.deals = []; // as they were made: { hands, table, pile }
     this.shown = []; // what seats were shown of that: { deal, line, seat, what, dealt, told, isSame }
@@ -25,6 +26,7 @@ class Tiles { // a game's own class says how its tiles are dealt, played, handed
   }
 
   take(line, { event, commands }, entries) {
+    this.line = line;
     const isExpelled = (seat) => commands.some((each) => each.foul && each.seat === seat);
     const told = commands.filter((each) => each.command === "tell-seat" && each.what.kind === "played");
     const isPlay = event.event === "move-received" && told.length > 0;

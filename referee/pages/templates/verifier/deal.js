@@ -17,8 +17,9 @@ const dealAgain = (() => {
   };
   const spelled = (tiles) => tiles.join("  ") || "none";
   const record = ({ isSame, told, line }) => {
-    if (isSame) return `the same, in line ${line}${told === null ? ", by its digest" : ""}`;
-    return `ANOTHER ONE, in line ${line}${told === null ? ", by its digest" : `: ${told}`}`;
+    const where = line ? `, in line ${line}` : "";
+    if (isSame) return `the same${where}${told === null ? ", by its digest" : ""}`;
+    return `ANOTHER ONE${where}${told === null ? ", by its digest" : `: ${told}`}`;
   };
 
   const dealOf = ({ hands, table: laid, pile }, number, names, shown) => {
