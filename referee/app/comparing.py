@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import Game
+from ..launch import BUILDS
 from ..net.matches.settings import MatchSettings
 from ..net.tournaments.run_settings import RunSettings
 from ..observers import Observer
@@ -94,7 +95,8 @@ def compare(
         OSError: the machine failed.
     """
     place = find_place(_spec(game, players, test, settings, options.memory_mib), settings.folder.absolute())
-    run_settings = RunSettings(folder=place.folder, tables=test.tables, sandbox=options.sandbox)
+    builds = settings.folder / BUILDS  # with those of checks and single matches: nothing is built anew for a comparison
+    run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables, sandbox=options.sandbox)
     with (
         services(options, place.folder) as at_hand,
         at_hand.match.observers.also(observer) as observers,

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ..errors import RefereeError
 from ..files.scratch import scratch
+from ..launch import BUILDS
 from ..launch.own_process import OwnProcess
 from ..plugins import Registry
 from ..record.reader import read_record
@@ -120,6 +121,9 @@ def measure(trial: Trial, games: Sequence[str], clock: Callable[[], float] = tim
 
 def _against(trial: Trial, game: str, opponent: str, folder: Path, limit_s: float) -> tuple[Strength, str]:
     """Play against an opponent while there is time; return what came of it, and what the player is called in it."""
+    (folder / BUILDS).mkdir()
+    for stamp in (trial.logs / BUILDS).glob("*.built"):  # nothing is built again that the check has built
+        shutil.copyfile(stamp, folder / BUILDS / stamp.name)
     test = ("--pairs", str(PAIRS), "--alpha", str(_UNDECIDED), "--beta", str(_UNDECIDED))
     tables = ("--tables", str(len(os.sched_getaffinity(0))))
     options = ("--game", game, *test, *tables, "--logs", str(folder), "--json")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from referee.app import strength
 from referee.app.regret import Regret
 from referee.app.strength import OPPONENTS, PART_S, TOTAL_S, Strength, Trial, games_of, measure
 from referee.errors import RefereeError
+from referee.launch import BUILDS
 from referee.plugins import load
 
 
@@ -124,7 +126,16 @@ def test_what_does_not_fit_is_stopped(
     lines: list[dict[str, Any]], status: int, played: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What was over by then is told, and how much was not; nobody fails for it."""
-    monkeypatch.setattr(strength, "OwnProcess", lambda _argv, output, errors: LateProcess(lines, status, output))
+    (tmp_path / BUILDS).mkdir()
+    for name in ("ada.built", "ada.lock"):
+        (tmp_path / BUILDS / name).touch()
+
+    def _start(argv: Sequence[str], *, output: Any, errors: Any) -> LateProcess:
+        builds = Path(argv[argv.index("--logs") + 1]) / BUILDS
+        assert [path.name for path in builds.iterdir()] == ["ada.built"], "nothing is built again"
+        return LateProcess(lines, status, output)
+
+    monkeypatch.setattr(strength, "OwnProcess", _start)
     (found,) = measure(Trial(command=(), player="house:random", logs=tmp_path), ["quincy"])
     assert (found.opponent, found.played, found.planned, found.limit_s) == ("house:greedy", played, 20, PART_S)
 

@@ -165,16 +165,17 @@ def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
 
 
 def test_a_build_is_run_before_the_match(tmp_path: Path) -> None:
-    """A folder is built once, and says so; what it printed stands beside the records."""
+    """A folder is built once, for comparisons, too, and says so; what it printed stands beside the records."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "mine"\nrun = "./made"\nbuild = "ln -f source made"\n')
     (folder / "source").write_text("#!/bin/sh\necho nothing to say\n")
     (folder / "source").chmod(0o755)
-    for is_first in (True, False):
-        done = referee("play", "q", "mine", "house:dag", cwd=tmp_path)
-        assert ("built mine" in done.stderr) == is_first
-        assert "exit status 0: nothing to say" in " ".join(done.stderr.split())
+    played = referee("play", "q", "mine", "house:dag", cwd=tmp_path)
+    compared = referee("compare", "mine", "house:dag", "--game", "q", "--pairs", "1", cwd=tmp_path, status=1)
+    assert ["built mine" in done.stderr for done in (played, compared)] == [True, False]
+    for done in (played, compared):
+        assert "exit status 0: nothing to say" in " ".join((done.stdout + done.stderr).split())
     assert {"built", "lock", "log"} == {path.name.split(".")[-1] for path in (tmp_path / "logs" / ".builds").iterdir()}
 
 

@@ -98,7 +98,8 @@ def conduct(
         closing(Ledger(run_settings.ledger or url_of(folder / FILE))) as ledger,
         observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)) as everybody,
     ):
-        launch = partial(_launch, spec.game, builds=Builds(folder / BUILDS, at_hand.match.confinement), say=at_hand.say)
+        builds = Builds(run_settings.builds or folder / BUILDS, at_hand.match.confinement)
+        launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
         # A build changes a program's folder: it comes before the header says which program plays.
         launches = [] if find_record(folder) else [launch(entrant) for entrant in spec.entrants]
         taken = take_up(folder, spec, format_, at_hand.match.sealer, everybody)

@@ -16,6 +16,8 @@ class RunSettings(Struct, frozen=True, kw_only=True):
 
     folder: Path
     """Of the records; the ledger, the spec and the report stand there, too."""
+    builds: Path | None = None
+    """Folder of what is kept of the programs' builds; None: one beside the records."""
     tables: int = 1
     """How many matches are played at the same time."""
     workers: int = 0
