@@ -1,5 +1,6 @@
 """An author's match, explained on a page, for each way in which a match can go."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,23 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
     for page in (shown, turn):
         assert (Page(page).alive, "<script>alert" in page, ".stderr" in page) == ([], False, False)
         assert f'<a href="/tournaments/cup/replays/verify.html#cup-1.jsonl={found.head}">' in page
+
+
+@pytest.mark.parametrize(
+    ("name", "replay"),
+    [
+        ("cup/cup-1", "/tournaments/cup/replays/cup-1.html"),
+        ("cup/cup-2", None),
+        ("practice/ada/0012/practice-00001", "/author/practice/12/replay"),
+        ("practice/bob/0012/practice-00001", None),
+    ],
+)
+def test_an_explained_match_leads_to_its_replay(
+    contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str, replay: str | None
+) -> None:
+    """To the one that everybody sees, once it is there, or to that of the author's own practice match."""
+    found = view_of_seat(GOLDEN / "clean.jsonl", 0).explained()
+    monkeypatch.setattr(contest.matches, "explained", lambda *_: found)
+    shown = contest.signed_in("ada").ask("GET", f"/author/matches/{name}?seat=0").body.decode()
+    assert found.head in shown
+    assert re.findall(r'<a href="([^"]*)">Replay</a>', shown) == ([] if replay is None else [replay])

@@ -10,7 +10,9 @@ import msgspec
 from ...net.http_messages import Inquiry, Reply
 from ...pages.desk_pages import DeskPages
 from ...pages.explanation_page import answers_of, spoken_in
+from ...pages.verifying import verifying_link
 from ...submissions.api import AuthorApi
+from ...submissions.challenges import PRACTICE
 from ..answers import HTML, sent, sent_on
 from ..doors import Doors, Visit
 from ..person_streams import PersonStreams, followed
@@ -90,13 +92,11 @@ class AuthorPages:
         match = _decoded(reply)
         standing, foul = self._tell(match)
         said = match["conversation"]
-        folder, _, record = name.rpartition("/")
         return self._page(
             visit,
             "author/match",
             match=match,
-            shown=f"/tournaments/{quote(folder)}/replays" if self._is_shown(folder, record) else "",
-            record=record,
+            ways=self._ways(visit.person.name, name, match["head"]),
             here=f"{MATCHES}/{quote(name)}?seat={match['seat']}",
             turn=turn,
             standing=standing,
@@ -104,6 +104,17 @@ class AuthorPages:
             answers=answers_of(said),
             spoken=() if turn is None else spoken_in(said, turn),
         )
+
+    def _ways(self, author: str, name: str, head: str) -> tuple[str, str] | None:
+        """Return where a match's replay is, and what verifies its record; None if nothing shows it."""
+        folder, _, record = name.rpartition("/")
+        if self._is_shown(folder, record):
+            replays = f"/tournaments/{quote(folder)}/replays/"
+            return f"{replays}{quote(record)}.html", replays + verifying_link(f"{record}.jsonl", head)
+        if folder.startswith(f"{PRACTICE}/{author}/"):  # that page stands alone, and verifies its record itself
+            replay = f"/author/practice/{folder.rpartition('/')[2].lstrip('0')}/replay"
+            return replay, replay
+        return None
 
     async def _hand_in(self, visit: Visit) -> bytes:
         reply = await self._asked(visit, "PUT", "submissions", body=visit.form.upload)
