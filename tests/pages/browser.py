@@ -110,6 +110,10 @@ class Page:
         self._browser.set_script_timeout(60)
         self._browser.execute_async_script(script)
 
+    def run_scripts(self, *, may_run: bool) -> None:
+        """Let pages run their own scripts from now on, or not."""
+        self._browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not may_run})
+
     def emulate(self, width: int, height: int, *, is_dark: bool = False) -> None:
         """Give the page a window of this size, and a light or a dark theme."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
