@@ -8,7 +8,7 @@ from selenium.webdriver.common.keys import Keys
 
 from referee.match.machine import Match
 from referee.pages.replay_frames import ReplayFrame, fold_record
-from referee.pages.replay_page import at_turn, replay_page
+from referee.pages.replay_page import replay_page
 from referee.pages.words import move_text
 from referee.plugins import load
 from referee.record.audit.audit import open_match, refold
@@ -54,23 +54,6 @@ def opened(browser: Page, record: Path, width: int = 1366, height: int = 768, *,
     browser.emulate(width, height, is_dark=is_dark)
     browser.open(record.with_suffix(".html"))
     return browser
-
-
-def test_a_page_stands_without_its_script(browser: Page, tmp_path: Path) -> None:
-    """On a phone, with hostile players: turns and boards are to be read, no button is there that does nothing."""
-    record = written(hostile(), tmp_path)
-    page = record.with_suffix(".html")
-    page.write_text(at_turn(page.read_text(encoding="utf-8"), 2), encoding="utf-8")
-    browser.run_scripts(may_run=False)
-    try:
-        shown = opened(browser, record, 360, 740)
-        assert shown.run("return document.documentElement.scrollWidth") == 360
-        assert shown.run("return document.querySelector('.drawn svg').getBoundingClientRect().height") > 200
-        assert len(shown.texts("noscript tbody tr")) == len(frames_of(record))
-        seen = "[...document.querySelectorAll('button, .chart, #board')].filter((part) => part.getClientRects().length)"
-        assert shown.run(f"return {seen}.map((part) => part.outerHTML)") == []
-    finally:
-        browser.run_scripts(may_run=True)
 
 
 def frames_of(record: Path) -> tuple[ReplayFrame, ...]:
