@@ -215,11 +215,13 @@ function verifyMatch(record, isSealed, seed) { // -> what it is, in words
     check(() => checkPrograms(lines[0].fields, steps));
     check(() => checkDialect(lines[0].fields, steps));
   }
+  const before = findings.length;
   const key = check(() => checkChance(record, steps, seed));
   const nonces = lines.find(({ fields }) => fields.kind === "result")?.fields.nonces ?? [];
   const why = whyNotDealt(record, seedIn(lines) ?? seed);
   record.deal = { why, isSeedAsked: why === SEED_HIDDEN[setup.seed_opens], seed: seedIn(lines) ?? seed, nonces, key, deals: [], shown: [] };
   const views = check(() => checkTiles(record, steps, key));
+  record.deal.differences = findings.slice(before);
   record.checked.push(...(key ? ["shuffle"] : []), ...(views ? [`tiles in ${views} views`] : []));
   if (record.isRedacted) return `match ${setup.match} as seat ${seat} may see it; ${record.checked.join(", ")} hold, the rest is hidden${opens}`;
   return `match ${setup.match}, ${lines.length} lines; ${record.checked.join(", ")} hold${opens}`;

@@ -21,7 +21,7 @@ from referee.record.reader import read_record
 from referee.record.redacted_record import redacted_lines
 
 from ..match.folding import SEED
-from ..record.forging import WAYS, lines_of, sealed
+from ..record.forging import WAYS, changed, lines_of, sealed
 from ..record.records import SEALER, record_of
 from ..sample_players.test_deals import GAMES, played, with_draws
 from ..sample_players.verifying import NODE, VERIFIER
@@ -131,9 +131,16 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
         assert rows[:2] == ["the same, in line 6, by its digest"] * 2
         assert {row.partition(",")[0] for row in rows} == {"the same"}
         assert browser.complaints() == []
-    lie = sealed(with_draws(lines_of((tmp_path / "quincy.jsonl").read_bytes())))
+    lines = lines_of((tmp_path / "quincy.jsonl").read_bytes())
+    lies = {"lie": with_draws(lines), "elsewhere": changed(lines, -2, ("result", "turns"), 0)}
     page = replay_page(fold_record(read_record(tmp_path / "quincy.jsonl"), game_of))
-    (tmp_path / "lie.html").write_text(with_record(page, lie), encoding="utf-8")
+    for name, told_lines in lies.items():
+        held = with_record(page, sealed(told_lines))
+        (tmp_path / f"{name}.html").write_text(held, encoding="utf-8")
+    browser.open(tmp_path / "elsewhere.html")
+    browser.click("deal")
+    assert dealt(browser).startswith("Equal: ")
+    assert "But the record does not hold elsewhere: line" in browser.text("#dealt")
     browser.open(tmp_path / "lie.html")
     browser.click("deal")
     assert "was handed 0,9, but the shuffle gives it" in dealt(browser)

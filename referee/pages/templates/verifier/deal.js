@@ -12,7 +12,7 @@ const dealAgain = (() => {
     const made = element("table", "", element("caption", caption), element("thead", "", line("th", head)));
     made.append(element("tbody", "", ...rows.map((cells) => line("td", cells))));
     const wide = element("div", "", made);
-    Object.assign(wide, { className: "wide dealt", tabIndex: 0 });
+    Object.assign(wide, { className: "wide dealt", tabIndex: 0, role: "region", ariaLabel: caption });
     return wide;
   };
   const spelled = (tiles) => tiles.join("  ") || "none";
@@ -41,16 +41,17 @@ const dealAgain = (() => {
 
   // From what `verifyRecord` gives to elements.
   return ({ deal, setup, findings }) => {
-    const first = findings.map(({ line, message }) => `${line ? `line ${line}: ` : ""}${message}`)[0];
-    if (!deal) return [element("p", first ? `Not dealt again, for the record does not hold: ${first}` : "It is no record of a match.")];
-    if (deal.why) return [element("p", `Not dealt again: ${deal.why}.`)];
-    if (!deal.deals.length) return [element("p", `Not dealt again: ${first}`)];
-    const isEqual = !deal.shown.some(({ isSame }) => !isSame) && !first;
-    const verdict = isEqual ? "Equal: all that the record says of tiles is what seed and nonces give." : `The first difference: ${first}`;
+    const said = ({ line, message }) => `${line ? `line ${line}: ` : ""}${message}`;
+    if (!deal) return [element("p", `Not dealt again, for the record does not hold: ${said(findings[0])}`)];
+    const [difference] = deal.differences;
+    if (!deal.deals.length) return [element("p", `Not dealt again: ${difference ? said(difference) : `${deal.why}.`}`)];
+    const verdict = difference ? `The first difference: ${said(difference)}` : "Equal: all that the record says of tiles is what seed and nonces give.";
+    const elsewhere = findings.find((finding) => !deal.differences.includes(finding));
     const nonces = deal.nonces.map((nonce) => nonce ?? "none").join(", ");
     const from = deal.key ? `From the seed ${deal.seed} and the nonces ${nonces} follows the key ${deal.key}` : "This game has no chance: it is set up by its rules";
     const names = setup.names.map(printable);
     const deals = deal.deals.flatMap((each, i) => dealOf(each, i + 1, names, deal.shown));
-    return [element("p", "", element("b", verdict)), Object.assign(element("p", from), { className: "faint" }), ...deals];
+    const warning = elsewhere ? [element("p", `But the record does not hold elsewhere: ${said(elsewhere)}`)] : [];
+    return [element("p", "", element("b", verdict)), ...warning, Object.assign(element("p", from), { className: "faint" }), ...deals];
   };
 })();
