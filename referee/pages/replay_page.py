@@ -26,7 +26,7 @@ from .words import duration, ending, gains, headline, move_text, ranking, reason
 
 _NO_TOURNAMENT = MatchNotes()
 MOST_DRAWN = 3
-"""Boards that are drawn in the page, for who runs no scripts; each is a quarter of it or more."""
+"""Boards that are drawn in the page, for who runs no scripts; each is a whole drawing."""
 _DATA = '<script type="application/json" id="data">'
 _ASKED = re.compile("<!-- asked -->.*?<!-- /asked -->", re.DOTALL)
 """Where the board of a turn is to stand."""

@@ -17,7 +17,7 @@ from ..tournament.match_context import FoulEntry, MatchEntry
 from .causes import Causes, placeless
 from .charts.bars import rating_bars
 from .charts.brackets import brackets
-from .charts.curves import Drawing, points_drawings, ratings_drawings
+from .charts.curves import MAX_CURVES, Drawing, points_drawings, ratings_drawings
 from .columns import COLUMNS
 from .rendering import page, time_of_day
 from .summary import Summary
@@ -122,6 +122,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
         links=links,
         facts=list(_facts(summary)),
         sections=sections,
+        max_curves=MAX_CURVES,
         summary=summary,
     )
 

@@ -85,6 +85,25 @@ def test_tables_sort(browser: Page, cup: Stage) -> None:
     assert page.complaints() == []
 
 
+def test_a_part_that_is_fetched_anew_stays_sorted(browser: Page, cup: Stage) -> None:
+    """By the same column, in the same direction, and with heads that sort."""
+    page = opened(browser, cup)
+    page.run("document.querySelector('#times-table th:nth-child(2) button').click()")
+    fetched = """
+        const anew = document.createElement("section");
+        const table = document.querySelector("#times-table").cloneNode(true);
+        for (const head of table.querySelectorAll("thead th")) head.replaceChildren(head.textContent);
+        table.querySelector("[aria-sort]").removeAttribute("aria-sort");
+        table.tBodies[0].append(...[...table.tBodies[0].rows].reverse());
+        anew.append(table);
+        Sorting.tables(anew, Sorting.orders(document.querySelector("#time")));
+        document.querySelector("#time").replaceChildren(anew);"""
+    page.run(fetched)
+    moves = [int(text) for text in column(page, "#times-table", 2)]
+    assert moves == sorted(moves, reverse=True)
+    assert page.texts("#time [aria-sort=descending] button") == ["moves"]
+
+
 def test_the_crosstable_sorts_by_the_keyboard(browser: Page, cup: Stage) -> None:
     """Its heads are buttons, and say by which column and in which direction it is sorted; what is empty is last."""
     page = opened(browser, cup)

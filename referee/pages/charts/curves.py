@@ -13,7 +13,7 @@ from ..words import number
 
 MOST_LABELS = 8
 """Curves that are named beside the drawing; the others are named once somebody points at them."""
-MOST_CURVES = 64
+MAX_CURVES = 64
 """Entrants that have a curve; with more of them, none can be followed."""
 MOST_STEPS = 60
 """Points of a line; with more rounds, some are left out."""
@@ -110,7 +110,7 @@ def points_drawings(summary: Summary) -> list[Drawing]:
     rounds = [0, *summary.points_by_round]
     kept = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
     curves = []
-    for entrant in summary.order[:MOST_CURVES]:
+    for entrant in summary.order[:MAX_CURVES]:
         sums = [0.0]
         for points in summary.points_by_round.values():
             sums.append(sums[-1] + float(points.get(entrant, 0)))
@@ -128,7 +128,7 @@ def rating_drawings(summary: Summary, entrant: int) -> list[Drawing]:
 
 def ratings_drawings(summary: Summary) -> list[Drawing]:
     """Return the ratings of the entrants over time with their intervals: a drawing for each width of a window."""
-    entrants = summary.order[:MOST_CURVES]
+    entrants = summary.order[:MAX_CURVES]
     return _rating_drawings([_rating_curve(summary.names[entrant], summary.courses[entrant]) for entrant in entrants])
 
 
