@@ -124,11 +124,13 @@ def archive_of(contest: Path, folder: Path) -> set[str]:
     """Write a contest as an archive, whose links all lead into it; return the names of its files."""
     path = folder / "contest.zip"
     key = str(folder / "host.pem")
+    referee("report", str(contest / "logs" / "rounds"))  # the organiser's own: it is not what the archive has
     assert "wrote" in referee("host", str(contest), "--archive", str(path), "--key", key).stdout
     assert "can't write" in words(referee("host", str(contest), "--archive", str(path), "--key", key, status=2))
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
         assert b"<form" not in archive.read("index.html"), "no server would answer"
+        assert b'"../../index.html"' in archive.read("tournaments/rounds/report.html")
         for page in (name for name in names if name.endswith(".html")):
             for link in re.findall(r'href="([^"#]+)', archive.read(page).decode()):
                 assert posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) in names, (page, link)

@@ -3,6 +3,7 @@
 Its paths are the site's addresses, and the same rule decides what is for everybody: neither has what the other keeps.
 """
 
+import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +12,13 @@ from ...errors import BadRequest
 from ...files.below import files_below
 from ...pages.contest_page import contest_page
 from ...pages.replay_page import with_record
-from ...pages.report_files import REPLAYS
+from ...pages.report_files import REPLAYS, ReplayPages, Targets
+from ...record.tournament_record import find_record
 from ...site.cards import ContestCard
 from ...site.published import HEADS, find_published
+from ..report import report_on
 from .contest_file import Contest
-from .publishing import Published
+from .publishing import HOME, Published
 
 
 class NoArchive(BadRequest):
@@ -26,16 +29,18 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
     """Write a contest as an archive; return how many files it has.
 
     Args:
-        contest: of which reports were made.
+        contest: of which reports are made once more, so that nothing of the last ruling or match is missing.
         public_key: as a PEM file.
         target: a new file.
 
     Raises:
         NoArchive: the file is there, or it can't be written.
+        NotReported: a record does not hold or is missing.
     """
     cards, files = [], list[tuple[str, Path]]()
     for scheduled in contest.tournaments:
         published = Published(scheduled.plan.run_settings.folder)
+        _report(published.folder)
         published.read()
         state = published.ended if published.is_over else "is not over"
         cards.append(published.card(scheduled, state, published.reported or 0, (), None))
@@ -56,6 +61,13 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
             return len(archive.namelist())
     except OSError as error:
         raise NoArchive(f"can't write {target}: {error.strerror}") from None
+
+
+def _report(folder: Path) -> None:
+    """Write the report of a tournament, if it has begun, as its site has it."""
+    if folder.is_dir() and find_record(folder) is not None:
+        targets = Targets(replays=ReplayPages.ALL, home=HOME, is_public=True)
+        report_on(folder, targets, os.cpu_count() or 1)
 
 
 def _for_everybody(published: Published) -> Iterator[tuple[str, Path]]:
