@@ -67,9 +67,10 @@ def _check_heads(folder: Path) -> None:
     Raises:
         Failed: the audit held, though a head was published that no line has.
     """
-    known = {(head.record, head.head) for head in read_heads(folder / records.HONEST)}
+    known, asked = (
+        {(head.record, head.line, head.head) for head in read_heads(folder / name)} for name in (records.HONEST, _HEADS)
+    )
     published = by_record([folder / _HEADS])
-    asked = {(record, head.head) for record, heads in published.items() for head in heads}
     demands = Demands(keys=(SEALER.public,), published=published)
     if audit_paths([folder / _AUDITED], demands, 1, lambda *_: None).holds and not asked <= known:
         raise Failed("a head that no line has was not missed")

@@ -39,7 +39,15 @@ from .audit_reports import (
     Unlisted,
 )
 from .earlier_audit import EarlierAudit
-from .tournament_audit import Examined, ExaminedTournament, audit_tournaments, heads_of, of_matches, of_tournaments
+from .tournament_audit import (
+    Examined,
+    ExaminedTournament,
+    Head,
+    audit_tournaments,
+    heads_of,
+    of_matches,
+    of_tournaments,
+)
 
 
 class NoRecords(BadRequest):
@@ -120,8 +128,9 @@ def _report(found: _Findings, demands: Demands) -> AuditReport:
     reports = [match.report for match in examined]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in files_below(folder, NAME)]
     tournaments = [tournament.report for tournament in audited]
-    there = frozenset[str]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))
-    missing_heads = [head for head in demands.heads if head not in there]
+    there = frozenset[Head]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))
+    hashes = {head for _, head in there}
+    missing_heads = [head for head in demands.heads if head not in hashes]
     known = {report.match for report in reports if isinstance(report, SoundRecord)}
     known |= {part.record.header.spec.name for part in audited if part.record is not None}
     published = {name: heads for name, heads in demands.published.items() if folders or name in known}
@@ -146,10 +155,10 @@ def _report(found: _Findings, demands: Demands) -> AuditReport:
     )
 
 
-def _missing(published: Mapping[str, Sequence[PublishedHead]], there: Collection[str]) -> Iterator[MissingHeads]:
+def _missing(published: Mapping[str, Sequence[PublishedHead]], there: Collection[Head]) -> Iterator[MissingHeads]:
     """Yield, by record, the heads that were published and are not there."""
     for record, heads in published.items():
-        missing = [head for head in heads if head.head not in there]
+        missing = [head for head in heads if (head.line, head.head) not in there]
         if missing:
             yield MissingHeads(record=record, missing=len(missing), published=len(heads), first=missing[0])
 

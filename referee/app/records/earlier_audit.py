@@ -27,10 +27,10 @@ from ...record.audit.standstills import Presence
 from ...record.audit.tournament import MatchProof
 from ...record.schema import FIRST_PREV
 from .audit_reports import Demands, SoundRecord
-from .tournament_audit import Examined, demanded_heads
+from .tournament_audit import Examined, Head, demanded_heads
 
 _CODE = (".py", ".toml")
-_PREV = re.compile(rb'\{"n":\d+,"prev":"([0-9a-f]{64})"')
+_PREV = re.compile(rb'\{"n":(\d+),"prev":"([0-9a-f]{64})"')
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -91,13 +91,12 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             digest, heads = _digest(path, is_head_wanted=bool(demands.heads or demands.published))
             found = known.get(digest)
             if found is not None and (not demands.keys or found.report.key in demands.keys):
-                heads.add(found.report.head)
                 yield Examined(
                     path,
                     replace(found.report, record=str(path)),
                     proof=None if found.proof is None else replace(found.proof, path=path),
                     opening=found.opening,
-                    heads=demanded_heads(found.report.match, demands) & heads,
+                    heads=demanded_heads(heads, found.report.match, demands),
                     presences=found.presences,
                     digest=digest,
                 )
@@ -138,9 +137,9 @@ def _path(kind: type, value: Any) -> Any:
     return Path(value)
 
 
-def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[str]]:
+def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
     """Return the SHA-256 of a file, and the hashes that its lines name; nothing of what can't be read."""
-    digest, heads = hashlib.sha256(), set[str]()
+    digest, heads = hashlib.sha256(), set[Head]()
     try:
         with opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -151,8 +150,8 @@ def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[str]]:
                 for line in file:
                     digest.update(line)
                     if named := _PREV.match(line):
-                        heads.add(named[1].decode())
-                heads.discard(FIRST_PREV)
+                        heads.add((int(named[1]) - 1, named[2].decode()))
+                heads.discard((-1, FIRST_PREV))
     except (OSError, ValueError):
         return "", heads
     return digest.hexdigest(), heads

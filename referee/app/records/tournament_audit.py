@@ -35,6 +35,9 @@ from .audit_reports import (
     SoundTournament,
 )
 
+Head = tuple[int, str]
+"""Number of a line, from 0, and its hash."""
+
 
 class Examined(Struct, frozen=True):
     """A record of a match that was audited."""
@@ -46,7 +49,7 @@ class Examined(Struct, frozen=True):
     opening: str | None = None
     """Tells the match from others of its name: hash of the line of its tournament's record that opened it; of a match
     by itself the commitment to its seed, or, if that was fixed, the hash of its own first line."""
-    heads: frozenset[str] = frozenset()
+    heads: frozenset[Head] = frozenset()
     """Those of the demanded ones that it has."""
     presences: tuple[Presence, ...] = ()
     """When which process ran it, with the standstills that it tells of."""
@@ -60,7 +63,7 @@ class ExaminedTournament(Struct, frozen=True):
     report: SoundTournament | BrokenTournament
     record: TournamentRecord | None = None
     """If it holds by itself."""
-    heads: frozenset[str] = frozenset()
+    heads: frozenset[Head] = frozenset()
     """Those of the demanded ones that it has."""
 
 
@@ -200,14 +203,15 @@ def _part(folder: Path, file: Path) -> str:
     return f"{part}/" if (folder / part).is_dir() else part
 
 
-def heads_of(chain: Chain, name: str, demands: Demands) -> frozenset[str]:
+def heads_of(chain: Chain, name: str, demands: Demands) -> frozenset[Head]:
     """Return those of the demanded heads, or published ones of this match or tournament, that lines of a chain have."""
-    return demanded_heads(name, demands).intersection(line.hash for line in chain.lines)
+    return demanded_heads(((number, line.hash) for number, line in enumerate(chain.lines)), name, demands)
 
 
-def demanded_heads(name: str, demands: Demands) -> frozenset[str]:
-    """Return the heads that are demanded of any record, or that were published of this match or tournament."""
-    return frozenset((*demands.heads, *(head.head for head in demands.published.get(name, ()))))
+def demanded_heads(heads: Iterable[Head], name: str, demands: Demands) -> frozenset[Head]:
+    """Return those of some heads that are demanded of any record, or were published of this match or tournament."""
+    published = {(head.line, head.head) for head in demands.published.get(name, ())}
+    return frozenset(head for head in heads if head in published or head[1] in demands.heads)
 
 
 def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
