@@ -8,10 +8,16 @@ import argparse
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
+from msgspec.structs import replace
+
+from referee.pages.desk_pages import DeskPages
 from referee.record.key_file import VARIABLE
+from referee.site.organisers.desk import ProcessLine
 
 from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser
@@ -38,6 +44,21 @@ ORGANISERS = (
     *("organiser", "organiser/tournaments/final", "organiser/authors", "organiser/queue", "organiser/log"),
     "organiser/hosts",
 )
+OWN = ProcessLine(
+    tournament="final",
+    name="own",
+    state="plays",
+    tables=None,
+    matches=[],
+    lag_ms=0.4,
+    heard="2026-11-01T10:00:05+00:00",
+)
+HOSTS = (
+    OWN,
+    replace(OWN, name="host1", tables=8, matches=[f"final-0000{number}" for number in range(1, 9)], lag_ms=12.5),
+    replace(OWN, name="a-host.example.org", state="is silent", tables=2, heard="2026-11-01T09:58:00+00:00"),
+)
+"""What plays, where hosts of a cluster do: there is none in the contest that is gone through."""
 
 
 def main(arguments: list[str]) -> int:
@@ -57,6 +78,7 @@ def main(arguments: list[str]) -> int:
         driver = start_browser(folder / "profile")
         try:
             looks = Looks(Page(driver), given.axe, given.into)
+            look_at_hosts(looks)
             _walk(Course(folder, looks.page), looks)
         finally:
             driver.quit()
@@ -117,6 +139,33 @@ class Looks:
 
     def _fault(self, fault: str, where: str) -> None:
         self.faults.setdefault(fault, []).append(where)
+
+
+class _HostsPage(BaseHTTPRequestHandler):
+    """Answers with the page of these hosts, and with events that never come."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        is_page = self.path == "/organiser/hosts"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8" if is_page else "text/event-stream")
+        self.end_headers()
+        if is_page:
+            page = DeskPages("Autumn course").page("organiser/hosts", "ann", "", lines=HOSTS)
+            self.wfile.write(page.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def look_at_hosts(looks: "Looks") -> None:
+    """Look at the page of what plays, with hosts."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _HostsPage) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, daemon=True).start()
+        looks.page.visit(f"http://127.0.0.1:{server.server_port}/organiser/hosts")
+        looks.at("organiser_hosts_of_a_cluster")
+        server.shutdown()
 
 
 def _walk(course: Course, looks: Looks) -> None:
