@@ -138,6 +138,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         ],
         "courses": [msgspec.to_builtins(course) for course in summary.courses],
         "fairness": msgspec.to_builtins(summary.fairness),
+        "waits": [{"entrant": entrant, **msgspec.to_builtins(wait)} for entrant, wait in enumerate(summary.waits)],
         "fouls": list(_fouls(summary)),
         "out": [
             {"entrant": entrant, "state": summary.state_of(entrant), "why": short_cause(why)}

@@ -4,9 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from protocol.limits import NAME_PATTERN
 
@@ -32,6 +35,14 @@ from .rating_history import RatedAfter, RatedEncounters
 def page_names(entrants: Sequence[str]) -> list[str]:
     """Return the names of entrants' pages, without their ending: a name that is no player's leads nowhere else."""
     return [name if re.match(NAME_PATTERN, name) else f"entrant-{number}" for number, name in enumerate(entrants)]
+
+
+class EntrantWait(Struct, frozen=True, kw_only=True):
+    """How long an entrant's matches waited for a table and their players, from when they might be opened."""
+
+    matches: int
+    mean_s: float
+    most_s: float
 
 
 @dataclass(frozen=True)
@@ -232,6 +243,23 @@ class Summary:
         return found
 
     @cached_property
+    def waits(self) -> Sequence[EntrantWait]:
+        """By entrant, of all its matches that were opened and closed."""
+        found: list[list[float]] = [[] for _ in self.names]
+        for entry in self.history.entries:
+            for entrant in entry.fixture.entrants:
+                found[entrant].append(_seconds(*self.history.waited[entry.match]))
+        return [
+            EntrantWait(matches=len(each), mean_s=sum(each) / len(each) if each else 0.0, most_s=max(each, default=0.0))
+            for each in found
+        ]
+
+    @cached_property
+    def host_of(self) -> Mapping[str, str]:
+        """Process that has played -> the host of a cluster that it ran on."""
+        return {came.process: came.host for came in self.history.hosts}
+
+    @cached_property
     def times(self) -> Sequence[SeatTime]:
         """By entrant, of the matches that count and whose records are there."""
         found = [SeatTime() for _ in self.names]
@@ -240,3 +268,11 @@ class Summary:
                 for entrant, time in zip(entry.fixture.entrants, self.match_summaries[entry.match].times, strict=True):
                     found[entrant] = found[entrant].plus(time)
         return found
+
+
+def _seconds(since: str, until: str) -> float:
+    """Return what lies between two times of day; 0 if they are none, or the clock was set back."""
+    try:
+        return max((datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds(), 0.0)
+    except (ValueError, TypeError):  # times of day decide nothing, so that nobody has checked them
+        return 0.0

@@ -111,6 +111,21 @@ class Fairness(Struct, frozen=True, kw_only=True):
     """By name."""
 
 
+class ProcessTotal(Struct, frozen=True, kw_only=True):
+    """One process in all matches of a tournament that it has played."""
+
+    process: str
+    """As the records call it."""
+    matches: int
+    answers: int
+    most_ms: float
+    """Of its answers."""
+    lag_ms: float
+    """The most that the referee had there."""
+    standstills: int
+    """Requests during which it stood still there."""
+
+
 class FairnessTotals(Struct, frozen=True, kw_only=True):
     """How time was kept in all matches of a tournament."""
 
@@ -128,6 +143,8 @@ class FairnessTotals(Struct, frozen=True, kw_only=True):
     """Verdicts on lateness that were not given."""
     cases: Sequence[Timing]
     """The first of these, and of those."""
+    processes: Sequence[ProcessTotal]
+    """Those that have played: of this machine, of workers, of hosts of a cluster."""
 
 
 def timings(record: Record) -> list[Timing]:
@@ -207,7 +224,23 @@ def fairness_totals(found: Sequence[Fairness]) -> FairnessTotals:
         late=len(late),
         voided=len(voided),
         cases=[*voided, *late][:MAX_CASES],
+        processes=list(_process_totals(time for match in found for time in match.processes)),
     )
+
+
+def _process_totals(times: Iterable[ProcessTime]) -> Iterator[ProcessTotal]:
+    played: dict[str, list[ProcessTime]] = {}
+    for time in times:
+        played.setdefault(time.process, []).append(time)
+    for process, found in sorted(played.items()):
+        yield ProcessTotal(
+            process=process,
+            matches=sum(time.matches for time in found),
+            answers=sum(time.answers for time in found),
+            most_ms=max(time.most_ms for time in found),
+            lag_ms=max(time.lag_ms for time in found),
+            standstills=sum(time.standstills for time in found),
+        )
 
 
 def _players(answers: Iterable[Timing]) -> Iterator[PlayerTime]:

@@ -187,6 +187,15 @@ class ReportedVersion(Struct, frozen=True, kw_only=True):
     """Those that were opened with it."""
 
 
+class ReportedWait(Struct, frozen=True, kw_only=True):
+    """How long an entrant's matches waited for a table and their players, from when they might be opened."""
+
+    entrant: int
+    matches: int
+    mean_s: float
+    most_s: float
+
+
 class ReportedRuling(Struct, frozen=True, kw_only=True):
     """What an organiser decided."""
 
@@ -225,6 +234,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     times: Sequence[ReportedTime]
     fairness: FairnessTotals | None
     """None: there are no records."""
+    waits: Sequence[ReportedWait]
     hosts: Sequence[HostLine]
     """Of a cluster, if one has played."""
     byes: Sequence[ReportedBye]

@@ -70,9 +70,13 @@ class History:
     """The times of day of the tournament's rulings."""
     entries: list[MatchEntry] = field(default_factory=list)
     """What came of matches, in the order in which they were closed; those that count for nothing, too."""
+    waited: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Match -> the times of day from which on it might be opened, and at which it was."""
     disregarded: dict[str, str] = field(default_factory=dict)
     """Match that counts for nothing -> why."""
 
+    _due_at: dict[str, str] = field(default_factory=dict)
+    """Match that may be opened -> since when."""
     _played: dict[int, PlayedPairing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -117,6 +121,8 @@ class History:
         for command in commands:
             if isinstance(command, c.DisregardMatch):
                 self.disregarded[command.match] = command.why
+            elif isinstance(command, c.PlayMatch):
+                self._due_at[command.fixture.match] = event.at
         return commands
 
     def _note(self, event: e.TournamentEvent) -> None:
@@ -128,7 +134,9 @@ class History:
                 for match in self.tournament.playing:
                     self.runs[match].append(event)
             case e.MatchOpened():
-                self.runs[event.fixture.match] = self.begun[-1:]
+                match = event.fixture.match
+                self.runs[match] = self.begun[-1:]
+                self.waited[match] = self._due_at.pop(match, event.at), event.at
             case e.Stopped() | e.Finished():
                 self.left_at.append(event.at)
             case e.HostCame():

@@ -61,6 +61,21 @@ def test_standings_say_that_it_was_stopped(tmp_path: Path) -> None:
     assert '<span class="badge">over</span>' in text
 
 
+def test_the_report_tells_how_long_matches_waited(tmp_path: Path) -> None:
+    """From when they might begin; a time of day that is none, or lies behind, is no wait."""
+    stage = Stage(spec(3, "roundrobin"), tmp_path).play()
+    first, second, _ = stage.history.waited
+    stage.history.waited[first] = "2026-01-01T00:00:00Z", "2026-01-01T00:01:30Z"
+    stage.history.waited[second] = "then", "now"
+    waits = Summary(stage.history, {}).waits
+    seated = next(entry for entry in stage.entries if entry.match == first).fixture.entrants
+    assert [(wait.matches, wait.mean_s, wait.most_s) for wait in waits] == [
+        (2, 45.0, 90.0) if entrant in seated else (2, 0.0, 0.0) for entrant in range(3)
+    ]
+    report(stage)
+    assert "2 45.00 s 1 min 30 s" in section(page(stage), "fairness")
+
+
 def test_a_cause_stands_in_full_once(cup: Stage) -> None:
     """The page has the whole of a cause at its first foul, its beginning at others, and no path of the organiser's."""
     text = page(cup)

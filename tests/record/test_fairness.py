@@ -3,10 +3,20 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from referee.match.events import SeatVacant
 from referee.match.fouls import Cause
-from referee.record.fairness import Fairness, TimeSpread, Timing, fairness, spread, timings
+from referee.record.fairness import (
+    Fairness,
+    ProcessTime,
+    TimeSpread,
+    Timing,
+    fairness,
+    fairness_totals,
+    spread,
+    timings,
+)
 from referee.record.reader import read_record
 
 from .test_golden import GOLDEN, RECORDS
@@ -119,3 +129,17 @@ def test_a_slow_host_is_seen() -> None:
     assert times == [("a", 1, 1, 10.0, 10.0, 0.0), ("b", 1, 3, 60.0, 80.0, 8.0)]
     (process,) = of("deadline").processes
     assert (process.process, process.matches) != ("", 0)
+
+
+def test_processes_are_told_by_themselves() -> None:
+    """Over all records, each with the matches that it has played."""
+    time = ProcessTime(process="b", matches=1, answers=2, median_ms=1.0, most_ms=3.0, lag_ms=0.5, standstills=1)
+    records = [
+        replace(fairness([]), processes=[time]),
+        replace(fairness([]), processes=[replace(time, process="a"), replace(time, most_ms=2.0, lag_ms=0.7)]),
+    ]
+    told = [
+        (each.process, each.matches, each.answers, each.most_ms, each.lag_ms, each.standstills)
+        for each in fairness_totals(records).processes
+    ]
+    assert told == [("a", 1, 2, 3.0, 0.5, 1), ("b", 2, 4, 3.0, 0.7, 2)]
