@@ -134,8 +134,11 @@ def _reasons_of(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
 
 
 def _evidence_text(evidence: str) -> str:
-    """Return bytes as the value that they are, or else as text, as far as they are that."""
-    data = bytes.fromhex(evidence)
+    """Return bytes as the value that they are, or else as text, as far as they are that; empty if that is no hex."""
+    try:
+        data = bytes.fromhex(evidence)
+    except ValueError:  # a record is shown before it is audited
+        return ""
     try:
         return move_text(msgspec.msgpack.decode(data))
     except (ValueError, TypeError, RecursionError):  # a breach of the wire need not be msgpack

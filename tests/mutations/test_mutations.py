@@ -115,6 +115,20 @@ CHANGES: dict[str, Callable[[list[Any]], object]] = {
 }
 
 
+def test_evidence_that_is_no_hex_is_shown_as_it_is(tmp_path: Path, honest: dict[str, Path]) -> None:
+    """A record is shown before it is audited; the audit finds it."""
+    folder = shutil.copytree(honest["record"], tmp_path / "folder")
+    lines = records.lines_of(records.whole("late move"))
+    for path, entry in (item for line in lines for item in line.get("open", {}).items()):
+        if path.endswith(("frame", "evidence")) and entry[1]:
+            entry[1] = f"x{entry[1]}"
+    for file in (records.RECORD, records.HONEST):
+        (folder / file).write_bytes(records.rewritten(lines))
+    (folder / records.HOW).write_text(records.How.TEXT)
+    assert list(problems("record", folder)) == []
+    assert not tried(KINDS["record"].readers["audit"], folder)[0]
+
+
 def test_a_record_whose_last_line_is_torn_is_shown(tmp_path: Path, honest: dict[str, Path]) -> None:
     """Within a character, too."""
     folder = shutil.copytree(honest["record"], tmp_path / "folder")
