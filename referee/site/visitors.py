@@ -9,10 +9,12 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from twisted.internet.address import IPv4Address
+from twisted.internet.interfaces import IProtocolNegotiationFactory
 from twisted.internet.protocol import connectionDone
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from twisted.python.failure import Failure
 from twisted.web.server import Request, Site
+from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
 
 from ..net.links.addresses import origin_of
 from ..net.links.crowd import Crowd
@@ -126,6 +128,7 @@ class _Connection(ProtocolWrapper):
         super().connectionLost(reason)  # type: ignore[no-untyped-call]  # Twisted has no types
 
 
+@implementer(IProtocolNegotiationFactory)  # without it, TLS ends with whoever offers protocols, as browsers do
 class Visitors(WrappingFactory):
     """All connections of the site; called by Twisted.
 
@@ -148,6 +151,10 @@ class Visitors(WrappingFactory):
         super().__init__(site)  # type: ignore[no-untyped-call]  # Twisted has no types
         self._is_behind_proxy = is_behind_proxy
         self._crowd: Crowd[_Connection] = Crowd(MOST_OF_ADDRESS, MOST)
+
+    def acceptableProtocols(self) -> list[bytes]:
+        """Return what is spoken inside of TLS: of HTTP/2 Twisted has a part only."""
+        return [b"http/1.1"]
 
     def came(self, connection: _Connection) -> None:
         """Count a connection; where there are too many of its address, or of all, the oldest makes way.

@@ -1,16 +1,23 @@
 """Visitors are held to what there is for all: connections by address, and no bodies."""
 
+import ssl
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from twisted.internet.address import IPv4Address
+from twisted.internet.ssl import PrivateCertificate
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
+from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 
 from referee.site import visitors
 from referee.site.bodies import NO_ROOM, BodyRoom
 from referee.site.visitors import Visitors
+
+from ..cli.test_serving import certificate
 
 DROPPED_BYTES = NO_ROOM.dropped
 ROOM = BodyRoom(10, 20)
@@ -134,3 +141,34 @@ def test_all_visitors_of_a_proxy_are_its_own(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(visitors, "MOST_OF_ADDRESS", 2)
     site = Visitors(Who(), Clock(), lambda *_: NO_ROOM, is_behind_proxy=True)  # type: ignore[no-untyped-call]  # Twisted has no types
     assert not any(transport.disconnected for _, transport in [visitor(site) for _ in range(9)])
+
+
+@pytest.mark.filterwarnings("ignore:Passing pyOpenSSL:DeprecationWarning")  # Twisted's own
+def test_browsers_come_by_tls(site: Visitors, tmp_path: Path) -> None:
+    """Whoever offers protocols, as every browser does, gets the one that is spoken, and a page."""
+    clock, transport = Clock(), StringTransport()
+    transport.setTcpNoDelay = lambda _on: None  # type: ignore[attr-defined]  # asked for through TLS alone
+    pem = certificate(tmp_path).read_bytes() + (tmp_path / "key.pem").read_bytes()
+    tls: Any = TLSMemoryBIOFactory  # Twisted's types know neither its own clocks nor its own factories
+    server = tls(PrivateCertificate.loadPEM(pem).options(), False, site, clock).buildProtocol(transport.getPeer())
+    server.makeConnection(transport)
+    browser = ssl.create_default_context(cafile=tmp_path / "cert.pem")
+    browser.set_alpn_protocols(["h2", "http/1.1"])
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = browser.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+
+    def answer_to(ask: Callable[[], Any]) -> Any:
+        for _ in range(10):
+            try:
+                return ask()
+            except ssl.SSLWantReadError:
+                server.dataReceived(outgoing.read())
+                clock.advance(0)
+                incoming.write(transport.value())
+                transport.clear()
+        raise AssertionError("there is no end of it")
+
+    answer_to(client.do_handshake)
+    assert client.selected_alpn_protocol() == "http/1.1"
+    client.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+    assert b"body: " in answer_to(lambda: client.read(10_000))
