@@ -27,6 +27,7 @@ PATH = "/api/openapi.json"
 _SCHEMAS = "#/components/schemas/"
 _AUTHOR, _ORGANISER, _REFUSED = "author", "organiser", "refused"
 _EVENTS, _LINES, _PEM = "text/event-stream", "application/x-ndjson", "application/x-pem-file"
+_TEXT = "text/plain; charset=utf-8"
 
 
 class Versions(Struct, frozen=True, kw_only=True):
@@ -130,6 +131,7 @@ OPERATIONS = (
     _Operation("get", "/matches", "The author's matches that are over", OwnMatches, role=_AUTHOR),
     _Operation("get", "/matches/{match}", "An explanation of the author's match", Explanation, role=_AUTHOR),
     _Operation("get", "/matches/{match}/record", "Its record", RecordLine, _LINES, role=_AUTHOR),
+    _Operation("get", "/matches/{match}/printed", "What its program printed last", str, _TEXT, role=_AUTHOR),
 )
 
 

@@ -26,15 +26,15 @@ HAND_INS_A_MINUTE = 6
 """Faster than a person changes a program and looks at what came of it."""
 REQUESTS_A_MINUTE = 120
 """A client that waits for its verdict asks every second at most."""
-_LINES = "application/x-ndjson"
+_LINES, _TEXT = "application/x-ndjson", "text/plain; charset=utf-8"
 _DIGITS = 9
 
 
 NOWHERE = refusal(
     HTTPStatus.NOT_FOUND,
     "there is no such thing of yours",
-    "PUT or GET /submissions, GET /submissions/NUMBER, PUT /submissions/NUMBER/present, GET /matches, /matches/NAME "
-    "and /matches/NAME/record; "
+    "PUT or GET /submissions, GET /submissions/NUMBER, PUT /submissions/NUMBER/present, GET /matches, /matches/NAME, "
+    "/matches/NAME/record and /matches/NAME/printed; "
     "numbers and names are in your lists, a slash in a name is written %2F",
 )
 """For what is not there and for what is another's, to the byte."""
@@ -118,6 +118,8 @@ class AuthorApi:
                 reply = await self._looked_up(self._matches.explained, inquiry, name)
             case "GET", ("matches", name, "record"):
                 reply = await self._looked_up(self._matches.record, inquiry, name)
+            case "GET", ("matches", name, "printed"):
+                reply = await self._looked_up(self._matches.printed, inquiry, name)
             case _:
                 reply = NOWHERE
         return reply
@@ -180,6 +182,8 @@ class AuthorApi:
             return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text, "tell the organiser: `referee audit` says more")
         if found is None:
             return NOWHERE
+        if isinstance(found, str):
+            return Reply(body=found.encode(), content_type=_TEXT)
         return Reply(body=found, content_type=_LINES) if isinstance(found, bytes) else _plain(found)
 
 

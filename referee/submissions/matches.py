@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ..games.base import Game
 from ..plugins import installed
 from ..record.explain import Explanation, explain
-from ..record.printed import Printed, last_printed
+from ..record.printed import Printed, all_printed, last_printed
 from ..record.redacted_record import redacted_lines
 from ..record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
 from ..tournament.spec import REMOTE
@@ -123,6 +123,11 @@ class AuthorsMatches:
         """
         own = self._own_seat(author, name, seat)
         return None if own is None else b"".join(line + b"\n" for line in self._redacted(name, own[1]))
+
+    def printed(self, author: str, name: str, seat: int | None) -> str | None:
+        """Return what is kept of what an author's own program printed in a match; None if nothing is."""
+        own = self._own_seat(author, name, seat)
+        return None if own is None else all_printed(self._path(name), own[1], own[0].header.setup.names[own[1]])
 
     def _redacted(self, name: str, seat: int) -> list[bytes]:
         return redacted_lines(self._path(name), self._find_game, seat, find_wire=installed().wire)

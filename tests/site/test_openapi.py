@@ -123,6 +123,7 @@ PAGES = {
     "/author/versions/<number>": "/submissions/{number}",
     "/author/matches": "/matches",
     "/author/matches/<path:name>": "/matches/{match}",
+    "/author/printed/<path:name>": "/matches/{match}/printed",
     "/author/practice": "/api/practice",
     "/author/practice/<number>/replay": "/matches/{match}/record",
     "/author/practice/<number>/seat": None,

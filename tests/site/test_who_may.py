@@ -100,7 +100,9 @@ TABLE = {
     "PUT /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1/present"),
     "GET /matches": Address(AUTHORS_PROGRAMS),
     "PUT /matches": Address(Who(0)),
-    "GET /matches/<path:rest>": Address(Who.PROGRAM, "/matches/cup%2Fcup-7 /matches/cup%2Fcup-7/record"),
+    "GET /matches/<path:rest>": Address(
+        Who.PROGRAM, "/matches/cup%2Fcup-7 /matches/cup%2Fcup-7/record /matches/cup%2Fcup-7/printed"
+    ),
     "PUT /matches/<path:rest>": Address(Who(0), "/matches/none"),
     "GET /author": Address(AUTHORS),
     "GET /author/events": Address(AUTHORS),
@@ -108,6 +110,7 @@ TABLE = {
     "GET /author/matches/<path:name>": Address(
         Who.AUTHOR, "/author/matches/cup/cup-7 /author/matches/cup/cup-7?turn=1"
     ),
+    "GET /author/printed/<path:name>": Address(Who.AUTHOR, "/author/printed/cup/cup-7"),
     "GET /author/practice": Address(AUTHORS),
     "GET /author/queue": Address(AUTHORS),
     "POST /author/practice": Address(AUTHORS),
@@ -238,6 +241,24 @@ def asked(contest: TestSite, browser: Browser, method: str, path: str, page: str
     else:
         assert browser.ask("POST", path, b"a=b").status == 403
     return browser.fill_in(page, path, token=contest.tokens["ada"], name="eve", invitation=contest.sign_up.CODE)
+
+
+def test_what_a_program_printed_is_plain_text(contest: TestSite, everybody: dict[Who, Browser]) -> None:
+    """That no browser takes for a page, whatever it is; the page of the match leads to it."""
+    (contest.folder / "logs" / "cup" / "cup-7.seat0.a.stderr").write_text("<script>alert(1)</script>\0\u202e")
+    assert (
+        b'href="/author/printed/cup/cup-7?seat=0"' in everybody[Who.AUTHOR].ask("GET", "/author/matches/cup/cup-7").body
+    )
+    answers = {
+        Who.AUTHOR: "/author/printed/cup/cup-7?seat=0",
+        Who.PROGRAM: "/matches/cup%2Fcup-7/printed",
+    }
+    for who, path in answers.items():
+        answer = everybody[who].ask("GET", path)
+        assert answer.body == rb"<script>alert(1)</script>\x00\u202e"
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert everybody[who].ask("GET", f"{path.partition('?')[0]}?seat=1").status == 404
 
 
 @pytest.mark.parametrize("path", ["/author/matches/cup/cup-7", "/author/versions/1"])

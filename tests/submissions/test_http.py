@@ -54,13 +54,31 @@ def _check_privacy(service: Reception) -> None:
     """Check every address with every token: what is ada's is to bob what is not there, and to others nothing."""
     nothing = service.ask("bob", "/submissions/7")
     assert nothing[0] == 404
-    for path in ("/submissions/1", "/submissions/2", "/matches/m", "/matches/m/record", "/submissions/1/x", "/", "/x"):
+    for path in (
+        "/submissions/1",
+        "/submissions/2",
+        "/matches/m",
+        "/matches/m/record",
+        "/matches/m/printed",
+        "/submissions/1/x",
+        "/",
+        "/x",
+    ):
         assert service.ask("bob", path) == nothing
     assert service.ask("bob", "/submissions") == (200, {"submissions": [], "present": None})
     assert service.ask("bob", "/matches") == (200, {"matches": []})
     for method in ("POST", "DELETE", "PATCH"):
         assert service.ask("ada", "/submissions/1", b"", method) == nothing
-    for path in ("/submissions", "/submissions/1", "/matches", "/matches/m", "/matches/m/record", "/", "/x"):
+    for path in (
+        "/submissions",
+        "/submissions/1",
+        "/matches",
+        "/matches/m",
+        "/matches/m/record",
+        "/matches/m/printed",
+        "/",
+        "/x",
+    ):
         refused = [service.ask(token, path) for token in (None, NOBODYS, service.tokens["ada"][:-1], "eve", "")]
         assert [status for status, _ in refused] == [401] * 5
         assert all("Authorization: Bearer" in answer["remedy"] for _, answer in refused)

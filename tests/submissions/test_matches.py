@@ -113,6 +113,9 @@ def test_an_author_reads_what_its_own_program_printed(matches: AuthorsMatches, p
         told = matches.explained(author, name, seat)
         assert told is not None
         assert told.printed == Printed(path="", lines=(f"seat {seat}",))
+        assert matches.printed(author, name, seat) == f"seat {seat}\n"
+    assert [matches.printed("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
+    assert (matches.printed("bob", name, 0), matches.printed("ada", "others", None)) == (None, None)
 
 
 def test_a_record_that_does_not_hold_is_told(matches: AuthorsMatches, place: Path) -> None:

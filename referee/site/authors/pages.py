@@ -13,12 +13,12 @@ from ...pages.explanation_page import answers_of, spoken_in
 from ...pages.verifying import verifying_link
 from ...submissions.api import AuthorApi
 from ...submissions.challenges import PRACTICE
-from ..answers import HTML, sent, sent_on
+from ..answers import HTML, replied, sent, sent_on
 from ..doors import Doors, Visit
 from ..person_streams import PersonStreams, followed
 from ..sessions import SiteRole
 
-HOME, MATCHES = "/author", "/author/matches"
+HOME, MATCHES, PRINTED = "/author", "/author/matches", "/author/printed"
 _NOTHING: Mapping[str, str] = {}
 
 
@@ -65,6 +65,7 @@ class AuthorPages:
         doors.shows(SiteRole.AUTHOR, "/author/versions/<number>")(self._version)
         doors.shows(SiteRole.AUTHOR, MATCHES)(self._matches)
         doors.shows(SiteRole.AUTHOR, f"{MATCHES}/<path:name>")(self._match)
+        doors.shows(SiteRole.AUTHOR, f"{PRINTED}/<path:name>")(self._printed)
         doors.does(SiteRole.AUTHOR, "/author/hand-in")(self._hand_in)
         doors.does(SiteRole.AUTHOR, "/author/versions/<number>/play")(self._play)
 
@@ -98,12 +99,20 @@ class AuthorPages:
             match=match,
             ways=self._ways(visit.person.name, name, match["head"]),
             here=f"{MATCHES}/{quote(name)}?seat={match['seat']}",
+            printed=f"{PRINTED}/{quote(name)}?seat={match['seat']}",
             turn=turn,
             standing=standing,
             foul=foul,
             answers=answers_of(said),
             spoken=() if turn is None else spoken_in(said, turn),
         )
+
+    async def _printed(self, visit: Visit, name: str) -> bytes:
+        """Send what the author's program printed as plain text."""
+        reply = await self._asked(visit, "GET", "matches", name, "printed", seat=visit.number("seat"))
+        if reply.code is not HTTPStatus.OK:
+            return self._page(visit, "author/refused", told=_refused(visit, reply))
+        return replied(visit.request, reply)
 
     def _ways(self, author: str, name: str, head: str) -> tuple[str, str] | None:
         """Return where a match's replay is, and what verifies its record; None if nothing shows it."""
