@@ -2,13 +2,13 @@
 
 import os
 import re
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from twisted.internet.defer import Deferred
 from twisted.web.http import CACHED
+from werkzeug.http import parse_range_header
 
 from ..net.http_messages import Reply
 from .flow import flow
@@ -17,6 +17,8 @@ from .published import TYPES
 HTML = TYPES[".html"]
 _PIECE_BYTES = 1 << 18
 """Of a file, that are read at once."""
+_GROWING = {".heads", ".jsonl"}
+"""Endings of files that lines are only added to: whoever follows them asks for what came since."""
 
 
 def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
@@ -33,20 +35,44 @@ def replied(request: Any, reply: Reply) -> bytes:
 
 
 def sent_file(request: Any, path: Path) -> Any:
-    """Send a file, unless who asks has it already."""
+    """Send a file, or the part of it that is asked for, unless who asks has it already."""
     sent(request, TYPES[path.suffix], b"", cache="no-cache")  # asked for anew each time, and sent if it changed
     file = path.open("rb")
     status = os.fstat(file.fileno())
-    request.setHeader("Content-Length", str(status.st_size))
-    if request.setLastModified(status.st_mtime) is CACHED or request.method == b"HEAD":
+    is_had = request.setLastModified(status.st_mtime) is CACHED
+    start, end = 0, status.st_size
+    if path.suffix in _GROWING and not is_had:
+        start, end = _part_of(request, status.st_size)
+    request.setHeader("Content-Length", str(end - start))
+    if is_had or request.method == b"HEAD":
         file.close()
         return b""
-    return Deferred.fromCoroutine(_flow(request, file))
+    file.seek(start)
+    return Deferred.fromCoroutine(_flow(request, file, end - start))
 
 
-async def _flow(request: Any, file: BinaryIO) -> None:
+def _part_of(request: Any, size: int) -> tuple[int, int]:
+    """Say which part of a file is sent, and return its start and its end: from one byte to another, or all."""
+    request.setHeader("Accept-Ranges", "bytes")
+    asked = parse_range_header((request.getHeader(b"range") or b"").decode("latin-1"))
+    if asked is None or request.method != b"GET" or request.getHeader(b"if-range") is not None:
+        return 0, size
+    if asked.units != "bytes" or len(asked.ranges) != 1 or asked.ranges[0][0] < 0:  # several parts, or the last bytes
+        return 0, size
+    part = asked.range_for_length(size)
+    if part is None:
+        request.setResponseCode(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
+        request.setHeader("Content-Range", f"bytes */{size}")
+        return 0, 0
+    request.setResponseCode(HTTPStatus.PARTIAL_CONTENT)
+    request.setHeader("Content-Range", asked.to_content_range_header(size))
+    return part
+
+
+async def _flow(request: Any, file: BinaryIO, size: int) -> None:
     with file:
-        await flow(request, iter(partial(file.read, _PIECE_BYTES), b""))
+        pieces = (min(_PIECE_BYTES, size - at) for at in range(0, size, _PIECE_BYTES))
+        await flow(request, map(file.read, pieces))
 
 
 def sent_on(request: Any, address: str) -> bytes:

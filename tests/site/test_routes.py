@@ -133,3 +133,38 @@ def test_a_board_is_drawn_where_no_script_runs(contest: TestSite) -> None:
     ):
         shown = visitor.ask("GET", path + query).body.decode()
         assert (shown.count('<figure class="drawn">'), shown.count('class="no-spoilers"')) == marks, query
+
+
+RANGES = [
+    ("bytes=4-", 206, b"4567", "bytes 4-7/8"),
+    ("bytes=0-", 206, b"01234567", "bytes 0-7/8"),
+    ("bytes=2-3", 206, b"23", "bytes 2-3/8"),
+    ("bytes=6-99", 206, b"67", "bytes 6-7/8"),
+    ("bytes=8-", 416, b"", "bytes */8"),
+    ("bytes=99-100", 416, b"", "bytes */8"),
+    ("bytes=-99", 200, b"01234567", None),
+    ("bytes=3-2", 200, b"01234567", None),
+    ("bytes=0-1,4-", 200, b"01234567", None),
+    ("lines=4-", 200, b"01234567", None),
+    ("bytes=4-\xff", 200, b"01234567", None),
+    (f"bytes={'9' * 5000}-", 200, b"01234567", None),
+]
+
+
+@pytest.mark.parametrize(("asked", "status", "body", "part"), RANGES)
+def test_who_follows_heads_gets_what_came_since(
+    contest: TestSite, asked: str, status: int, body: bytes, part: str | None
+) -> None:
+    """From a byte on, or up to another one; what is not understood gets all, and so does a condition."""
+    (contest.folder / "logs" / "cup.heads").write_bytes(b"01234567")
+    visitor, path = contest.visitor(), "/tournaments/cup/heads"
+    answer = visitor.ask("GET", path, range=asked)
+    assert (answer.status, answer.body, answer.headers.get("content-range")) == (status, body, part)
+    assert (answer.headers["content-length"], answer.headers["accept-ranges"]) == (str(len(body)), "bytes")
+    for whole in (
+        visitor.ask("HEAD", path, range=asked),
+        visitor.ask("GET", path, range=asked, if_range="Mon, 23 Nov 2026 19:00:00 GMT"),
+    ):
+        assert (whole.status, whole.headers["content-length"]) == (200, "8")
+    page = visitor.ask("GET", "/tournaments/cup/report.html", range=asked)
+    assert (page.status, page.body, "accept-ranges" in page.headers) == (200, b"content", False)
