@@ -43,6 +43,8 @@ class AuthoredMatch(Struct, frozen=True, kw_only=True):
 
     name: str
     """Path of its record within the folder of records, without the ending."""
+    head: str
+    """Hash of its record's last line."""
     header: Header
     result: ResultLine
     seats: tuple[AuthorsSeat, ...]
@@ -53,6 +55,8 @@ class Own(Struct, frozen=True, kw_only=True):
     """A match as its author's list has it, for one seat."""
 
     match: str
+    head: str
+    """Of the record that this was made from: hash of its last line."""
     game: str
     opened: str
     seat: int
@@ -165,7 +169,8 @@ class AuthorsMatches:
         """Return what a record says; None if it is none, or its match is not over."""
         first, *last = _ends(path)
         try:
-            header, result, seal = (typed(read_line(line)) for line in (first, *last))
+            lines = [read_line(line) for line in (first, *last)]
+            header, result, seal = map(typed, lines)
         except (BadLine, ValueError):
             return None
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
@@ -173,7 +178,8 @@ class AuthorsMatches:
         if not len(header.setup.names) == len(result.result.scores) >= len(header.programs or ()):
             return None  # nobody has audited it
         name = path.relative_to(self._logs).with_suffix("").as_posix()
-        return AuthoredMatch(name=name, header=header, result=result, seats=self._seats(header, name))
+        seats = self._seats(header, name)
+        return AuthoredMatch(name=name, head=lines[-1].hash, header=header, result=result, seats=seats)
 
     def _seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
         found = []
@@ -217,6 +223,7 @@ def _own(match: AuthoredMatch, seat: AuthorsSeat) -> Own:
     fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
     return Own(
         match=match.name,
+        head=match.head,
         game=setup.game,
         opened=match.header.opened,
         seat=seat.seat,

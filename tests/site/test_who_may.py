@@ -8,6 +8,7 @@ import pytest
 from msgspec import Struct
 
 from referee.net.links.tokens import add_tokens
+from referee.record.reader import read_record
 from referee.site.routes import addresses_of
 from referee.site.sessions import IDLE_S
 from referee.submissions.store import CheckOutcome
@@ -259,6 +260,19 @@ def test_what_a_program_printed_is_plain_text(contest: TestSite, everybody: dict
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert everybody[who].ask("GET", f"{path.partition('?')[0]}?seat=1").status == 404
+
+
+def test_a_list_of_matches_names_the_heads_of_their_records(contest: TestSite) -> None:
+    """And leads to what verifies those alone that everybody may have."""
+    lay_out(contest)
+    head = read_record(contest.folder / "logs" / "cup" / "cup-7.jsonl").chain.head
+    verifier = f'href="/tournaments/cup/replays/verify.html#cup-7.jsonl={head}"'
+    ada = contest.signed_in("ada")
+    for is_public in (False, True):
+        if is_public:
+            (contest.folder / "logs" / "cup" / "replays" / "cup-7.html").touch()
+        page = ada.ask("GET", "/author/matches").body.decode()
+        assert (f'title="{head}"' in page, verifier in page) == (True, is_public)
 
 
 @pytest.mark.parametrize("path", ["/author/matches/cup/cup-7", "/author/versions/1"])

@@ -77,7 +77,7 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
     """Two share the first place: the next one is third, as at the end of the match and in the report."""
     record = read_record(GOLDEN / "clean.jsonl")
     assert record.result is not None
-    match = AuthoredMatch(name="m1", header=record.header, result=record.result, seats=())
+    match = AuthoredMatch(name="m1", head=record.chain.head, header=record.header, result=record.result, seats=())
     assert [_own(match, AuthorsSeat(seat=seat, author="ada", version=None)).rank for seat in range(3)] == [1, 3, 1]
 
 
@@ -90,6 +90,7 @@ def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None
         assert (matches.explained("ada", unknown, None), matches.record("ada", unknown, None)) == (None, None)
     told = matches.explained("ada", name, 3)
     assert told is not None
+    assert told.head == matches.of("ada")[0].head
     assert {
         part.content["move"]["action"]
         for part in told.conversation

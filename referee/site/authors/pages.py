@@ -82,7 +82,9 @@ class AuthorPages:
         reply = await self._asked(visit, "GET", "matches")
         if reply.code is not HTTPStatus.OK:
             return self._page(visit, "author/refused", told=_refused(visit, reply))
-        return self._page(visit, "author/matches", **_decoded(reply))
+        matches = _decoded(reply)["matches"]
+        ways = [self._ways(visit.person.name, match["match"], match["head"]) for match in matches]
+        return self._page(visit, "author/matches", matches=list(zip(matches, ways, strict=True)))
 
     async def _match(self, visit: Visit, name: str) -> bytes:
         """Show a match, or one turn of it."""
