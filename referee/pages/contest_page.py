@@ -91,9 +91,14 @@ _NO_BOARD = {
 }
 
 
-def refusal_page(code: HTTPStatus) -> str:
-    """Return the page for an address that answers nothing else."""
-    return page("refusal", {}, looks="contest", title=code.phrase, text=_WORDS.get(code, code.description))
+def refusal_page(code: HTTPStatus, text: str = "") -> str:
+    """Return the page for an address that answers nothing else.
+
+    Args:
+        code: that says so over HTTP.
+        text: says more; without one, what the code means.
+    """
+    return page("refusal", {}, looks="contest", title=code.phrase, text=text or _WORDS.get(code, code.description))
 
 
 _WORDS = {HTTPStatus.NOT_FOUND: "There is nothing at this address, or it is not for everybody."}

@@ -11,6 +11,7 @@ from twisted.web.http import CACHED
 from werkzeug.http import parse_range_header
 
 from ..net.http_messages import Reply
+from ..net.links.addresses import origin_of
 from .flow import flow
 from .published import TYPES
 
@@ -80,6 +81,11 @@ def sent_on(request: Any, address: str) -> bytes:
     request.setResponseCode(HTTPStatus.SEE_OTHER)
     request.setHeader("Location", address)
     return sent(request, HTML, b"")
+
+
+def address_of(request: Any) -> str:
+    """Return whose a request is, for what is counted by address."""
+    return origin_of(str(request.getClientAddress().host))
 
 
 def hides_results(request: Any) -> bool:

@@ -9,7 +9,8 @@ from klein import Klein
 from twisted.internet.defer import Deferred
 
 from ..net.http_messages import JSON, refusal
-from .answers import HTML, hides_results, replied, sent
+from ..submissions.authors import Pace
+from .answers import HTML, address_of, hides_results, replied, sent
 from .live import LiveTables
 from .reported import TournamentReport
 from .search import Found
@@ -39,23 +40,28 @@ def add_live(app: Klein, live: LiveTables, page: Callable[[], str]) -> None:
         return Deferred()  # cancelled once nobody looks on
 
 
-def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, Found, bool], str]) -> None:
+def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, Found, bool], str], pace: Pace) -> None:
     """Add the page of a search, and what it found as JSON.
 
     Args:
-        app: the site.
+        app: the site, which answers who is TooOften.
         search: returns what has such a name.
         page: returns the page with what was found, that leads to results or hides them.
+        pace: how often an address may search.
     """
+
+    def _searched(request: Any) -> tuple[str, Found]:
+        pace.count(address_of(request))
+        query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
+        return query, search(query)
 
     @app.route("/search", methods=["GET", "HEAD"])
     def _search_page(request: Any) -> bytes:
-        query = _query(request)
-        return sent(request, HTML, page(query, search(query), hides_results(request)).encode())
+        return sent(request, HTML, page(*_searched(request), hides_results(request)).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
     def _found(request: Any) -> bytes:
-        return sent(request, JSON, msgspec.json.encode(search(_query(request))))
+        return sent(request, JSON, msgspec.json.encode(_searched(request)[1]))
 
 
 def add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> None:
@@ -73,8 +79,3 @@ def add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> No
             remedy = "/api/contest names the tournaments, and tells how many matches each report has"
             return replied(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
         return sent(request, JSON, msgspec.json.encode(report))
-
-
-def _query(request: Any) -> str:
-    """Return what is looked for."""
-    return bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()

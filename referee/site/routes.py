@@ -12,9 +12,10 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException
 
-from ..net.http_messages import JSON
+from ..net.http_messages import JSON, refusal
 from ..pages.replay_page import at_turn
-from .answers import HTML, hides_results, sent, sent_file, turn_of
+from ..submissions.authors import Pace, TooOften
+from .answers import HTML, address_of, hides_results, replied, sent, sent_file, turn_of
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .hidden_results import page_without_results, shows_results
@@ -27,6 +28,9 @@ from .reported import TournamentReport
 from .search import Found
 from .visitors import Visitors
 
+PAGES_A_MINUTE = 300
+"""Of those that are made for who asks, from one address: a class behind it goes through replays, turn by turn."""
+
 
 class SiteContent(Struct, frozen=True, kw_only=True):
     """What the site shows."""
@@ -35,8 +39,8 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     """Returns how the contest stands."""
     home: Callable[[bool], str]
     """Returns the first page, with or without results."""
-    refused: Callable[[HTTPStatus], str]
-    """Returns the page for what is not there, or not to be had."""
+    refused: Callable[..., str]
+    """Returns the page for what is not there, or not to be had; takes the HTTPStatus, and a text that says more."""
     folders: Mapping[str, Path]
     """Tournament -> folder of its records."""
     is_over: Callable[[str], bool]
@@ -70,7 +74,7 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
 
 def addresses_of(content: SiteContent, members: Members) -> Klein:
     """Return all addresses of the site."""
-    app = _public(content)
+    app = _public(content, Pace("pages like this one from your address", PAGES_A_MINUTE, members.now))
     add_members(app, members, content.refused, partial(_is_shown, content.folders))
     return app
 
@@ -81,10 +85,10 @@ def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
     return folder is not None and find_published(folder, f"replays/{match}.html", is_over=False) is not None
 
 
-def _public(content: SiteContent) -> Klein:
+def _public(content: SiteContent, pace: Pace) -> Klein:
     app = Klein()
     add_live(app, content.live, content.live_page)
-    add_search(app, content.search, content.search_page)
+    add_search(app, content.search, content.search_page, pace)
     add_report(app, content.report)
 
     @app.route("/", methods=["GET", "HEAD"])
@@ -112,22 +116,37 @@ def _public(content: SiteContent) -> Klein:
 
     @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
     def _file(request: Any, name: str, rest: str) -> Any:
-        found = _published(content, request, name, rest)
-        return _refused(request, HTTPStatus.NOT_FOUND) if found is None else found
+        found = _published(content, request, name, rest, pace)
+        return _refused(content, request, HTTPStatus.NOT_FOUND) if found is None else found
 
-    @app.handle_errors(HTTPException)
-    def _error(request: Any, failure: Any) -> bytes:
-        return _refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
-
-    def _refused(request: Any, code: HTTPStatus) -> bytes:
-        request.setResponseCode(code)
-        return sent(request, HTML, content.refused(code).encode())
-
+    _add_refusals(app, content)
     return app
 
 
-def _published(content: SiteContent, request: Any, name: str, path: str) -> Any:
-    """Send a file of a tournament, or what stands for it if that shows no results; None if there is nothing."""
+def _add_refusals(app: Klein, content: SiteContent) -> None:
+    @app.handle_errors(HTTPException)
+    def _error(request: Any, failure: Any) -> bytes:
+        return _refused(content, request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
+
+    @app.handle_errors(TooOften)
+    def _too_often(request: Any, failure: Any) -> bytes:
+        code, error = HTTPStatus.TOO_MANY_REQUESTS, failure.value
+        if request.path.startswith(b"/api/"):
+            return replied(request, refusal(code, error.what, error.remedy))
+        return _refused(content, request, code, f"{error}.")
+
+
+def _refused(content: SiteContent, request: Any, code: HTTPStatus, text: str = "") -> bytes:
+    request.setResponseCode(code)
+    return sent(request, HTML, content.refused(code, text).encode())
+
+
+def _published(content: SiteContent, request: Any, name: str, path: str, pace: Pace) -> Any:
+    """Send a file of a tournament, or what is made for who asks: a turn's board, no results; None if there is nothing.
+
+    Raises:
+        TooOften: such pages are asked for from this address.
+    """
     folder = content.folders.get(name)
     found = None if folder is None else find_published(folder, path, is_over=content.is_over(name))
     if folder is None or found is None:
@@ -135,6 +154,7 @@ def _published(content: SiteContent, request: Any, name: str, path: str) -> Any:
     turn, hides = turn_of(request) if path.startswith("replays/") else None, hides_results(request)
     if turn is None and not (hides and shows_results(path)):
         return sent_file(request, found)
+    pace.count(address_of(request))
     page: bytes | None = found.read_bytes()
     if hides:
         page = page_without_results(content.card().title, content.report(name), folder, path)

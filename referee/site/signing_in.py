@@ -6,10 +6,9 @@ from typing import Any
 
 from klein import Klein
 
-from ..net.links.addresses import origin_of
 from ..pages.desk_pages import DeskPages
 from ..submissions.authors import TooOften
-from .answers import HTML, sent, sent_on
+from .answers import HTML, address_of, sent, sent_on
 from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, cookie_of, form_of, give_cookie
 from .forms import BadForm, Form
 from .sessions import Person, Sessions, SiteRole, new_cookie
@@ -49,7 +48,7 @@ class SigningIn:
         if form is None:
             return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
         try:
-            cookie = self._sessions.sign_in(form.text("token"), origin_of(str(request.getClientAddress().host)))
+            cookie = self._sessions.sign_in(form.text("token"), address_of(request))
         except TooOften as error:
             return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS)
         person = self._sessions.who(cookie or "")

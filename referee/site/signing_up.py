@@ -12,10 +12,9 @@ from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from ..net.http_messages import JSON, refusal
-from ..net.links.addresses import origin_of
 from ..pages.desk_pages import DeskPages
 from ..submissions.authors import HOUR_S, Pace, TooOften
-from .answers import HTML, replied, sent
+from .answers import HTML, address_of, replied, sent
 from .api_requests import RequestRefused, read_request
 from .cards import SignUp
 from .doors import cookie_of, give_cookie
@@ -101,7 +100,7 @@ class SigningUp:
             return self._page(request, trouble=f"{error}.", asked=asked)
         with suppress(TooOften):  # who has the token can sign in later
             self._sessions.sign_out(cookie_of(request))
-            give_cookie(request, self._sessions.sign_in(author.token, _address(request)) or "")
+            give_cookie(request, self._sessions.sign_in(author.token, address_of(request)) or "")
         return self._page(request, author=author)
 
     async def _sign_up_program(self, request: Any) -> bytes:
@@ -119,7 +118,7 @@ class SigningUp:
             RequestRefused: there were too many tries, or as the desk has it.
         """
         try:
-            self._tries.count(_address(request))
+            self._tries.count(address_of(request))
         except TooOften as error:
             raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy) from None
         token = await self._one.run(deferToThread, self._desk.sign_up, asked.name, asked.invitation)
@@ -136,7 +135,3 @@ class SigningUp:
         shown = {"mode": self._desk.mode, "trouble": trouble, "asked": asked, "author": author}
         page = self._pages.page("sign_up", "", visitor_token(request, self._sessions), **shown)
         return sent(request, HTML, page.encode())
-
-
-def _address(request: Any) -> str:
-    return origin_of(str(request.getClientAddress().host))

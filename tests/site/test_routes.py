@@ -17,9 +17,10 @@ from referee.plugins import find_game
 from referee.record.reader import read_record
 from referee.site.cards import ContestCard, SignUp
 from referee.site.live import LiveState
+from referee.site.routes import PAGES_A_MINUTE, site_of
 from referee.site.visitors import HEADERS
 
-from .sites import CARD, TABLE, TestSite
+from .sites import CARD, TABLE, Browser, TestSite
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "illegal-move.jsonl"
 
@@ -168,3 +169,24 @@ def test_who_follows_heads_gets_what_came_since(
         assert (whole.status, whole.headers["content-length"]) == (200, "8")
     page = visitor.ask("GET", "/tournaments/cup/report.html", range=asked)
     assert (page.status, page.body, "accept-ranges" in page.headers) == (200, b"content", False)
+
+
+def test_what_is_made_for_who_asks_is_paced(contest: TestSite) -> None:
+    """By the visitor's own address, behind a proxy too; files are not, and others do not wait."""
+    proxy: Any = site_of(contest.content, contest.members, contest.clock, is_behind_proxy=True)
+    hasty, other = Browser(proxy), Browser(proxy)
+    hasty.headers, other.headers = {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-for": "192.0.2.2"}
+    turn, hidden = "/tournaments/cup/replays/cup-1.html?turn=1", "/tournaments/cup/report.html?spoilers=no"
+    made = ("/search?q=bob", "/api/search?q=bob", hidden, turn)
+    for _ in range(PAGES_A_MINUTE):
+        assert hasty.ask("GET", "/search").status == 200
+    said = "more than 300 pages like this one from your address a minute"
+    for path in made:
+        answer = hasty.ask("GET", path)
+        assert (answer.status, said in answer.body.decode(), b"try again in 60 s" in answer.body) == (429, True, True)
+    assert msgspec.json.decode(hasty.ask("GET", "/api/search").body)["error"] == said
+    for path in ("/", turn.partition("?")[0], "/tournaments/cup/report.html"):
+        assert hasty.ask("GET", path).status == 200
+    assert other.ask("GET", hidden).status == 200
+    contest.clock.advance(60)
+    assert hasty.ask("GET", hidden).status == 200
