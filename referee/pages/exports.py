@@ -148,7 +148,11 @@ def everything(summary: Summary) -> dict[str, Any]:
         "hosts": msgspec.to_builtins(summary.hosts),
         "rulings": [{"at": line.at, **msgspec.to_builtins(line.ruling)} for line in summary.rulings.all],
         "due": [
-            {**msgspec.to_builtins(each), "names": [names[entrant] for entrant in each.entrants]}
+            {
+                **msgspec.to_builtins(each),
+                "names": [names[entrant] for entrant in each.entrants],
+                "since": history.due_at.get(each.match),
+            }
             for each in tournament.fixtures()
             if each.match not in tournament.playing
         ],

@@ -44,7 +44,7 @@ class PracticeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """What waits."""
+    """What waits, up to a bound; all of an author's own."""
 
     lines: Sequence[QueueLine]
 

@@ -140,6 +140,8 @@ class ReportedDue(ReportedFixture, frozen=True, kw_only=True):
 
     names: Sequence[str]
     """By seat."""
+    since: str | None
+    """When it came to be so; None: the record does not tell."""
 
 
 class ReportedFoul(Struct, frozen=True, kw_only=True):

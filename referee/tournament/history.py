@@ -72,11 +72,11 @@ class History:
     """What came of matches, in the order in which they were closed; those that count for nothing, too."""
     waited: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Match -> the times of day from which on it might be opened, and at which it was."""
+    due_at: dict[str, str] = field(default_factory=dict)
+    """Match that may be opened -> since when."""
     disregarded: dict[str, str] = field(default_factory=dict)
     """Match that counts for nothing -> why."""
 
-    _due_at: dict[str, str] = field(default_factory=dict)
-    """Match that may be opened -> since when."""
     _played: dict[int, PlayedPairing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -122,7 +122,7 @@ class History:
             if isinstance(command, c.DisregardMatch):
                 self.disregarded[command.match] = command.why
             elif isinstance(command, c.PlayMatch):
-                self._due_at[command.fixture.match] = event.at
+                self.due_at[command.fixture.match] = event.at
         return commands
 
     def _note(self, event: e.TournamentEvent) -> None:
@@ -136,7 +136,7 @@ class History:
             case e.MatchOpened():
                 match = event.fixture.match
                 self.runs[match] = self.begun[-1:]
-                self.waited[match] = self._due_at.pop(match, event.at), event.at
+                self.waited[match] = self.due_at.pop(match, event.at), event.at
             case e.Stopped() | e.Finished():
                 self.left_at.append(event.at)
             case e.HostCame():

@@ -193,7 +193,9 @@ class HostedContest:
             search=lambda query: search(query, self._publisher.searched()),
             search_page=partial(search_page, self._contest.title),
         )
-        desk = Organising(self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms)
+        desk = Organising(
+            self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms, self._report
+        )
         members = self._intake.members(desk, self._practice, NewAuthors(self._contest, self._intake))
         return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 

@@ -13,6 +13,7 @@ from ...net.links.tokens import add_tokens, remove_token
 from ...observers.process_lines import SeenProcess
 from ...plugins import installed
 from ...site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
+from ...site.reported import TournamentReport
 from ...text import printable
 from ...tournament.events import OF_ALL, Kind
 from ..tournaments.requests import pending
@@ -20,7 +21,7 @@ from ..tournaments.ruling import rule
 from .deed_log import end_of
 from .intake import Intake
 from .practice import Practice
-from .queues import waiting_checks, waiting_practice, waiting_tournaments
+from .queues import waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
 from .tournament_runs import TournamentRun
 from .whole_archive import archive_of
 
@@ -37,6 +38,7 @@ class Organising:
         intake: what is taken in from authors.
         practice: their practice matches.
         lag_ms: returns the longest that the site stood still lately.
+        report: returns a tournament's report, by its name; None: there is none yet.
     """
 
     def __init__(
@@ -46,12 +48,14 @@ class Organising:
         intake: Intake,
         practice: Practice,
         lag_ms: Callable[[], float],
+        report: Callable[[str], TournamentReport | None],
     ) -> None:
         self._folder = folder
         self._runs = runs
         self._intake = intake
         self._practice = practice
         self._lag_ms = lag_ms
+        self._report = report
 
     # --- what there is to see
 
@@ -105,9 +109,10 @@ class Organising:
         ]
 
     def queue(self) -> Sequence[QueueLine]:
-        """Return all that waits: checks and practice matches in their order, then tournaments."""
+        """Return all that waits: checks and practice matches in their order, then tournaments, then their matches."""
         checks, practice = waiting_checks(self._intake.checks), waiting_practice(self._practice)
-        return [*checks, *practice, *waiting_tournaments(self._runs.values())]
+        runs = self._runs.values()
+        return [*checks, *practice, *waiting_tournaments(runs), *waiting_matches(runs, self._report)]
 
     def deeds(self) -> Sequence[Deed]:
         """Return what organisers did, the last first."""

@@ -1,9 +1,10 @@
 """All that waits in a contest, with the reasons; those of practice matches come from practice.py."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from ...site.organisers.desk import QueueLine
+from ...site.reported import TournamentReport
 from ...submissions.check_queue import CHECK_S, CheckQueue
 from .practice import Practice
 from .tournament_runs import RunState, TournamentRun
@@ -53,6 +54,35 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
                 until=_moment(run.due),
                 waits_for_organiser=run.state in _FOR_ORGANISER,
             )
+
+
+def waiting_matches(
+    runs: Iterable[TournamentRun], report: Callable[[str], TournamentReport | None]
+) -> Iterator[QueueLine]:
+    """Yield the rated matches that may be played and are not, in the order in which they begin; one for each entrant.
+
+    Args:
+        runs: of the tournaments.
+        report: returns a tournament's report, by its name.
+    """
+    for run in runs:
+        told = report(run.scheduled.name)
+        if told is None or run.state is RunState.OVER:
+            continue
+        why = _WHY.get(run.state)
+        for fixture in told.due:
+            if fixture.match in run.open_matches:
+                continue
+            for author in fixture.names:
+                yield QueueLine(
+                    what=f"tournament {run.scheduled.name}, round {fixture.round}: {', '.join(fixture.names)}",
+                    author=author,
+                    why=f"its tournament waits: {why}" if why else "begins as soon as a table and its players are free",
+                    since=fixture.since,
+                    until=None,
+                    waits_for_organiser=run.state in _FOR_ORGANISER,
+                    has_no_limit=True,
+                )
 
 
 def _line(what: str, author: str, why: str, since: str, until: datetime | None) -> QueueLine:

@@ -80,28 +80,37 @@ class Deed(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+MOST_LINES = 500
+"""Of the queue, that an organiser is shown."""
+
+
 class QueueLine(Struct, frozen=True, kw_only=True):
-    """Something that waits, or is done now as its turn came: a check, a practice match, a tournament."""
+    """Something that waits, or is done now as its turn came: a check, a match, a tournament."""
 
     what: str
     author: str | None
     """Whose; None: it is everybody's."""
     why: str
     """It waits."""
-    since: str
-    """When it began to, ISO 8601 in UTC."""
+    since: str | None
+    """When it began to, ISO 8601 in UTC; None: that is not known."""
     until: str | None
-    """When that ends at the latest, as above; None: when somebody does something, or within a minute."""
+    """When that ends at the latest, as above; None: when somebody does something, within a minute, or nobody knows."""
     waits_for_organiser: bool
     """Whether it waits until the organiser does something; all else happens by itself."""
+    has_no_limit: bool = False
+    """Whether nobody can say until when it waits."""
 
 
 def seen_by(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
-    """Return what somebody is shown of all that waits: organisers all of it, authors their own and what is everybody's.
+    """Return what somebody is shown of all that waits: authors all their own, then what is everybody's.
 
-    Of others' an author learns no more than how many are before its own.
+    Of others' an author learns no more than how many are before its own. Organisers are shown the first MOST_LINES.
     """
-    return [line for line in lines if person.role is SiteRole.ORGANISER or line.author in (None, person.name)]
+    if person.role is SiteRole.ORGANISER:
+        return list(lines[:MOST_LINES])
+    own = [line for line in lines if line.author == person.name]
+    return [*own, *(line for line in lines if line.author is None)]
 
 
 class OrganiserDesk(Protocol):
@@ -120,7 +129,7 @@ class OrganiserDesk(Protocol):
         """Return what plays the matches of all tournaments that are played now."""
 
     def queue(self) -> Sequence[QueueLine]:
-        """Return all that waits: checks and practice matches in their order, then tournaments."""
+        """Return all that waits: checks and practice matches in their order, then tournaments, then their matches."""
 
     def deeds(self) -> Sequence[Deed]:
         """Return what organisers did, the last first."""

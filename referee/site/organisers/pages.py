@@ -14,7 +14,7 @@ from ..doors import Doors, Visit
 from ..flow import flow
 from ..person_streams import PersonStreams, followed
 from ..sessions import SiteRole
-from .desk import OrganiserDesk
+from .desk import OrganiserDesk, seen_by
 
 HOME = "/organiser"
 _TOURNAMENT, _AUTHORS = f"{HOME}/tournaments/<name>", f"{HOME}/authors"
@@ -78,7 +78,7 @@ class OrganiserPages:
         return self._page(visit, "organiser/authors", authors=authors, form=visit.form.fields, told=told, token=token)
 
     async def _queue(self, visit: Visit) -> bytes:
-        return self._page(visit, "organiser/queue", lines=self._desk.queue())
+        return self._page(visit, "organiser/queue", lines=seen_by(visit.person, self._desk.queue()))
 
     async def _hosts(self, visit: Visit) -> bytes:
         return self._page(visit, "organiser/hosts", lines=self._desk.processes())

@@ -1,4 +1,4 @@
-"""What the first page of a contest says of the matches to come."""
+"""What the first page of a contest, and its queue, say of the matches to come."""
 
 from pathlib import Path
 from typing import Any
@@ -8,11 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from referee.app.contest.coming import SHOWN, coming_in
+from referee.app.contest.queues import waiting_matches
 from referee.app.contest.tournament_runs import RunState, TournamentRun
 from referee.pages.exports import everything
 from referee.pages.summary import Summary
 from referee.site.cards import OpenMatch
+from referee.site.organisers.desk import MOST_LINES, seen_by
 from referee.site.reported import TournamentReport
+from referee.site.sessions import Person, SiteRole
 
 from ...pages.tournaments import AT, Stage, spec
 from .test_queues import run
@@ -75,3 +78,37 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
         [],
         "What comes next follows from the matches that are played now, the last of round 1.",
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "why", "waits"),
+    [
+        (RunState.RUNNING, "begins as soon as a table and its players are free", False),
+        (RunState.PAUSED, "its tournament waits: the organiser has paused it", True),
+        (RunState.OVER, None, False),
+    ],
+)
+def test_rated_matches_wait(
+    run: TournamentRun, tmp_path: Path, state: RunState, why: str | None, waits: object
+) -> None:  # a fixture
+    """One line for each player, an author's own all and first; none for a match that is played, or without a report."""
+    run.stop()
+    run.state = state
+    stage = Stage(spec(8, "roundrobin"), tmp_path / "robin")
+    told = report_of(stage)
+    run.open_matches = {told.due[0].match: OpenMatch(match="", names=[], round=1, opened=AT)}
+    lines = list(waiting_matches([run], lambda _: told))
+    due = told.due[1:] if why else ()
+    assert [(line.author, line.why, line.since) for line in lines] == [
+        (name, why, each.since) for each in due for name in each.names
+    ]
+    assert all((line.until, line.waits_for_organiser, line.has_no_limit) == (None, waits, True) for line in lines)
+    assert list(waiting_matches([run], lambda _: None)) == []
+    if why:
+        assert all(line.since for line in lines)
+        common = replace(lines[0], author=None)
+        for name in (each.name for each in stage.spec.entrants):
+            own = [line for line in lines if line.author == name]
+            assert seen_by(Person(role=SiteRole.AUTHOR, name=name), [common, *lines]) == [*own, common]
+        many = lines * MOST_LINES
+        assert seen_by(Person(role=SiteRole.ORGANISER, name="ann"), many) == many[:MOST_LINES]

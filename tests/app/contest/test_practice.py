@@ -47,7 +47,7 @@ def test_rated_matches_go_first(hall: Hall) -> None:
     assert (hall.matches, "all 2" in hall.practice.waiting()[0][1]) == ([], True)
     (line,) = waiting_practice(hall.practice)
     assert (line.author, line.since) == ("ada", hall.first().asked)
-    assert line.until == (datetime.fromisoformat(line.since) + practice.WAIT).isoformat(timespec="seconds")
+    assert line.until == (datetime.fromisoformat(str(line.since)) + practice.WAIT).isoformat(timespec="seconds")
     hall.rated = 1
     match = hall.begun()
     hall.keep(is_over=False)

@@ -52,7 +52,7 @@ def test_organisers_see_what_plays(tmp_path: Path) -> None:
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/sh", "-c", TOLD)
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
-    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0)
+    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
     run.begin()
     assert desk.processes() == []
     reactor.next_call()
@@ -70,7 +70,7 @@ def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) ->
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/true",)
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
-    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0)
+    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
     with pytest.raises(BadRequest, match="cup waits for its time: one that is played, or paused, can be stopped"):
         desk.rule("ann", "cup", "stop", "", "", "power cut")
     run.folder.mkdir(parents=True)
