@@ -114,8 +114,9 @@ class ChildProcess:
         process = self._process
 
         def _wait() -> None:
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            kill_group(process, signal.SIGKILL)  # its number is free, and may be another's, once its status is taken
+            with contextlib.suppress(ChildProcessError):  # somebody has taken its status, and ended its group before
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+                kill_group(process, signal.SIGKILL)  # its number may be another's once its status is taken
             told(process.wait())
 
         Thread(target=_wait, name=f"end of process {process.pid}", daemon=True).start()

@@ -73,6 +73,7 @@ def test_two_authors_play_with_each_other(tmp_path: Path) -> None:
         persons["bob"].send("author/practice", "author/practice/ada.1/give-up")
         for states in shown.values():
             assert any("bob has left the table" in state["over"] for state in states)
+        shown_until(persons["ada"], "not played: bob has left the table")
 
 
 def _state(event: bytes) -> dict[str, Any]:

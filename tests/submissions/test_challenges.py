@@ -65,7 +65,7 @@ def test_an_author_is_not_drowned_in_invitations(kept: Challenges, monkeypatch: 
     """What is over counts no more."""
     monkeypatch.setattr(challenges, "MAX_INVITED", 2)
     first, _ = (
-        kept.add(replace(asked(author, at), version=None, guest="cyd")) for author, at in (("bob", "2"), ("ada", "1"))
+        kept.add(replace(asked(author, day(at)), version=None, guest="cyd")) for author, at in (("bob", 2), ("ada", 1))
     )
     with pytest.raises(ChallengeRefused, match="cyd has 2 invitations"):
         kept.add(replace(asked("bob"), version=None, guest="cyd"))
