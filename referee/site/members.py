@@ -21,7 +21,7 @@ from .doors import Doors
 from .member_api import MemberApi
 from .organisers.api import OrganiserApi
 from .organisers.desk import OrganiserDesk
-from .organisers.pages import OrganiserPages
+from .organisers.pages import FindMatches, OrganiserPages
 from .person_streams import PersonStreams
 from .sessions import Person, Sessions
 from .signing_in import SigningIn
@@ -47,7 +47,11 @@ class Members(Struct, frozen=True, kw_only=True):
 
 
 def add_members(
-    app: Klein, members: Members, refused: Callable[[HTTPStatus], str], is_shown: Callable[[str, str], bool]
+    app: Klein,
+    members: Members,
+    refused: Callable[[HTTPStatus], str],
+    is_shown: Callable[[str, str], bool],
+    matches: FindMatches,
 ) -> None:
     """Let members sign in, and have what is theirs.
 
@@ -56,6 +60,7 @@ def add_members(
         members: what they have.
         refused: returns the page for what is not to be had.
         is_shown: tells of a tournament and a match whether everybody may see its replay.
+        matches: finds those that organisers may mean.
     """
     doors = Doors(app, members.sessions, refused)
 
@@ -72,7 +77,7 @@ def add_members(
     AuthorPages(members.api, members.tell, members.pages, members.streams, is_shown).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)
     AuthorSeats(members.practice, refused).register(doors)
-    OrganiserPages(members.desk, members.pages, members.streams).register(doors)
+    OrganiserPages(members.desk, members.pages, members.streams, matches).register(doors)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:

@@ -1,6 +1,6 @@
 """The addresses of the contest's site, and what stands behind each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -30,6 +30,9 @@ from .visitors import Visitors
 
 PAGES_A_MINUTE = 300
 """Of those that are made for who asks, from one address: a class behind it goes through replays, turn by turn."""
+
+_MATCHES = 100
+"""That have ended, from which an organiser chooses; an older one is typed."""
 
 
 class SiteContent(Struct, frozen=True, kw_only=True):
@@ -75,7 +78,7 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
 def addresses_of(content: SiteContent, members: Members) -> Klein:
     """Return all addresses of the site."""
     app = _public(content, Pace("pages like this one from your address", PAGES_A_MINUTE, members.now))
-    add_members(app, members, content.refused, partial(_is_shown, content.folders))
+    add_members(app, members, content.refused, partial(_is_shown, content.folders), partial(_newest_matches, content))
     return app
 
 
@@ -83,6 +86,15 @@ def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
     """Tell whether everybody may see the replay of a match."""
     folder = folders.get(tournament)
     return folder is not None and find_published(folder, f"replays/{match}.html", is_over=False) is not None
+
+
+def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence[str]]]:
+    """Return the matches of a tournament that are open, and the last that have ended, with names by seat."""
+    report = content.report(name)
+    ended = () if report is None else report.entries[: -_MATCHES - 1 : -1]
+    cards = (card for card in content.card().tournaments if card.name == name)
+    open_matches = [(match.match, match.names) for card in cards for match in card.open_matches]
+    return [*open_matches, *((match.fixture.match, match.names) for match in ended)]
 
 
 def _public(content: SiteContent, pace: Pace) -> Klein:

@@ -1,6 +1,6 @@
 """The pages of the organiser: tournaments, rulings, authors, the machine, the log, and everything as one archive."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +20,8 @@ HOME = "/organiser"
 _TOURNAMENT, _AUTHORS = f"{HOME}/tournaments/<name>", f"{HOME}/authors"
 _NEWEST = 20
 """Deeds on the first page."""
+FindMatches = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
+"""Returns the newest matches of a tournament, each with names by seat."""
 
 
 class OrganiserPages:
@@ -29,12 +31,14 @@ class OrganiserPages:
         desk: does what they ask.
         pages: makes the pages.
         streams: tell organisers that something has changed.
+        matches: finds those that organisers may mean.
     """
 
-    def __init__(self, desk: OrganiserDesk, pages: DeskPages, streams: PersonStreams) -> None:
+    def __init__(self, desk: OrganiserDesk, pages: DeskPages, streams: PersonStreams, matches: FindMatches) -> None:
         self._desk = desk
         self._pages = pages
         self._streams = streams
+        self._matches = matches
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
@@ -71,7 +75,8 @@ class OrganiserPages:
         if shown is None:
             visit.request.setResponseCode(HTTPStatus.NOT_FOUND)
             return await self._home(visit, "There is no such tournament.")
-        return self._page(visit, "organiser/tournament", shown=shown, form=visit.form.fields, told=told)
+        form, matches = visit.form.fields, self._matches(name)
+        return self._page(visit, "organiser/tournament", shown=shown, form=form, matches=matches, told=told)
 
     async def _authors(self, visit: Visit, told: str = "", token: str = "") -> bytes:
         authors = await deferToThread(self._desk.authors)

@@ -1,6 +1,12 @@
 """What an organiser sees and does, in a browser without script."""
 
-from ..sites import PAYLOAD, Browser, TestSite
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from ..sites import PAYLOAD, REPORT, Browser, TestSite
+from ..test_spoilers import match
 
 
 def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
@@ -18,6 +24,18 @@ def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
         ("ann", "cup", "void", "cup-00001", "", "power cut"),
         ("ann", "cup", "stop", "", "", "power cut"),
     ]
+
+
+def test_matches_to_rule_on_are_offered(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are open, then the last that have ended, with who played; what is typed may be another one."""
+    ended = [match(number, 1, [0, 1], ["bob", PAYLOAD]) for number in range(1, 103)]
+    monkeypatch.setattr("tests.site.sites.REPORT", replace(REPORT, entries=ended))
+    shown = contest.signed_in("ann").ask("GET", "/organiser/tournaments/cup").body.decode()
+    offered = re.findall(r'<option value="(cup-\d+)">([^<]*)', shown)
+    assert [name for name, _ in offered] == ["cup-4", *(f"cup-{number}" for number in range(102, 2, -1))]
+    assert all("bob" in names and "&lt;script" in names for _, names in offered)
+    monkeypatch.setattr("tests.site.sites.REPORT", None)
+    assert contest.signed_in("ann").ask("GET", "/organiser/tournaments/cup").body.count(b'<option value="cup-') == 1
 
 
 def test_what_is_refused_is_told(contest: TestSite) -> None:
