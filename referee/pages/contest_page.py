@@ -41,7 +41,9 @@ def search_page(title: str, query: str, found: Any, hides_results: bool) -> str:
     return page("search", {"is_still": True}, looks="contest", may_send=True, **shown)
 
 
-def matches_page(title: str, report: Any, entrant: int | None, rounds: Mapping[int, Any], top: str) -> str:
+def matches_page(
+    title: str, report: Any, entrant: int | None, rounds: Mapping[int, Any], top: str, verifier: str
+) -> str:
     """Return the matches of a tournament, or of one of its entrants, without any result.
 
     Args:
@@ -50,9 +52,10 @@ def matches_page(title: str, report: Any, entrant: int | None, rounds: Mapping[i
         entrant: whose matches; None: all.
         rounds: round -> its matches, each with whether it has a replay.
         top: the first page, as the address of this one sees it.
+        verifier: what verifies the tournament's record; empty if nothing does.
     """
     name = None if entrant is None else report.spec.entrants[entrant].name
-    shown = {"contest": title, "report": report, "entrant": name, "rounds": rounds, "top": top}
+    shown = {"contest": title, "report": report, "entrant": name, "rounds": rounds, "top": top, "verifier": verifier}
     return page("matches", {"is_still": True}, looks="contest", **shown)
 
 

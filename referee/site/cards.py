@@ -95,6 +95,8 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     """Matches that its report has; None: there is none yet."""
     head: str | None
     """Of the tournament's record that the report was made from: hash of its last line, its seal aside."""
+    verifier: str | None
+    """Address of what verifies that record, seen from the first page; None: nothing does, as while it is played."""
 
 
 class ContestCard(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..pages.contest_page import matches_page
 from ..pages.summary import page_names
-from .published import find_published
+from .published import find_published, verifier_of
 from .reported import ReportedMatch, TournamentReport
 
 _PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
@@ -39,7 +39,9 @@ def page_without_results(title: str, report: TournamentReport | None, folder: Pa
         return None
     index = None if entrant is None else pages.index(entrant)
     top = "../" * (path.count("/") + 2)
-    return matches_page(title, report, index, _rounds(report, folder, index), top).encode()
+    verifier = verifier_of(folder, report.head, is_over=report.state == "over")
+    address = verifier and f"{top}tournaments/{folder.name}/{verifier}"
+    return matches_page(title, report, index, _rounds(report, folder, index), top, address).encode()
 
 
 def _rounds(

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from ..pages.verifying import PAGE, verifying_link
+
 _REPORT = re.compile(r"report\.html|(entrants|replays)/[\w.-]+\.html|(standings|crosstable)\.csv")
 _RECORD = re.compile(r"([\w.-]+)\.jsonl")
 _OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
@@ -43,3 +45,15 @@ def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
     else:
         may_have = _REPORT.fullmatch(path) is not None or (is_over and _OVER.fullmatch(path) is not None)
     return found if may_have and ".." not in path and found.is_file() and not found.is_symlink() else None
+
+
+def verifier_of(folder: Path, head: str, *, is_over: bool) -> str:
+    """Return the address of what verifies a tournament's record, seen from its folder; empty if nothing does.
+
+    Args:
+        folder: of the tournament's records.
+        head: of its record.
+        is_over: whether the tournament is; its record is for nobody before.
+    """
+    is_there = is_over and find_published(folder, f"replays/{PAGE}", is_over=True) is not None
+    return f"replays/{verifying_link(f'{folder.name}.jsonl', head)}" if is_there else ""

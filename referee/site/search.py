@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from .published import find_published
+from .published import find_published, verifier_of
 
 T = TypeVar("T")
 MOST = 50
@@ -45,6 +45,8 @@ class Found(Struct, frozen=True, kw_only=True):
     """Whether there is no more of either."""
     heads: Mapping[str, str]
     """Tournament -> head of its record, up to which it was searched; those in which something was found."""
+    verifiers: Mapping[str, str]
+    """Those that are over -> address of what verifies that record, seen from the first page."""
 
 
 class Searched(Struct, frozen=True, kw_only=True):
@@ -55,10 +57,18 @@ class Searched(Struct, frozen=True, kw_only=True):
     """Of its records."""
     head: str
     """Of the tournament's record that its report was made from."""
+    is_over: bool
+    """Whether the tournament is, as that report tells."""
     entrants: Sequence[tuple[str, str]]
     """Name, and the name of its page."""
     matches: Sequence[tuple[str, Sequence[str]]]
     """Match, and names by seat."""
+
+    @property
+    def verifier(self) -> str:
+        """Address of what verifies that record, seen from the first page; empty if nothing does."""
+        verifier = verifier_of(self.folder, self.head, is_over=self.is_over)
+        return verifier and _address(self, verifier)
 
     def has(self, path: str) -> bool:
         """Tell whether everybody may have a file."""
@@ -74,15 +84,21 @@ def search(query: str, tournaments: Iterable[Searched]) -> Found:
     """
     words = query[:MOST_CHARACTERS].casefold().split()
     searched = tournaments if words else ()
-    entrants, matches, heads = list[FoundEntrant](), list[FoundMatch](), dict[str, str]()
+    entrants, matches, heads, verifiers = list[FoundEntrant](), list[FoundMatch](), dict[str, str](), dict[str, str]()
     for tournament in searched:
         heads[tournament.name] = tournament.head
+        verifiers[tournament.name] = tournament.verifier
         entrants += _first(_entrants(words, tournament), len(entrants))
         matches += _first(_matches(words, tournament), len(matches))
     is_all = max(len(entrants), len(matches)) <= MOST
     found = {entrant.tournament for entrant in entrants} | {match.tournament for match in matches}
-    shown = {name: head for name, head in heads.items() if name in found}
-    return Found(entrants=entrants[:MOST], matches=matches[:MOST], is_all=is_all, heads=shown)
+    return Found(
+        entrants=entrants[:MOST],
+        matches=matches[:MOST],
+        is_all=is_all,
+        heads={name: head for name, head in heads.items() if name in found},
+        verifiers={name: verifier for name, verifier in verifiers.items() if name in found and verifier},
+    )
 
 
 def _first(found: Iterator[T], count: int) -> Iterator[T]:

@@ -73,6 +73,7 @@ CARD = ContestCard(
             leaders=[Leader(place=1, name=PAYLOAD, points="2½")],
             reported=2,
             head="5eed" * 16,
+            verifier=None,
         )
     ],
 )
@@ -242,7 +243,11 @@ class TestSite:
         (folder / "entrants" / "bob.html").touch()
         names = [PAYLOAD, "bob"]
         matches = [("cup-1", names), ("cup-2", names)]
-        searched = Searched(name="cup", folder=folder, head="5eed" * 16, entrants=[("bob", "bob")], matches=matches)
+        self.searched = [
+            Searched(
+                name="cup", folder=folder, head="5eed" * 16, is_over=False, entrants=[("bob", "bob")], matches=matches
+            )
+        ]
         return SiteContent(
             card=lambda: CARD,
             home=lambda hides: contest_page(CARD, ABOUT, hides_results=hides),
@@ -254,7 +259,7 @@ class TestSite:
             live=live,
             live_page=lambda: live_page(PAYLOAD, live.state, 0.0),
             report=lambda name: REPORT if name == "cup" else None,
-            search=lambda query: search(query, [searched]),
+            search=lambda query: search(query, self.searched),
             search_page=partial(search_page, PAYLOAD),
         )
 

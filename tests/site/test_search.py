@@ -23,7 +23,7 @@ def cup(tmp_path: Path) -> Searched:
         path = tmp_path / "cup" / f"{page}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    return Searched(name="cup", folder=tmp_path / "cup", head=HEAD, entrants=ENTRANTS, matches=MATCHES)
+    return Searched(name="cup", folder=tmp_path / "cup", head=HEAD, is_over=False, entrants=ENTRANTS, matches=MATCHES)
 
 
 @pytest.mark.parametrize(

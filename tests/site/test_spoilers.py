@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from referee.site.reported import ReportedMatch
 
-from .sites import PAYLOAD, REPORT, TestSite
+from .sites import CARD, PAYLOAD, REPORT, TestSite
 
 
 def links(text: str) -> list[str]:
@@ -80,6 +80,31 @@ def test_pages_of_a_tournament_hide_results(
     assert [part.startswith(" open>") for part in hidden.split('<details class="panel"')[1:]] == [True, False]
     assert "99" not in hidden
     assert "<script>alert" not in hidden
+
+
+@pytest.mark.parametrize("state", ["running", "over"])
+def test_pages_lead_to_what_verifies_the_record_they_were_made_from(
+    contest: TestSite, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """Once the tournament is over; before, its record is for nobody."""
+    is_over = state == "over"
+    (contest.folder / "logs" / "cup" / "replays" / "verify.html").touch()
+    address = "tournaments/cup/replays/verify.html#cup.jsonl="
+    card = replace(CARD.tournaments[0], verifier=f"{address}{'5eed' * 16}" if is_over else None)
+    monkeypatch.setattr("tests.site.sites.CARD", replace(CARD, tournaments=[card]))
+    monkeypatch.setattr("tests.site.sites.REPORT", replace(REPORT, state=state))
+    contest.searched[0] = replace(contest.searched[0], is_over=is_over)
+    pages = {
+        "/?spoilers=no": "5eed" * 16,
+        "/search?q=bob": "5eed" * 16,
+        "/tournaments/cup/report.html?spoilers=no": "5eed",
+        "/tournaments/cup/entrants/bob.html?spoilers=no": "5eed",
+    }
+    for path, head in pages.items():
+        page = contest.visitor().ask("GET", path).body.decode()
+        assert f"up to its head <code>{head}</code>" in page
+        found = [link.removeprefix("../" * (path.count("/") - 1)) for link in links(page) if "verify" in link]
+        assert (path, found) == (path, [f"{address}{head}"] if is_over else [])
 
 
 def test_without_a_report_nothing_is_shown_in_its_place(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,7 @@ class Published(Struct):
             name=self.folder.name,
             folder=self.folder,
             head=told.head,
+            is_over=told.state == "over",
             entrants=list(zip(names, page_names(names), strict=True)),
             matches=[(entry.fixture.match, entry.names) for entry in told.entries],
         )
@@ -117,6 +118,7 @@ class Published(Struct):
             last=[self._last(match) for match in last],
             reported=self.reported,
             head=None if self.report is None else self.report.head,
+            verifier=None if self.searched is None else self.searched.verifier or None,
         )
 
     def _last(self, match: ReportedMatch) -> LastResult:

@@ -73,6 +73,8 @@ function show(card) {
     const place = shown.get(tournament.name);
     const isReported = tournament.reported !== null;
     if (!place || (isReported && !place.heading.querySelector("a"))) return location.reload();
+    const verifier = place.parts.head.querySelector("a")?.getAttribute("href") ?? null;
+    if (verifier !== tournament.verifier) return location.reload();
     place.parts.state.textContent = tournament.state;
     place.parts.played.textContent = tournament.played;
     place.parts.leaders.replaceChildren(...tournament.leaders.map(leaderItem));

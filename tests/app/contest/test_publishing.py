@@ -48,7 +48,8 @@ def test_last_results_are_told(
     (scheduled, _) = read_contest(tmp_path, load()).tournaments
     folder = scheduled.plan.run_settings.folder
     (folder / "replays").mkdir(parents=True)
-    (folder / "replays" / "cup-9.html").touch()
+    for page in ("cup-9", "verify"):
+        (folder / "replays" / f"{page}.html").touch()
     report = {
         "spec": {"name": "cup", "game": "q", "format": "swiss", "seats": 3, "entrants": []},
         "head": "5eed",
@@ -69,8 +70,11 @@ def test_last_results_are_told(
     assert (last[0].result, last[0].address) == (result, "tournaments/cup/replays/cup-9.html")
     assert last[1].address is None
     assert [published.card(scheduled, "", played, (), None).played for played in (0, 2)] == [1, 2]
+    assert published.card(scheduled, "", 1, (), None).verifier is None, "its record is for nobody yet"
     (folder / "tournament.json").write_bytes(msgspec.json.encode({**report, "state": "over"}))
     published.read()
     assert published.is_over
+    verifier = published.card(scheduled, "", 1, (), None).verifier
+    assert verifier == "tournaments/cup/replays/verify.html#cup.jsonl=5eed"
     published.seen = 7
     assert not published.is_over, "something has happened since"
