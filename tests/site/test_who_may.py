@@ -273,6 +273,11 @@ def test_a_list_of_matches_names_the_heads_of_their_records(contest: TestSite) -
             (contest.folder / "logs" / "cup" / "replays" / "cup-7.html").touch()
         page = ada.ask("GET", "/author/matches").body.decode()
         assert (f'title="{head}"' in page, verifier in page) == (True, is_public)
+    practised = contest.folder / "logs" / "practice" / "ada" / "0001"
+    practised.mkdir(parents=True)
+    (contest.folder / "logs" / "cup" / "cup-7.jsonl").rename(practised / "practice-00001.jsonl")
+    assert f'title="{head}"' in ada.ask("GET", "/author/practice").body.decode()
+    assert 'href="/author/practice/1/replay">Verify it' in ada.ask("GET", "/author/matches").body.decode()
 
 
 @pytest.mark.parametrize("path", ["/author/matches/cup/cup-7", "/author/versions/1"])
