@@ -138,7 +138,9 @@ def everything(summary: Summary) -> dict[str, Any]:
         ],
         "courses": [msgspec.to_builtins(course) for course in summary.courses],
         "fairness": msgspec.to_builtins(summary.fairness),
-        "waits": [{"entrant": entrant, **msgspec.to_builtins(wait)} for entrant, wait in enumerate(summary.waits)],
+        "schedules": [
+            {"entrant": entrant, **msgspec.to_builtins(each)} for entrant, each in enumerate(summary.schedules)
+        ],
         "fouls": list(_fouls(summary)),
         "out": [
             {"entrant": entrant, "state": summary.state_of(entrant), "why": short_cause(why)}

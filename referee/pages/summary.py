@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from msgspec import Struct
 
@@ -37,12 +37,20 @@ def page_names(entrants: Sequence[str]) -> list[str]:
     return [name if re.match(NAME_PATTERN, name) else f"entrant-{number}" for number, name in enumerate(entrants)]
 
 
-class EntrantWait(Struct, frozen=True, kw_only=True):
-    """How long an entrant's matches waited for a table and their players, from when they might be opened."""
+class EntrantSchedule(Struct, frozen=True, kw_only=True):
+    """What came to an entrant: how long its matches waited, how far they lay apart, its opponents and seats."""
 
     matches: int
-    mean_s: float
-    most_s: float
+    mean_wait_s: float
+    """Of a match, from when it might be opened until a table and the players were free."""
+    most_wait_s: float
+    mean_gap_s: float
+    """From the end of a match to the beginning of its next one; 0 where it played both at once."""
+    most_gap_s: float
+    opponents: int
+    """How many others it met."""
+    seats: list[int]
+    """By seat: its matches there that count."""
 
 
 @dataclass(frozen=True)
@@ -243,16 +251,30 @@ class Summary:
         return found
 
     @cached_property
-    def waits(self) -> Sequence[EntrantWait]:
+    def schedules(self) -> Sequence[EntrantSchedule]:
         """By entrant, of all its matches that were opened and closed."""
-        found: list[list[float]] = [[] for _ in self.names]
-        for entry in self.history.entries:
-            for entrant in entry.fixture.entrants:
-                found[entrant].append(_seconds(*self.history.waited[entry.match]))
-        return [
-            EntrantWait(matches=len(each), mean_s=sum(each) / len(each) if each else 0.0, most_s=max(each, default=0.0))
-            for each in found
-        ]
+        counted = {entry.match for entry in self.counted}
+        return [self._schedule(entrant, counted) for entrant in range(len(self.names))]
+
+    def _schedule(self, entrant: int, counted: Container[str]) -> EntrantSchedule:
+        history = self.history
+        matches = sorted(
+            (entry.match for entry in self.entries_of[entrant]), key=lambda match: history.waited[match][1]
+        )
+        waits = [_seconds(*history.waited[match]) for match in matches]
+        gaps = [_seconds(history.closed_at[one], history.waited[other][1]) for one, other in pairwise(matches)]
+        sat = Counter(
+            entry.fixture.entrants.index(entrant) for entry in self.entries_of[entrant] if entry.match in counted
+        )
+        return EntrantSchedule(
+            matches=len(matches),
+            mean_wait_s=_mean(waits),
+            most_wait_s=max(waits, default=0.0),
+            mean_gap_s=_mean(gaps),
+            most_gap_s=max(gaps, default=0.0),
+            opponents=len(self.tournament.table.opponents(entrant)),
+            seats=[sat[seat] for seat in range(self.spec.seats)],
+        )
 
     @cached_property
     def host_of(self) -> Mapping[str, str]:
@@ -268,6 +290,10 @@ class Summary:
                 for entrant, time in zip(entry.fixture.entrants, self.match_summaries[entry.match].times, strict=True):
                     found[entrant] = found[entrant].plus(time)
         return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def _seconds(since: str, until: str) -> float:

@@ -12,6 +12,7 @@ from ..pages.charts.brackets import Bracket
 from ..pages.host_lines import HostLine
 from ..pages.match_summary import SeatTime
 from ..pages.rating_history import RatedAfter
+from ..pages.summary import EntrantSchedule
 from ..record.fairness import FairnessTotals
 from ..tournament.crosstable import HeadToHead
 
@@ -189,13 +190,10 @@ class ReportedVersion(Struct, frozen=True, kw_only=True):
     """Those that were opened with it."""
 
 
-class ReportedWait(Struct, frozen=True, kw_only=True):
-    """How long an entrant's matches waited for a table and their players, from when they might be opened."""
+class ReportedSchedule(EntrantSchedule, frozen=True, kw_only=True):
+    """What came to an entrant."""
 
     entrant: int
-    matches: int
-    mean_s: float
-    most_s: float
 
 
 class ReportedRuling(Struct, frozen=True, kw_only=True):
@@ -236,7 +234,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     times: Sequence[ReportedTime]
     fairness: FairnessTotals | None
     """None: there are no records."""
-    waits: Sequence[ReportedWait]
+    schedules: Sequence[ReportedSchedule]
     hosts: Sequence[HostLine]
     """Of a cluster, if one has played."""
     byes: Sequence[ReportedBye]

@@ -72,6 +72,8 @@ class History:
     """What came of matches, in the order in which they were closed; those that count for nothing, too."""
     waited: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Match -> the times of day from which on it might be opened, and at which it was."""
+    closed_at: dict[str, str] = field(default_factory=dict)
+    """Match -> the time of day at which it was."""
     due_at: dict[str, str] = field(default_factory=dict)
     """Match that may be opened -> since when."""
     disregarded: dict[str, str] = field(default_factory=dict)
@@ -129,6 +131,7 @@ class History:
         match event:
             case e.MatchClosed():
                 self.entries.append(event.entry)
+                self.closed_at[event.entry.match] = event.at
             case e.Begun() | e.TournamentResumed():
                 self.begun.append(event)
                 for match in self.tournament.playing:

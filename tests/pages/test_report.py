@@ -61,19 +61,25 @@ def test_standings_say_that_it_was_stopped(tmp_path: Path) -> None:
     assert '<span class="badge">over</span>' in text
 
 
-def test_the_report_tells_how_long_matches_waited(tmp_path: Path) -> None:
-    """From when they might begin; a time of day that is none, or lies behind, is no wait."""
+def test_the_report_tells_what_came_to_each_entrant(tmp_path: Path) -> None:
+    """Waits from when matches might begin, gaps between them; a time that is none, or lies behind, is no wait."""
     stage = Stage(spec(3, "roundrobin"), tmp_path).play()
-    first, second, _ = stage.history.waited
-    stage.history.waited[first] = "2026-01-01T00:00:00Z", "2026-01-01T00:01:30Z"
-    stage.history.waited[second] = "then", "now"
-    waits = Summary(stage.history, {}).waits
-    seated = next(entry for entry in stage.entries if entry.match == first).fixture.entrants
-    assert [(wait.matches, wait.mean_s, wait.most_s) for wait in waits] == [
-        (2, 45.0, 90.0) if entrant in seated else (2, 0.0, 0.0) for entrant in range(3)
-    ]
+    history = stage.history
+    first, second, third = history.waited
+    history.waited[first] = "2026-01-01T00:00:00Z", "2026-01-01T00:01:30Z"
+    history.waited[second] = "then", "2026-01-01T00:03:00Z"
+    history.waited[third] = "2026-01-01T00:09:00Z", "2026-01-01T00:05:00Z"
+    history.closed_at.update({first: "2026-01-01T00:02:00Z", second: "2026-01-01T00:04:30Z"})
+    seats = {entry.match: entry.fixture.entrants for entry in stage.entries}
+    for entrant, found in enumerate(Summary(history, {}).schedules):
+        played = [match for match in (first, second, third) if entrant in seats[match]]
+        gap = {(first, second): 60.0, (second, third): 30.0, (first, third): 180.0}[played[0], played[1]]
+        waits = (45.0, 90.0) if first in played else (0.0, 0.0)
+        assert (found.mean_wait_s, found.most_wait_s, found.mean_gap_s, found.most_gap_s) == (*waits, gap, gap)
+        assert (found.matches, found.opponents) == (2, 2)
+        assert found.seats == [sum(seats[match][seat] == entrant for match in played) for seat in (0, 1)]
     report(stage)
-    assert "2 45.00 s 1 min 30 s" in section(page(stage), "fairness")
+    assert "2 45.00 s 1 min 30 s 1 min 0 s 1 min 0 s 2 1, 1" in section(page(stage), "fairness")
 
 
 def test_a_cause_stands_in_full_once(cup: Stage) -> None:
