@@ -72,8 +72,8 @@ name = "roundrobin"
 MOST_TURNS = 6
 WHOLE = 2
 """Matches whose deal was played from both seats; the third one's was not, and the fourth one is open."""
-HASH = re.compile(rb"[0-9a-f]{16,}")
-"""Or a salt, or a signature: by chance."""
+HASH = re.compile(rb"[0-9a-f]{12,}")
+"""Or the beginning that a page shows of one, or a salt, or a signature: by chance."""
 
 
 def played(game_name: str, fixture: Fixture, names: Sequence[str]) -> tuple[Match, list[MatchStep]]:
