@@ -13,7 +13,10 @@ from referee.submissions.archive import pack
 from referee.submissions.folder import gather
 
 from ..pages.browser import Page
+from ..pages.matches import IMAGE, SCRIPT
 
+HOSTILE = SCRIPT + IMAGE
+"""Stands in what comes of the author's programs, and in the organiser's reason."""
 FILES = {
     CONTEST: """\
 title = "Autumn course"
@@ -44,11 +47,11 @@ CRASH = """
         static int asked;
         thrd_sleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
         if (++asked == 5) {
-            fputs("I give up\\n", stderr);
+            fputs("I give up HOSTILE\\n", stderr);
             exit(3);
         }
     }
-"""
+""".replace("HOSTILE", HOSTILE)
 """There is time to look on until then."""
 
 
@@ -74,7 +77,7 @@ class Course:
         )
         code = (folder / "player" / "player.c").read_text()
         assert BEGIN in code
-        self.broken = self._packed(folder, "broken", f"#error oops\n{code}")
+        self.broken = self._packed(folder, "broken", f"#error oops {HOSTILE}\n{code}")
         mended = code.replace(BEGIN, f"#include <threads.h>\n{BEGIN}{CRASH}")
         self.mended = self._packed(folder, "mended", mended)
         self._site = self._desk = ""
@@ -114,6 +117,11 @@ class Course:
             page.send("/sign-in")
             page.visit(f"{site}/{path}")
         return page
+
+    def alive(self) -> list[str]:
+        """Return what of the hostile texts the open page has taken for markup."""
+        taken = "[...document.querySelectorAll('[src=x], [onerror]')].map((element) => element.outerHTML)"
+        return list(self._page.run(f"return {taken}.concat(window.broken ?? [])"))
 
     # --- what they do there
 

@@ -8,7 +8,7 @@ import pytest
 
 from ..hosted import hosting, shown_until
 from ..pages.browser import Page, start_browser
-from .course import Course
+from .course import HOSTILE, Course
 
 
 @pytest.fixture
@@ -21,12 +21,13 @@ def course(tmp_path: Path) -> Iterator[Course]:
 
 
 def test_three_people_go_through_a_contest(course: Course) -> None:
-    """From a broken program to a final that was paused, ruled on and followed on a phone; no page complains."""
+    """From a broken program to a final that was paused, ruled on and followed on a phone; no text runs, all is well."""
     with hosting(course.contest, signal.SIGTERM, says=None) as site:
         course.goes_on(site)
         assert "waits for its time" in course.visitor().text("#tournament-final")
         failed = course.hand_in(course.broken, "failed")
-        assert "oops" in failed.text(".steps .facts")
+        assert f"oops {HOSTILE}" in failed.text(".steps .facts")
+        assert course.alive() == []
         assert "How to mend it" in failed.texts(".steps dt")
         assert "plays" in course.hand_in(course.mended, "passed").text("#state")
         assert "place" in course.practise().text("#live td a")
@@ -40,13 +41,16 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         match = live.text(".table .facts").split()[0]
         shown_until(site, lambda final: match not in {each["match"] for each in final["open_matches"]})
         course.decide("pause")
-        assert "the wire broke" in course.award(match, "the wire broke").text(".deeds")
+        reason = f"the wire broke {HOSTILE}"
+        assert reason in course.award(match, reason).text(".deeds")
+        assert course.alive() == []
         course.decide("start")
         shown_until(site, lambda final: final["state"] == "is over")
 
         assert "is over" in course.visitor().text("#tournament-final")
         report = course.visitor("tournaments/final/report.html")
-        assert "the wire broke" in report.text("body")
+        assert reason in report.text("main")
+        assert course.alive() == []
         report.run("document.querySelector('header a[href*=\"verify.html\"]').click()")
         report.wait_until("document.querySelector('#verified dt')")
         assert report.texts("#verified dt")[0] == "holds"
@@ -63,5 +67,6 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         matches.run("document.querySelector('td .failed').closest('tr').querySelector('a').click()")
         matches.wait_until("document.getElementById('expelled')")
         assert "crashed" in matches.text("#expelled")
-        assert "I give up" in matches.text("[aria-labelledby=printed]")
+        assert f"I give up {HOSTILE}" in matches.text("[aria-labelledby=printed]")
+        assert course.alive() == []
         assert matches.complaints() == []
