@@ -12,7 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from ..hookspecs import HousePlayer
 from ..match import events as e
-from ..net.jobs.acceptance import FalseRecord, accepted_bytes
+from ..net.jobs.acceptance import Accepted, FalseRecord, accepted_bytes
 from ..net.jobs.job import JobSeat, MatchJob
 from ..observers import Observers
 from ..plugins import installed
@@ -70,27 +70,18 @@ class Replays:
 
     async def _replay(self, job: MatchJob, away: Away, hosts: tuple[ClusterHost, ClusterHost], record: Path) -> None:
         first, other = hosts
-        self._folder.mkdir(exist_ok=True)
-        handed_out = self._hosts.handed_out(other)
-        attempt = Attempt(away, Followed(job, self._folder, Observers(), handed_out))
-        self._hosts.give(other, attempt)
         try:
-            outcome = await attempt.outcome
+            again = await played_again(self._hosts, other, away, followed_again(self._hosts, other, job))
         except CancelledError:
             return
-        attempt.followed.remote.path.unlink(missing_ok=True)
-        if not isinstance(outcome, PlayedMatch):
+        if again is None:
             return
+        played, _ = again
         try:
-            accepted_bytes(job, outcome.record, handed_out)
-            again = record_in(outcome.record, record)
-            found = difference(read_record(record), again)
-        except FalseRecord as error:
-            self._hosts.put_aside(other, f"it sent a record that does not hold: {error}")
-            return
+            found = difference(read_record(record), record_in(played.record, record))
         except RecordError:
             return  # the record here was ruled away, or is of a referee that was stopped
-        self._note(job.match, first, other, found, outcome.record)
+        self._note(job.match, first, other, found, played.record)
 
     def _note(self, match: str, first: ClusterHost, other: ClusterHost, found: str | None, record: bytes) -> None:
         """Tell what came of a replay; an organiser has to look at one that came out otherwise."""
@@ -104,6 +95,43 @@ class Replays:
             f"one of them lies, or a program does not always play the same; see {path}",
             match=match,
         )
+
+
+def followed_again(hosts: Hosts, other: ClusterHost, job: MatchJob) -> Followed:
+    """Return what follows a match that is to be played once more, on another host: nobody looks on."""
+    folder = hosts.around.folder / FOLDER
+    folder.mkdir(exist_ok=True)
+    return Followed(job, folder, Observers(), hosts.handed_out(other))
+
+
+async def played_again(
+    hosts: Hosts, other: ClusterHost, away: Away, followed: Followed
+) -> tuple[PlayedMatch, Accepted] | None:
+    """Have a match played once more; a host whose record does not hold is put aside.
+
+    Args:
+        hosts: of the cluster.
+        other: that is to play it.
+        away: what it is sent.
+        followed: follows it; see followed_again.
+
+    Returns:
+        What it sent, and what that is; None: it has not played it, or what it says does not hold.
+
+    Raises:
+        CancelledError: it was cancelled meanwhile; the host goes on.
+    """
+    attempt = Attempt(away, followed)
+    hosts.give(other, attempt)
+    outcome = await attempt.outcome
+    followed.remote.path.unlink(missing_ok=True)
+    if not isinstance(outcome, PlayedMatch):
+        return None
+    try:
+        return outcome, accepted_bytes(followed.job, outcome.record, followed.handed_out)
+    except FalseRecord as error:
+        hosts.put_aside(other, f"it sent a record that does not hold: {error}")
+        return None
 
 
 def is_drawn(match: str, sealer: Sealer, share: float) -> bool:

@@ -18,12 +18,12 @@ from ..net.jobs.job import MatchJob
 from ..net.matches.runner import MatchPaused
 from ..observers import Observers
 from ..record.reader import Record, RecordError, record_in
-from .cluster_host import Attempt, ClusterHost
+from .cluster_host import ClusterHost
 from .followed import REFUSED, Followed
 from .hosts import Hosts
 from .messages import Away, PlayedMatch
 from .printed import keep
-from .replays import FOLDER, moves_before
+from .replays import followed_again, moves_before, played_again
 
 _CAUSES = (Cause.CRASHED, Cause.DISCONNECTED, Cause.TIMEOUT)
 """Of a program that may lack something; whoever answers nonsense, or breaks a rule, lacks nothing."""
@@ -107,25 +107,17 @@ class SecondRuns:
 
     async def _played(self, away: Away, job: MatchJob, other: ClusterHost) -> Counting | None:
         """Have a match played on another host; None: it has not, or it is void there, or what it says does not hold."""
-        folder = self._hosts.around.folder / FOLDER
-        folder.mkdir(exist_ok=True)
-        followed = Followed(job, folder, Observers(), self._hosts.handed_out(other))
-        attempt = Attempt(away, followed)
-        self._hosts.give(other, attempt)
+        followed = followed_again(self._hosts, other, job)
         try:
-            outcome = await attempt.outcome
+            again = await played_again(self._hosts, other, away, followed)
         except CancelledError:
             self._hosts.stop(other, away.match)
             raise MatchPaused(str(followed.remote.path)) from None
-        followed.remote.path.unlink(missing_ok=True)
-        if not isinstance(outcome, PlayedMatch):
+        if again is None:
             return None
-        try:
-            result = accepted_bytes(job, outcome.record, followed.handed_out).match.result
-        except FalseRecord as error:
-            self._hosts.put_aside(other, f"it sent a record that does not hold: {error}")
-            return None
-        return None if result is None or result.void is not None else Counting(other, followed, outcome)
+        played, accepted = again
+        result = accepted.match.result
+        return None if result is None or result.void is not None else Counting(other, followed, played)
 
     def _compared(self, away: Away, foul: Foul, first: Counting, second: Counting) -> Counting:
         """Return what counts of two runs of one match, and say so if that is the second one."""

@@ -149,17 +149,18 @@ def everything(summary: Summary) -> dict[str, Any]:
         "disregarded": history.disregarded,
         "hosts": msgspec.to_builtins(summary.hosts),
         "rulings": [{"at": line.at, **msgspec.to_builtins(line.ruling)} for line in summary.rulings.all],
-        "due": [
-            {
-                **msgspec.to_builtins(each),
-                "names": [names[entrant] for entrant in each.entrants],
-                "since": history.due_at.get(each.match),
-            }
-            for each in tournament.fixtures()
-            if each.match not in tournament.playing
-        ],
+        "due": list(_due(summary)),
         "entries": list(map(msgspec.to_builtins, history.entries)),
     }
+
+
+def _due(summary: Summary) -> Iterator[dict[str, Any]]:
+    """Yield the matches that may be played and are not, in the order in which they begin."""
+    for fixture in summary.tournament.fixtures():
+        if fixture.match not in summary.tournament.playing:
+            names = [summary.names[entrant] for entrant in fixture.entrants]
+            since = summary.history.due_at.get(fixture.match)
+            yield {**msgspec.to_builtins(fixture), "names": names, "since": since}
 
 
 def _fouls(summary: Summary) -> Iterator[dict[str, Any]]:

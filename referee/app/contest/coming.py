@@ -4,7 +4,7 @@ from datetime import UTC
 from itertools import islice
 
 from ...site.cards import Coming, ComingMatch
-from ...site.reported import TournamentReport
+from ...site.reported import ReportedDue, TournamentReport
 from .tournament_runs import RunState, TournamentRun
 
 SHOWN = 8
@@ -28,14 +28,24 @@ def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | N
     """
     if run.state is RunState.OVER:
         return None
-    due = () if report is None else report.due
-    waiting = [fixture for fixture in due if fixture.match not in run.open_matches]
+    waiting = waiting_in(run, report)
     matches = [
         ComingMatch(round=fixture.round, table=fixture.table, names=fixture.names) for fixture in islice(waiting, SHOWN)
     ]
     return Coming(
         matches=matches, left_out=len(waiting) - len(matches), why=_why(run, has_matches=bool(matches)), at=_at(run)
     )
+
+
+def waiting_in(run: TournamentRun, report: TournamentReport | None) -> list[ReportedDue]:
+    """Return the matches of a tournament that may be played, and are not, in the order in which they begin.
+
+    Args:
+        run: of the tournament.
+        report: its report, which may be older; None: there is none yet.
+    """
+    due = () if report is None else report.due
+    return [fixture for fixture in due if fixture.match not in run.open_matches]
 
 
 def _why(run: TournamentRun, *, has_matches: bool) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from ...site.organisers.desk import QueueLine
 from ...site.reported import TournamentReport
 from ...submissions.check_queue import CHECK_S, CheckQueue
+from .coming import waiting_in
 from .practice import Practice
 from .tournament_runs import RunState, TournamentRun
 
@@ -66,16 +67,13 @@ def waiting_matches(
         report: returns a tournament's report, by its name.
     """
     for run in runs:
-        told = report(run.scheduled.name)
-        if told is None or run.state is RunState.OVER:
+        if run.state is RunState.OVER:
             continue
-        why = _WHY.get(run.state)
-        for fixture in told.due:
-            if fixture.match in run.open_matches:
-                continue
+        tournament, why = run.scheduled.name, _WHY.get(run.state)
+        for fixture in waiting_in(run, report(tournament)):
             for author in fixture.names:
                 yield QueueLine(
-                    what=f"tournament {run.scheduled.name}, round {fixture.round}: {', '.join(fixture.names)}",
+                    what=f"tournament {tournament}, round {fixture.round}: {', '.join(fixture.names)}",
                     author=author,
                     why=f"its tournament waits: {why}" if why else "begins as soon as a table and its players are free",
                     since=fixture.since,
