@@ -23,13 +23,7 @@ def run_check(
     """Check a player program.
 
     Args:
-        request: which one, and how.
-        registry: the plugins.
-        confinement: what the program is held to.
         tell: called with what each step found, as soon as it is known.
-
-    Returns:
-        All findings.
 
     Raises:
         BadRequest: there is no such player, game or step.

@@ -39,10 +39,8 @@ class CheckContext:
     """One program under check.
 
     Args:
-        request: how it is checked.
         given: its folder, or how else it is started.
         games: all those there are, by name.
-        confinement: what it is held to.
         folder: for sockets and outputs.
     """
 
@@ -137,11 +135,7 @@ class CheckContext:
         return self.games[0]
 
     def terms(self, **changes: Any) -> ScriptedTerms:
-        """Return the terms of a match of that game, with the fewest seats.
-
-        Args:
-            changes: further terms.
-        """
+        """Return the terms of a match of that game, with the fewest seats."""
         return ScriptedTerms(game=self.game, **changes)
 
     # --- starting it
@@ -223,10 +217,6 @@ def _explained(session: Session) -> Iterator[None]:
 @contextmanager
 def demanding(expected: str, remedy: str) -> Iterator[None]:
     """Blame the program for what keeps it from being launched.
-
-    Args:
-        expected: of a program that can be.
-        remedy: how to mend it.
 
     Raises:
         Failed: it can't be launched.

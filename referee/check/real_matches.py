@@ -21,11 +21,7 @@ _LAST_CHARS = 800
 
 
 def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
-    """Return the steps of some games.
-
-    Args:
-        games: their names.
-    """
+    """Return the steps of some games."""
     return tuple(
         CheckStep(f"match-{name}", f"{name}: it plays a match in the referee itself", partial(_played, name))
         for name in games

@@ -59,10 +59,6 @@ class Session:
     """One start of the program.
 
     Args:
-        launch: how it is started.
-        times: its limits.
-        loop: runs everything.
-        confinement: what the program is held to.
         folder: for its socket and its output; for this session alone.
         is_launched: whether it is told what only launched programs are, and so ends when its connection does.
 
@@ -221,7 +217,6 @@ class Session:
         """Wait for the program's next frame.
 
         Args:
-            limit_s: until when, in seconds.
             what: the message that is awaited, for the error.
 
         Returns:

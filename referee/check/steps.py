@@ -30,8 +30,6 @@ def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int
     """Run the steps one after the other.
 
     Args:
-        steps: all of them.
-        context: what they work on.
         only: numbers of the steps to run; empty: all.
 
     Yields:

@@ -38,7 +38,6 @@ class CheckConnection:
 
     Args:
         sock: connected.
-        loop: reads it.
     """
 
     def __init__(self, sock: socket.socket, loop: Loop) -> None:
@@ -105,8 +104,6 @@ class CheckConnection:
         """Send frames.
 
         Args:
-            frames: in their order.
-            delivery: how they are cut.
             limit_s: how long the other end may take to read them, in seconds.
 
         Raises:
@@ -145,9 +142,6 @@ def listening(path: Path | None) -> tuple[socket.socket, str]:
 
     Args:
         path: of the socket, for a program in a sandbox; None: any port of this machine.
-
-    Returns:
-        The socket, and its address.
     """
     if path is None:
         sock = socket.create_server(("127.0.0.1", 0))

@@ -12,7 +12,6 @@ class Choosing:
     """The choice of one move.
 
     Args:
-        game: whose move it is.
         state: as the seat to move knows it.
     """
 

@@ -20,8 +20,6 @@ class PersonClient(Protocol):
     """One connection of a person's seat; called by Twisted.
 
     Args:
-        name: the player's.
-        invitation: where its seat is.
         hear: called with every message of the referee's.
         gone: called once the connection has ended.
     """

@@ -23,13 +23,7 @@ from .client import PersonClient
 
 
 class PersonSeat:
-    """The seat of one person.
-
-    Args:
-        game: that is played.
-        name: the person's.
-        clock: the reactor, or a test's clock.
-    """
+    """The seat of one person."""
 
     def __init__(self, game: Game[Any, Any, Any], name: str, clock: Clock) -> None:
         self.game = game

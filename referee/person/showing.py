@@ -43,11 +43,7 @@ class PageState(Struct, frozen=True, kw_only=True):
 
 
 class SeatPage:
-    """The page of one person.
-
-    Args:
-        seat: the person's.
-    """
+    """The page of one person."""
 
     def __init__(self, seat: PersonSeat) -> None:
         self.seat = seat

@@ -32,8 +32,6 @@ class TerminalSeat:
     """What a person sees and types.
 
     Args:
-        seat: the person's.
-        show: shows lines.
         leave: called when the person has gone, in the middle of the match.
     """
 
@@ -119,12 +117,7 @@ def in_columns(texts: list[str]) -> list[str]:
 
 
 def read_lines(hear: Hear, reactor: Any) -> None:
-    """Read what is typed, in a thread that ends with the process, and have it heard in the reactor's.
-
-    Args:
-        hear: takes each line.
-        reactor: Twisted's.
-    """
+    """Read what is typed, in a thread that ends with the process, and have it heard in the reactor's."""
     descriptor = sys.stdin.fileno()
 
     def _read() -> None:

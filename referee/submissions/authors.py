@@ -15,9 +15,6 @@ _MOST_KNOWN = 4096
 class Authors:
     """Who may hand in: the file of tokens, read again whenever it changes.
 
-    Args:
-        path: of the file.
-
     Raises:
         BadTokens: it can't be used.
     """
@@ -68,7 +65,6 @@ class Pace:
 
     Args:
         what: is counted, in words.
-        most: so often within a period.
         now: monotonic seconds.
         period_s: its length: a minute or an hour.
     """

@@ -104,9 +104,6 @@ class ChallengeRefused(RemediableError):
 class Challenges:
     """The challenges of all authors.
 
-    Args:
-        root: the folder.
-
     Raises:
         StoreError: what is there can't be read.
     """

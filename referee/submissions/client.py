@@ -131,8 +131,6 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
 
     Args:
         url: `http://HOST:PORT` or `https://HOST:PORT`.
-        token: of the author.
-        ca: file of a certificate to believe.
 
     Raises:
         ServiceError: it is no such address.
