@@ -38,8 +38,6 @@ def each(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, 
 
     Args:
         work: can be sent to other processes, as can what it takes, returns and raises.
-        items: mostly files.
-        jobs: so many at the same time.
 
     Raises:
         WorkerKilled: one of the processes was killed.

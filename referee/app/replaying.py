@@ -44,9 +44,6 @@ def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_o
 
     Args:
         folded: the record.
-        html: the file; None: a temporary one.
-        is_forced: whether a file that is there is written over.
-        is_opened: whether a browser is to show it.
 
     Raises:
         BadRequest: the file exists and that is not forced, or it can't be written.

@@ -42,11 +42,6 @@ class ReportedTournament(Struct, frozen=True, kw_only=True):
 def report_on(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
     """Read the records of a tournament, and write its report.
 
-    Args:
-        folder: of the records.
-        targets: where everything goes.
-        jobs: so many records are read at the same time.
-
     Raises:
         BadTournamentFolder: the folder has no tournament that could be played.
         NotReported: a record does not hold or is missing, or a file can't be written.
@@ -80,9 +75,6 @@ def tournament_of(folder: Path) -> Path:
 
 def read_summary(folder: Path) -> Summary:
     """Read the record of a tournament for what is told of it, without the records of its matches.
-
-    Args:
-        folder: of the records.
 
     Raises:
         BadTournamentFolder: the folder has no tournament that could be played.

@@ -22,9 +22,6 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     Args:
         main: called with the reactor once it runs.
 
-    Returns:
-        What the coroutine returned.
-
     Raises:
         Interrupted: the user interrupted and the coroutine was cancelled.
         BaseException: what the coroutine raised.

@@ -100,8 +100,6 @@ def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) 
     """Have at hand what the options ask for.
 
     Args:
-        options: that were chosen.
-        logs: folder of the records.
         written: files outside of it that the referee writes while programs run, which must not see them.
 
     Raises:
@@ -183,8 +181,6 @@ def find_confinement(options: RefereeOptions, logs: Path, written: Iterable[Path
     """Return what programs are held to, and say so if that is less than it could be; clear up after killed referees.
 
     Args:
-        options: key, sandbox, memory, and the files for diagnostics and heads.
-        logs: folder of the records.
         written: other files that the referee writes while programs run; what it prints into one is known here.
 
     Raises:

@@ -38,7 +38,6 @@ def open_service(url: str, token_file: Path | None, ca: Path | None) -> Submissi
     Args:
         url: `http://HOST:PORT` or `https://HOST:PORT`.
         token_file: of the author's token; None: the token is in the environment.
-        ca: file of a certificate to believe.
 
     Raises:
         BadRequest: it is no such address, or there is no token that could be used.
@@ -51,10 +50,6 @@ def open_service(url: str, token_file: Path | None, ca: Path | None) -> Submissi
 
 def packed(folder: Path, say: Say) -> bytes:
     """Return the archive of a player's folder.
-
-    Args:
-        folder: the player's.
-        say: told what was packed and what was left out.
 
     Raises:
         BadRequest: it is no folder of a player's, or can't be handed in.
@@ -73,7 +68,6 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
     """Check on this machine what was packed: what is missing in it is missing there, too.
 
     Args:
-        archive: of the folder.
         folder: as it is called in what the check says.
         passes: runs `referee check` with arguments, and tells whether everything passes.
 
@@ -90,11 +84,6 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
 
 def hand_in(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, Any]:
     """Hand an archive in, and wait for the verdict.
-
-    Args:
-        service: of the organiser.
-        archive: of the folder.
-        say: told what goes on.
 
     Returns:
         The version, as the service describes it.
@@ -120,9 +109,6 @@ def awaited(
     """Wait for the verdict on a version.
 
     Args:
-        service: asked again and again.
-        number: of the version.
-        say: told what goes on.
         pause: waits for so many seconds.
 
     Raises:

@@ -6,11 +6,7 @@ from .rendering import page
 
 
 class DeskPages:
-    """Makes pages.
-
-    Args:
-        title: of the contest.
-    """
+    """Makes pages."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -19,10 +15,7 @@ class DeskPages:
         """Return a page.
 
         Args:
-            name: of its template, without the ending.
             person: who sees it; empty: somebody who is not signed in.
-            form_token: that its forms bring.
-            values: what it shows.
         """
         return page(
             name,

@@ -58,7 +58,6 @@ def spoken_in(conversation: Sequence[Mapping[str, Any]], turn: int) -> Iterator[
 
     Args:
         conversation: of an explanation, as JSON has it.
-        turn: its number.
     """
     for part in conversation:
         content = part["content"]

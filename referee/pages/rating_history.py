@@ -37,7 +37,6 @@ class RatedEncounters:
 
     Args:
         played: the pairings that are through.
-        scoring: it says who are partners.
     """
 
     def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring) -> None:
@@ -50,7 +49,6 @@ class RatedEncounters:
         """Return what its results said of an entrant after some of them, from none on to all.
 
         Args:
-            entrant: whose course it is.
             ratings: of everybody, as they are now.
         """
         met = self._of.get(entrant, [])

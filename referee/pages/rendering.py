@@ -47,7 +47,6 @@ def page(
         library: script that runs before its own.
         may_ask: whether its script may ask the server that it came from.
         may_send: whether forms may be sent to that server.
-        values: what its template shows.
     """
     own = looks or name
     style = "".join(_source(f"{each}.css") for each in ("page", *styles, own))

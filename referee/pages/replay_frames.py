@@ -108,7 +108,6 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
 
     Args:
         record: the record, chain checked.
-        find_game: a game's name -> its rules.
 
     Raises:
         RecordError: a line of the record does not follow from those before it.

@@ -26,13 +26,7 @@ AUTHOR, ORGANISER = (SiteRole.AUTHOR,), (SiteRole.ORGANISER,)
 
 
 class RequestRefused(RemediableError):
-    """Something that is not done.
-
-    Args:
-        code: that says so over HTTP.
-        what: is wrong.
-        remedy: what to do about it.
-    """
+    """Something that is not done."""
 
     def __init__(self, code: HTTPStatus, what: str, remedy: str) -> None:
         super().__init__(what, remedy)
@@ -41,10 +35,6 @@ class RequestRefused(RemediableError):
 
 def read_request(request: Any, form: type[T]) -> T:
     """Return what the body of a request says.
-
-    Args:
-        request: Twisted's.
-        form: what it is to be.
 
     Raises:
         RequestRefused: it is none, or not sent as JSON: a page elsewhere can't have a browser send that type unasked.
@@ -62,8 +52,6 @@ class ApiDoors:
     """Registers addresses, each for some roles.
 
     Args:
-        app: what they are registered with.
-        sessions: tells whose a token is.
         now: monotonic seconds.
     """
 

@@ -50,8 +50,6 @@ class Bodies:
         """Return how much of a body may come; of somebody's uploads, the oldest makes way if there are too many.
 
         Args:
-            method: of the request.
-            path: its address, without what it asks for.
             request: Twisted's; its headers are there.
         """
         match method, path:

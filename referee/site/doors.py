@@ -74,8 +74,6 @@ class Doors:
     """Registers addresses, each for one role.
 
     Args:
-        app: what they are registered with.
-        sessions: of everybody.
         refused: returns the page for what is not to be had.
     """
 

@@ -24,8 +24,6 @@ def page_without_results(title: str, report: TournamentReport | None, folder: Pa
     """Return what stands for a page that everybody may have and that shows results; None: there is no such page yet.
 
     Args:
-        title: of the contest.
-        report: of the tournament; None if there is none.
         folder: of the tournament's records.
         path: of the page, seen from there.
     """

@@ -50,12 +50,7 @@ class Queue(Struct, frozen=True, kw_only=True):
 
 
 class MemberApi:
-    """Answers programs of those who may sign in.
-
-    Args:
-        queue: returns what waits, of everybody.
-        practice: the authors' practice matches.
-    """
+    """Answers programs of those who may sign in."""
 
     def __init__(self, queue: Callable[[], Sequence[QueueLine]], practice: PracticeDesk) -> None:
         self._queue = queue

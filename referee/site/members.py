@@ -56,11 +56,7 @@ def add_members(
     """Let members sign in, and have what is theirs.
 
     Args:
-        app: which the addresses are registered with.
-        members: what they have.
-        refused: returns the page for what is not to be had.
         is_shown: tells of a tournament and a match whether everybody may see its replay.
-        matches: finds those that organisers may mean.
     """
     doors = Doors(app, members.sessions, refused)
 

@@ -20,7 +20,6 @@ class PersonStreams:
     """Those who look on.
 
     Args:
-        clock: the reactor, or a test's clock.
         stamp: returns what is another whenever something has changed that somebody is shown.
     """
 

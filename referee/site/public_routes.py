@@ -17,13 +17,7 @@ from .search import Found
 
 
 def add_live(app: Klein, live: LiveTables, page: Callable[[], str]) -> None:
-    """Add the page of the tables, and how they stand as JSON and as events.
-
-    Args:
-        app: the site.
-        live: the tables.
-        page: returns their page.
-    """
+    """Add the page of the tables, and how they stand as JSON and as events."""
 
     @app.route("/live", methods=["GET", "HEAD"])
     def _live_page(request: Any) -> bytes:
@@ -44,10 +38,7 @@ def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, 
     """Add the page of a search, and what it found as JSON.
 
     Args:
-        app: the site, which answers who is TooOften.
-        search: returns what has such a name.
         page: returns the page with what was found, that leads to results or hides them.
-        pace: how often an address may search.
     """
 
     def _searched(request: Any) -> tuple[str, Found]:
@@ -65,12 +56,7 @@ def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, 
 
 
 def add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> None:
-    """Add what the reports of tournaments tell, as JSON.
-
-    Args:
-        app: the site.
-        find: returns the report of a tournament; None if there is none.
-    """
+    """Add what the reports of tournaments tell, as JSON."""
 
     @app.route("/api/tournaments/<name>", methods=["GET", "HEAD"])
     def _report(request: Any, name: str) -> bytes:

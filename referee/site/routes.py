@@ -66,9 +66,6 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
     """Return what answers visitors.
 
     Args:
-        content: what they are shown.
-        members: those who may sign in.
-        reactor: Twisted's.
         is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
     resource = addresses_of(content, members).resource()

@@ -80,7 +80,6 @@ def search(query: str, tournaments: Iterable[Searched]) -> Found:
 
     Args:
         query: words, in any case; without one nothing is found.
-        tournaments: of the contest.
     """
     words = query[:MOST_CHARACTERS].casefold().split()
     searched = tournaments if words else ()

@@ -23,8 +23,6 @@ class SigningIn:
     """Lets people sign in and out.
 
     Args:
-        sessions: of everybody.
-        pages: makes the page of signing in.
         signed_out: called with who has left.
     """
 
@@ -80,8 +78,6 @@ async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> F
     """Return the form that a request brings; None if it is none that was shown to this browser.
 
     Args:
-        request: Twisted's.
-        sessions: of everybody.
         cookie: name of the one that the form was shown with.
     """
     try:

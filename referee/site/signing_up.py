@@ -53,7 +53,6 @@ class SignUpDesk(Protocol):
         """Make an author, and return its token; called in a thread, by one at a time.
 
         Args:
-            name: as it came.
             invitation: as it came; empty: none did.
 
         Raises:
@@ -65,9 +64,7 @@ class SigningUp:
     """Lets people become authors.
 
     Args:
-        desk: makes authors.
         sessions: of everybody; who signs up in a browser is signed in.
-        pages: makes the page.
         now: monotonic seconds.
     """
 

@@ -15,11 +15,7 @@ _SHOWN_BYTES = 1 << 20
 
 
 class DeedLog:
-    """The log of a contest.
-
-    Args:
-        folder: of the contest.
-    """
+    """The log of a contest."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / DEEDS

@@ -52,8 +52,6 @@ def host(
     """Host a contest until it is interrupted or told to end; its tournaments go on when it is hosted again.
 
     Args:
-        contest: what its file says.
-        options: how the referee runs.
         referee: command line of this program, by which tournaments are run and reports are made.
         address: Twisted endpoint string to listen on.
         is_behind_proxy: whether a web server in front passes on all that comes, and tells whose it is.
@@ -95,15 +93,7 @@ def _passed_on(options: RefereeOptions) -> list[str]:
 
 
 class HostedContest:
-    """A contest while it is hosted.
-
-    Args:
-        reactor: Twisted's.
-        contest: what its file says.
-        program: plays tournaments and matches.
-        intake: what is taken in, and who may sign in.
-        note: takes note of what goes wrong.
-    """
+    """A contest while it is hosted."""
 
     def __init__(self, reactor: Any, contest: Contest, program: RefereeProgram, intake: Intake, note: Note) -> None:
         self._contest = contest
@@ -174,7 +164,6 @@ class HostedContest:
 
         Args:
             public_key: as a PEM file.
-            is_behind_proxy: as host has it.
         """
         from ...site.routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
         from .new_authors import NewAuthors  # noqa: PLC0415

@@ -39,11 +39,7 @@ class Intake:
     """What a contest takes in from its authors, and whom it lets in.
 
     Args:
-        reactor: Twisted's.
-        contest: what its file says.
-        store: of the programs.
         check: command line of a check, but for the folder.
-        note: takes note of what happens.
         key: file of the key that seals records.
 
     Raises:
@@ -70,13 +66,7 @@ class Intake:
         self._note = note
 
     def members(self, desk: OrganiserDesk, practice: "PracticeDesk", sign_up: "SignUpDesk") -> "Members":
-        """Return what the site has for those who may sign in.
-
-        Args:
-            desk: the organiser's.
-            practice: the authors' practice matches.
-            sign_up: makes authors.
-        """
+        """Return what the site has for those who may sign in."""
         from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
         from ...site.bodies import Bodies  # noqa: PLC0415
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor

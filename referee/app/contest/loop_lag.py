@@ -11,11 +11,7 @@ KEPT = 60
 
 
 class SiteLag:
-    """Looks every second how late it is.
-
-    Args:
-        clock: the reactor, or a test's clock.
-    """
+    """Looks every second how late it is."""
 
     def __init__(self, clock: Any) -> None:
         self._clock = clock

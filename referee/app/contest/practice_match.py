@@ -20,10 +20,7 @@ def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, fold
     """Yield the options by which `referee play` plays a match by the rules of a tournament.
 
     Args:
-        plan: of the tournament.
         challenge: who plays; persons have their own time for each move. Lots are drawn for the seats.
-        store: of the authors' versions.
-        folder: takes the record.
     """
     spec, time, has_person = plan.spec, plan.spec.time, challenge.is_in_person
     players = _players(challenge, store)

@@ -15,13 +15,7 @@ _DIGITS = 6
 
 
 class PracticeRequests:
-    """Looks at what is asked for.
-
-    Args:
-        contest: what its file says.
-        store: of the authors' versions.
-        authors: returns the names of all authors.
-    """
+    """Looks at what is asked for."""
 
     def __init__(self, contest: Contest, store: Store, authors: Callable[[], Collection[str]]) -> None:
         allowed = [each for each in contest.tournaments if contest.practice and _fits(each.plan)]
@@ -42,13 +36,6 @@ class PracticeRequests:
         self, author: str, tournament: str, version: str | None, opponent: str, guest: str = ""
     ) -> Challenge:
         """Return what is asked for, without a number.
-
-        Args:
-            author: who asks.
-            tournament: by whose rules.
-            version: number of the author's version that plays; None: the author plays in person.
-            opponent: `house:NAME`, or the number of another version of the author's.
-            guest: another author, who is to play in person, too; empty: nobody is.
 
         Raises:
             ChallengeRefused: it can't be played.

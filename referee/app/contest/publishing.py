@@ -93,15 +93,7 @@ class Published(Struct):
         open_matches: Sequence[OpenMatch],
         coming: Coming | None,
     ) -> TournamentCard:
-        """Return the tournament in short.
-
-        Args:
-            scheduled: what is played, and when.
-            state: in words.
-            played: matches.
-            open_matches: those that are played now.
-            coming: what comes next.
-        """
+        """Return the tournament in short."""
         spec, first = scheduled.plan.spec, () if self.report is None else self.report.standings[:SHOWN]
         last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
         return TournamentCard(
@@ -143,9 +135,6 @@ class Publisher:
     """Makes reports.
 
     Args:
-        reactor: Twisted's.
-        referee: command line of this program.
-        note: takes note of reports that could not be made.
         changed: called when a report was made.
     """
 
@@ -166,12 +155,7 @@ class Publisher:
         self._is_stopped = False
 
     def follow(self, name: str, folder: Path) -> None:
-        """Keep the report of a tournament from now on.
-
-        Args:
-            name: of the tournament.
-            folder: of its records.
-        """
+        """Keep the report of a tournament from now on."""
         self.published[name] = Published(folder)
         self.published[name].read()  # what a host before this one has made
 

@@ -60,12 +60,7 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
 def waiting_matches(
     runs: Iterable[TournamentRun], report: Callable[[str], TournamentReport | None]
 ) -> Iterator[QueueLine]:
-    """Yield the rated matches that may be played and are not, in the order in which they begin; one for each entrant.
-
-    Args:
-        runs: of the tournaments.
-        report: returns a tournament's report, by its name.
-    """
+    """Yield the rated matches that may be played and are not, in the order in which they begin; one for each entrant."""
     for run in runs:
         if run.state is RunState.OVER:
             continue

@@ -16,7 +16,6 @@ def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]
 
     Args:
         folder: whose files and links are packed, under its own name.
-        left_out: files that are not.
     """
     for path in everything_below(folder):
         if path not in left_out:

@@ -60,7 +60,6 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Read what an earlier audit kept; if there was none, or another version made it, that is nothing.
 
         Args:
-            path: the file, which need not be there yet.
             audited: files and folders that are to be audited.
 
         Raises:

@@ -113,7 +113,6 @@ def find_seat(names: Sequence[str], seat: str) -> int:
     """Return the number of a seat.
 
     Args:
-        names: of the players, by seat.
         seat: number or name.
 
     Raises:
@@ -162,10 +161,6 @@ def _seats(names: Sequence[str]) -> str:
 
 def check_is_record(path: Path, command: str) -> None:
     """Check that a path is not a whole folder.
-
-    Args:
-        path: of a record.
-        command: takes one record alone.
 
     Raises:
         BadExplanation: it is a folder; the text names records in it.

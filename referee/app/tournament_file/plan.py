@@ -85,8 +85,6 @@ def read_tournament(path: Path, registry: Registry, made_later: Path | None = No
     """Read the file of a tournament.
 
     Args:
-        path: of the file.
-        registry: the plugins.
         made_later: a folder of entrants that may be missing as yet; None: none may.
 
     Raises:
@@ -375,8 +373,6 @@ def _fit(section: Section, options_type: type[Struct], options: Mapping[str, Any
     """Tell whether each option is one and has the right type and range by itself; what is wrong is noted.
 
     Args:
-        section: where they stand.
-        options_type: of the game or the format.
         options: name -> value; what could not be read at all is None.
     """
     before = len(section.sheet.mistakes)

@@ -182,10 +182,6 @@ class _CheckView:
     """Shows findings as they come. Steps in a row that are skipped for one reason take one line.
 
     What was explained once is not explained again: of a failure for the same cause, the first step is named.
-
-    Args:
-        is_quiet: whether nothing is shown.
-        with_sent: whether the referee's own bytes are shown.
     """
 
     def __init__(self, *, is_quiet: bool, with_sent: bool) -> None:

@@ -58,14 +58,7 @@ def report_command(
 
 
 def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, as_json: bool) -> None:
-    """Write the report of a tournament, and print where it went and how the tournament stands.
-
-    Args:
-        folder: of the records.
-        targets: where everything goes.
-        jobs: so many records are read at the same time.
-        as_json: whether one JSON object is printed.
-    """
+    """Write the report of a tournament, and print where it went and how the tournament stands."""
     found = report_on(folder, targets, jobs)
     (_print_json if as_json else _show)(found.written, found.unfinished)
 

@@ -75,9 +75,5 @@ referee_options = grouped(
 
 
 def logs_option(what: str) -> Decorator:
-    """Return the option for the folder of records.
-
-    Args:
-        what: is in it, for the help text.
-    """
+    """Return the option for the folder of records."""
     return click.option("--logs", type=FOLDER, default=Path("logs"), show_default=True, help=f"Folder {what}.")

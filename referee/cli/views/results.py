@@ -38,7 +38,6 @@ def show_expulsions(result: Result, record: Path) -> None:
     """Print for each expelled player what went wrong, what to do, and the command that explains the rest.
 
     Args:
-        result: of the match.
         record: its file, whole.
 
     Raises:

@@ -40,7 +40,6 @@ def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
     """Show a step that failed; what was explained at an earlier one is not explained again.
 
     Args:
-        step: as the check describes it.
         explained: cause of a failure -> the number of its first step; added to.
     """
     found = step.get("trouble")
@@ -60,13 +59,7 @@ def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
 
 
 def show_rows(answer: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
-    """Show a list of an answer as a table.
-
-    Args:
-        answer: of the service.
-        name: of the list.
-        keys: of what is shown of each.
-    """
+    """Show a list of an answer as a table."""
     table = RichTable(show_edge=False)
     for key in keys:
         table.add_column(key.replace("_", " "), overflow="fold")

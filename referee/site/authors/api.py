@@ -12,12 +12,7 @@ PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path
 
 
 def add_author_api(app: Klein, api: AuthorApi) -> None:
-    """Have the service answer at its paths.
-
-    Args:
-        app: which the paths are registered with.
-        api: answers.
-    """
+    """Have the service answer at its paths."""
     for path in PATHS:
 
         @app.route(path, methods=["GET", "PUT"], endpoint=f"API {path}")

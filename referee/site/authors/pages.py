@@ -26,21 +26,13 @@ class TellFoul(Protocol):
     """Says in words what an explanation tells."""
 
     def __call__(self, explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
-        """Return how the match ended for the seat, and label and text of what there is to know of its foul.
-
-        Args:
-            explained: the explanation, as the service has it.
-        """
+        """Return how the match ended for the seat, and label and text of what there is to know of its foul."""
 
 
 class AuthorPages:
     """Lets authors hand in, and see what is theirs.
 
     Args:
-        api: answers authors.
-        tell: says in words how a match ended.
-        pages: makes the pages.
-        streams: tell authors that something of theirs has changed.
         is_shown: tells of a tournament and a match whether everybody may see its replay.
     """
 

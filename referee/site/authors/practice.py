@@ -51,7 +51,6 @@ class PracticeDesk(SeatDesk, Protocol):
 
         Args:
             author: who asks.
-            tournament: by whose rules.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
             guest: another author, who is to play in person, too; empty: nobody is.
@@ -68,14 +67,7 @@ class PracticeDesk(SeatDesk, Protocol):
 
 
 class AuthorPractice:
-    """Lets authors ask for practice matches, and see what became of them.
-
-    Args:
-        desk: takes challenges.
-        api: tells of versions and matches.
-        queue: returns what waits, of everybody.
-        pages: makes the pages.
-    """
+    """Lets authors ask for practice matches, and see what became of them."""
 
     def __init__(
         self, desk: PracticeDesk, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]], pages: DeskPages

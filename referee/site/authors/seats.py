@@ -26,12 +26,7 @@ class SeatDesk(Protocol):
 
 
 class AuthorSeats:
-    """Lets authors play.
-
-    Args:
-        desk: knows the seats.
-        refused: returns the page for what is not to be had.
-    """
+    """Lets authors play."""
 
     def __init__(self, desk: SeatDesk, refused: Callable[[HTTPStatus], str]) -> None:
         self._desk = desk

@@ -71,11 +71,7 @@ class ShutOutRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class OrganiserApi:
-    """Answers organisers' programs.
-
-    Args:
-        desk: does what they ask.
-    """
+    """Answers organisers' programs."""
 
     def __init__(self, desk: OrganiserDesk) -> None:
         self._desk = desk

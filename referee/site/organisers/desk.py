@@ -144,9 +144,6 @@ class OrganiserDesk(Protocol):
         """Hand in a ruling.
 
         Args:
-            by: who decides.
-            name: of the tournament.
-            kind: what is decided.
             subject: entrant or match; empty: it is about the whole tournament.
             to: who a match is awarded to; empty: nobody.
             reason: for everybody to read.

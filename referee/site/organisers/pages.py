@@ -25,14 +25,7 @@ FindMatches = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
 
 
 class OrganiserPages:
-    """Lets organisers see how things stand, and decide.
-
-    Args:
-        desk: does what they ask.
-        pages: makes the pages.
-        streams: tell organisers that something has changed.
-        matches: finds those that organisers may mean.
-    """
+    """Lets organisers see how things stand, and decide."""
 
     def __init__(self, desk: OrganiserDesk, pages: DeskPages, streams: PersonStreams, matches: FindMatches) -> None:
         self._desk = desk
