@@ -132,7 +132,6 @@ def _spec(
 
 
 def _comparison(conducted: Conducted, folder: Path) -> Comparison:
-    """Return what the test says."""
     tournament, entrants = conducted.tournament, conducted.tournament.spec.entrants
     state: State = tournament.state
     progress = SprtMatch().progress(state)

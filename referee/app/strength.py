@@ -140,7 +140,6 @@ def _against(trial: Trial, game: str, opponent: str, folder: Path, limit_s: floa
 
 
 def _counted(game: str, opponent: str, name: str, matches: Sequence[dict[str, Any]]) -> Strength:
-    """Return what came of some matches for the player of a name."""
     won = drawn = expelled = turns = 0
     used_ms = 0.0
     for match in matches:

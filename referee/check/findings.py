@@ -149,5 +149,4 @@ def _decoded(data: bytes) -> str:
 
 
 def _text(data: bytes) -> str:
-    """Return bytes as text, what can't be printed as a dot."""
     return "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data[:200])

@@ -69,7 +69,6 @@ class _Stopping(ScriptedSeat):
 
 
 def _setup(match: str, session: Session, terms: ScriptedTerms, seats: int) -> MatchSetup:
-    """Return the setup of a match between the program and others that are played here."""
     names = [name for name in _OTHERS if name != session.name][: seats - 1]
     names.insert(terms.seat, session.name)
     per_move_s = session.times.move_s if terms.per_move_s is None else terms.per_move_s
@@ -258,7 +257,6 @@ class ScriptedMatch:
     # --- the program
 
     def _wait_for_answer(self) -> None:
-        """Wait for what the program was asked."""
         request = self.fold.open_requests.get(self.seat)
         assert request is not None, "the other seats answer at once"
         session = self.session

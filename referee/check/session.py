@@ -160,7 +160,6 @@ class Session:
         return ending_remedy(ending_of(self.program), self.program.status)
 
     def _knocked(self) -> bool:
-        """Take a connection, if there is one."""
         if self._wire is not None:
             return True
         try:
@@ -304,7 +303,6 @@ class Session:
         )
 
     def _gone(self, what: str) -> Failed:
-        """Return what to say of a connection that ended."""
         has_ended = self.loop.wait(lambda: self.program.status is not None, _EXIT_S)
         happened = f"the program ended: {self.program.status}" if has_ended else "it closed the connection"
         last_line = self.last_words.rstrip().rpartition("\n")[2]

@@ -94,7 +94,6 @@ def _stopped(context: CheckContext) -> None:
 
 
 def _exits(prepare: Callable[[CheckContext, Session], object], when: str, context: CheckContext) -> str:
-    """Close the connection, and see whether the program ends."""
     with context.session() as session:
         prepare(context, session)
         session.hang_up()

@@ -124,7 +124,6 @@ def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:
 
 
 def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) -> _Match:
-    """Return a match as its entrant sees it."""
     entrants = entry.fixture.entrants
     seat = entrants.index(entrant)
     is_counted = entry.match not in summary.uncounted

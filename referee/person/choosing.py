@@ -64,7 +64,6 @@ class Choosing:
             self.touch(option)
 
     def _look(self) -> None:
-        """See what may be chosen next, and whether there is a move."""
         move = self._game.move_of(self.steps)
         if move is not None:
             self.options, self.move = (), msgspec.to_builtins(move)

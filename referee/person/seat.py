@@ -81,7 +81,6 @@ class PersonSeat:
         self.changed()
 
     def _hear(self, message: Message) -> None:
-        """Take what the referee says to this seat."""
         if isinstance(message, Terms):
             self._terms, self.seat, self.names = message, message.seat, tuple(map(printable, message.names))
         elif isinstance(message, Turn):

@@ -125,5 +125,4 @@ class PersonTable(Observer):
             self._around.open(link)
 
     def _leave(self) -> None:
-        """Stop the match, as Ctrl-C does."""
         self._reactor.stop()

@@ -53,7 +53,6 @@ class TerminalSeat:
         self._work()
 
     def _look(self) -> None:
-        """Show what is new."""
         seat = self._seat
         for text in seat.said[self._told :]:
             self._show(escape(text))
@@ -68,7 +67,6 @@ class TerminalSeat:
         self._work()
 
     def _work(self) -> None:
-        """Do what was typed, as long as something is asked."""
         while self._waiting and self._asked is not None and self._asked is self._seat.choosing:
             line = self._waiting.popleft()
             if line is None:
@@ -98,7 +96,6 @@ class TerminalSeat:
         self._show(f"\n{seat.game.draw_text(seat.position, (seat.seat,))}")
 
     def _ask(self) -> None:
-        """Show what can be chosen."""
         seat, asked = self._seat, self._seat.choosing
         assert asked is not None, "something is asked"
         chosen = f"chosen: {', '.join(asked.touched)}" if asked.touched else "your move"

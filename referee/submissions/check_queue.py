@@ -204,7 +204,6 @@ class CheckQueue:
             await deferToThread(self._sweep, process)
 
     def _sweep(self, process: OwnProcess) -> None:
-        """End a check, if it has not, and all that it started."""
         process.end(GRACE_S)
         give_up = time.monotonic() + GONE_S
         while kill_orphans(self._mark) and time.monotonic() < give_up:

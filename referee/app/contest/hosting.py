@@ -156,7 +156,6 @@ class HostedContest:
         await gatherResults([*ended, *self._practising])
 
     def _count_open(self) -> int:
-        """Return how many rated matches are played."""
         return sum(len(run.open_matches) for run in self.runs.values())
 
     def site(self, public_key: bytes, *, is_behind_proxy: bool) -> Any:

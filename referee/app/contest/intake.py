@@ -106,7 +106,6 @@ def _digest(data: bytes) -> str:
 
 
 def _people(path: Path) -> Authors:
-    """Return the people of a file of tokens."""
     if not path.exists():
         add_tokens(path, (), may_renew=False)
     return Authors(path)

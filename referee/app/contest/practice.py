@@ -141,7 +141,6 @@ class Practice:
         return self._when(0)
 
     def _why_person(self, challenge: Challenge) -> str:
-        """Return how a challenge of persons stands."""
         now = self._challenges.latest(challenge)
         if now.place in self._playing:
             return "is played now"
@@ -276,7 +275,6 @@ class Practice:
         return next((each for each in waiting if self.until(each) <= now or (is_calm and self._is_ready(each))), None)
 
     def _is_ready(self, challenge: Challenge) -> bool:
-        """Tell whether who plays is there."""
         return not (any(map(self._plays, challenge.persons)) or self._away_s(challenge))
 
     def _away_s(self, challenge: Challenge) -> float:
@@ -284,7 +282,6 @@ class Practice:
         return max((seat.away_s for seat in self._seats.all_of(challenge)), default=0.0)
 
     def _plays(self, author: str) -> bool:
-        """Tell whether an author plays in person."""
         return any(author in each.persons for each in self._playing.values())
 
     def _is_crowded(self, beside: int) -> bool:

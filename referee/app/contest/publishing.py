@@ -123,7 +123,6 @@ class Published(Struct):
 
 
 def _result(match: ReportedMatch) -> str:
-    """Return what came of a match, in words."""
     if match.void is not None:
         return "void"
     firsts = [1 + sum(map(len, match.ranking[:place])) for place in range(len(match.ranking))]

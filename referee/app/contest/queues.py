@@ -60,7 +60,7 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
 def waiting_matches(
     runs: Iterable[TournamentRun], report: Callable[[str], TournamentReport | None]
 ) -> Iterator[QueueLine]:
-    """Yield the rated matches that may be played and are not, in the order in which they begin; one for each entrant."""
+    """Yield the rated matches that wait to be played, in the order in which they begin; one for each entrant."""
     for run in runs:
         if run.state is RunState.OVER:
             continue

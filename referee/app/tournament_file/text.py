@@ -61,7 +61,6 @@ def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
 
 
 def _time(time: TimeControl) -> str:
-    """Return a time control in words."""
     parts = [f"{time.per_move_ms / _MS:g} s a move"]
     if time.bank_ms is not None:
         increment = f" and {time.increment_ms / _MS:g} s more for each" if time.increment_ms else ""

@@ -136,7 +136,6 @@ class Lines:
             self._skip(_GAP)
 
     def _take(self, sign: str) -> bool:
-        """Step over a sign, if it comes next."""
         is_next = self._text.startswith(sign, self._at)
         if is_next:
             self._at += len(sign)

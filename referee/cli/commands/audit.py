@@ -199,6 +199,5 @@ def _show_tournament(tournament: SoundTournament, what: str) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return names in a line, the first ones if they are many."""
     more = [f"{len(names) - _SHOWN} more (--json names them)"] if len(names) > _SHOWN else []
     return ", ".join([*map(printable, names[:_SHOWN]), *more])

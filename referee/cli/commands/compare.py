@@ -80,7 +80,6 @@ def compare(
 
 
 def _show(found: Comparison, players: Sequence[str], test: ComparisonTest) -> None:
-    """Print what the test says."""
     out.print(f"[bold]{escape(_verdict(found, test))}[/]", highlight=False, soft_wrap=True)
     if found.over_before is not None:
         out.say(_earlier(found, players))
@@ -94,7 +93,6 @@ def _show(found: Comparison, players: Sequence[str], test: ComparisonTest) -> No
 
 
 def _verdict(found: Comparison, test: ComparisonTest) -> str:
-    """Return what the test says, in words."""
     if found.is_stopped:
         return "stopped; the same command goes on with it"
     missing = "; ".join(f"{name} does not start: {printable(why)}" for name, why in found.not_starting.items())

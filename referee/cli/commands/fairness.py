@@ -82,7 +82,6 @@ def _matches(report: FairnessReport) -> RichTable:
 
 
 def _figures(found: Fairness) -> dict[str, str]:
-    """Return the text of each column."""
     lag = (found.lag.median_ms, found.lag.p95_ms, found.lag.p99_ms, found.lag.most_ms)
     counts = (found.close, len(found.late), len(found.voided))
     standstill = f"{found.longest_standstill_ms:.1f}"

@@ -75,7 +75,6 @@ def export(path: Path | None) -> None:
 
 
 def _found(path: Path | None, get: Callable[[Path], Sealer]) -> tuple[Path, str]:
-    """Return a key's file and its public part."""
     where = path or default_path(os.environ)
     try:
         return where, get(where).public

@@ -93,7 +93,6 @@ def _check_use(
 
 
 def _show(folded: FoldedRecord, turn: int | None) -> None:
-    """Print a turn, or all of them and the result."""
     for frame in frames_of(folded, turn):
         if turn is not None or frame.kind is not FrameKind.DEAL:
             _print_frame(frame, folded.match)
@@ -103,7 +102,6 @@ def _show(folded: FoldedRecord, turn: int | None) -> None:
 
 
 def _print_frame(frame: ReplayFrame, match: Match) -> None:
-    """Print what happened, then the board."""
     seat = "the deal" if frame.seat is None else f"seat {frame.seat}, {printable(match.setup.names[frame.seat])}"
     out.rule(escape(f"turn {frame.turn}: {seat}"), align="left")
     if frame.foul is not None:
@@ -123,7 +121,6 @@ def _print(text: Text) -> None:
 
 
 def _print_json(folded: FoldedRecord, turn: int | None, written: Path | None) -> None:
-    """Print the match as one object; with a turn, of that turn alone."""
     answers = (frame for frame in frames_of(folded, turn) if frame.took_ms is not None)
     print_json(
         {

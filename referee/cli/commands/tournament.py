@@ -101,7 +101,6 @@ def _sight(text: str | None) -> str | None:
 
 
 def _show(plan: TournamentPlan, *, as_json: bool) -> None:
-    """Print what a file means."""
     if as_json:
         extent = msgspec.to_builtins(plan.extent)
         print_json({"spec": msgspec.to_builtins(plan.spec), "extent": extent, "warnings": plan.warnings})

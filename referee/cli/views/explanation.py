@@ -67,7 +67,6 @@ def _show_printed(printed: Printed) -> None:
 
 
 def _answers(conversation: Sequence[Said | Heard]) -> RichTable:
-    """Return the seat's answers with their times."""
     is_narrow = out.width < _TIMES_CHARS + _SHOWN_CHARS
     form: dict[str, Any] = {"box": None, "padding": (0, 1, 0, 0)} if is_narrow else {}
     rest = out.width - (_NARROW_TIMES_CHARS if is_narrow else _TIMES_CHARS)

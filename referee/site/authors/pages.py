@@ -79,7 +79,6 @@ class AuthorPages:
         return self._page(visit, "author/matches", matches=list(zip(matches, ways, strict=True)))
 
     async def _match(self, visit: Visit, name: str) -> bytes:
-        """Show a match, or one turn of it."""
         seat, turn = visit.number("seat"), visit.number("turn")
         reply = await self._asked(visit, "GET", "matches", name, seat=seat)
         if reply.code is not HTTPStatus.OK:
@@ -132,14 +131,12 @@ class AuthorPages:
         return sent_on(visit.request, HOME)
 
     async def _home(self, visit: Visit, told: Mapping[str, str]) -> bytes:
-        """Show the versions, and what was refused."""
         listed = await self._asked(visit, "GET", "submissions")
         if listed.code is not HTTPStatus.OK:
             return self._page(visit, "author/refused", told=_refused(visit, listed))
         return self._page(visit, "author/versions", **_decoded(listed), told=told)
 
     async def _shown(self, visit: Visit, number: str, told: Mapping[str, str]) -> bytes:
-        """Show a version, and what was refused."""
         reply = await self._asked(visit, "GET", "submissions", number)
         if reply.code is not HTTPStatus.OK:
             return self._page(visit, "author/refused", told=_refused(visit, reply))

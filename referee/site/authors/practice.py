@@ -92,7 +92,6 @@ class AuthorPractice:
         return await self._shown(visit, {})
 
     async def _waiting(self, visit: Visit) -> bytes:
-        """Show what waits of the author's own, and of everybody's."""
         return self._page(visit, "author/queue", lines=seen_by(visit.person, self._queue()))
 
     async def _ask(self, visit: Visit) -> bytes:
@@ -131,7 +130,6 @@ class AuthorPractice:
         return sent(visit.request, HTML, (page if turn is None else at_turn(page, turn)).encode())
 
     async def _shown(self, visit: Visit, told: Mapping[str, str]) -> bytes:
-        """Show the challenges, and what was refused."""
         author, desk = visit.person.name, self._desk
         asked = [await self._asked(author, what) for what in _LISTS]
         for reply in asked:
