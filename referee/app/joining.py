@@ -23,7 +23,6 @@ class JoinOptions(Struct, frozen=True, kw_only=True):
     """What a player plays with at another referee."""
 
     dialect: str
-    """What is spoken there."""
     name: str | None
     """To sign up with; None: the player's own."""
     options: tuple[str, ...]
@@ -31,7 +30,6 @@ class JoinOptions(Struct, frozen=True, kw_only=True):
     per_call_s: float
     """The limit that the player is told."""
     logs: Path
-    """Folder for what the program prints."""
 
 
 def join_referee(address: str, player: str, join: JoinOptions, options: RefereeOptions) -> tuple[str, Joined]:

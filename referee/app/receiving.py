@@ -34,7 +34,6 @@ class SubmissionService(Struct, frozen=True, kw_only=True):
     """How programs are taken in."""
 
     folder: Path
-    """That they are kept in."""
     check_s: float = CHECK_S
     """How long a check may take."""
     max_versions: int = MAX_VERSIONS

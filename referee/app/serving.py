@@ -30,7 +30,6 @@ class SignUpOptions(Struct, frozen=True, kw_only=True):
     wait_s: float
     """A waiting period."""
     tries: int
-    """How many of them."""
     players_file: Path | None = None
     """Those who may play, each by its token; None: whoever comes."""
     come_back_s: float = 0.0
@@ -45,7 +44,6 @@ class TooFewSignedUp(Struct, frozen=True):
     """That no match was played."""
 
     fewest: int
-    """So many would have been enough."""
 
 
 def serve(

@@ -61,7 +61,6 @@ class CheckContext:
         self.peak_bytes = 0
         """The most memory that it was seen to use."""
         self.keeps = False
-        """Whether a program is kept for the next match: set once it is known to take another one."""
         self.has_reused = False
         """Whether the last match was not the first of its program."""
         self._kept: Session | None = None

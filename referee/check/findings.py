@@ -34,7 +34,6 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Bytes of the wire, for a reader."""
 
     length: int
-    """Of all of them."""
     hex: str
     """Of the first ones, a blank between bytes."""
     decoded: str
@@ -52,7 +51,6 @@ class Trouble(Struct, frozen=True, kw_only=True):
     received: Shown | None = None
     """What the program sent."""
     printed: str = ""
-    """The end of what it printed."""
     cause: str
     """The same for every step that fails for the same reason; a hash, as the reason may name paths of this machine."""
 
@@ -77,7 +75,6 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     """How it was given."""
     passes: bool
     ok: int
-    """Steps, by how they went."""
     failed: int
     skipped: int
     steps: Sequence[Finding]

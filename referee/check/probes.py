@@ -35,7 +35,6 @@ class Seen(Struct, frozen=True, kw_only=True):
     silence: Failed | None = None
     """Why no complete frame came."""
     chatter: Failed | None = None
-    """What it said where nothing was due."""
     seconds: float = 0.0
     """How long it took to connect, or to answer."""
     match: str = ""

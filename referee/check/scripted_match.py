@@ -96,11 +96,9 @@ class ScriptedMatch:
         session.matches += 1
         self.name = f"check-{session.matches}"
         self.moves = 0
-        """How many the program has made."""
         self.acks: list[str] = []
         """What it has confirmed: `start`, `told`, `end`."""
         self.slowest_s = 0.0
-        """Of its moves."""
         self.session = session
         self._terms = terms
         self.seat = terms.seat

@@ -81,15 +81,12 @@ class Session:
         self.loop = loop
         self.token = secrets.token_hex(32)
         self.resume = self.token if is_launched else secrets.token_hex(32)
-        """What the program comes back with."""
         self.delivery = Delivery.WHOLE
         self.rewrite: Rewrite | None = None
         """Puts another encoding of a message in the place of its body."""
         self.connection = Connection(Role.REFEREE)
         self.matches = 0
-        """How many were offered: each has a name of its own."""
         self.peak_bytes = 0
-        """The most memory that its processes were seen to use."""
         self._wire: CheckConnection | None = None
         self._printed = b""
         self._outbox: list[bytes] = []

@@ -55,7 +55,6 @@ class ReplayFrame:
     judged: "JudgedEvent | None" = None
     """Of an expulsion: what led to it."""
     fault: str | None = None
-    """What befell the referee."""
 
     @property
     def shown(self) -> Any:

@@ -25,7 +25,6 @@ class Choosing:
         self.pending: tuple[str, ...] = ()
         """What was chosen of a step that is not whole."""
         self.options: tuple[str, ...] = ()
-        """What may be chosen next: places of the drawing, and words."""
         self.move: Any = None
         """The move that can be handed in now, plain; None while there is none."""
         self._look()

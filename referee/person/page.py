@@ -108,7 +108,6 @@ class OwnHost(Resource):
         super().__init__()  # type: ignore[no-untyped-call]  # Twisted has no types
         self._inner = inner
         self.port = 0
-        """That it listens on."""
 
     def render(self, request: Any) -> Any:
         """Answer, or refuse; called by Twisted."""

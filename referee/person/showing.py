@@ -11,7 +11,6 @@ from .seat import PersonSeat
 PACE_S = 0.05
 """Between two snapshots: at once, for a person, and yet many steps of programs together."""
 SAID = 60
-"""Lines of what has happened that the page has."""
 
 
 class PageState(Struct, frozen=True, kw_only=True):
@@ -27,9 +26,7 @@ class PageState(Struct, frozen=True, kw_only=True):
     """Whether a move is asked for."""
     touched: tuple[str, ...]
     options: tuple[str, ...]
-    """What can be chosen next: places of the drawing, and words."""
     ready: bool
-    """Whether there is a move to hand in."""
     left_ms: float
     waiting: str
     """Whose move is waited for."""

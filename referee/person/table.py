@@ -27,9 +27,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     """What there is where persons play."""
 
     show: Show
-    """Shows lines of a terminal."""
     say: Callable[[str], None]
-    """Tells a sentence."""
     open: Open | None
     """None: no browser is opened; the link is told anyway."""
     relays: Mapping[str, int] = MappingProxyType({})
@@ -52,7 +50,6 @@ class PersonTable(Observer):
         self._around = around
         self._reactor: Any = None
         self._seats: dict[str, PersonSeat] = {}
-        """By name."""
         if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
             raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
         persons = {launch.name for launch in launches if launch.person is not None}

@@ -10,11 +10,9 @@ class SignUp(StrEnum):
     """Who may become an author without being let in by an organiser."""
 
     OPEN = "open"
-    """Everybody."""
     INVITATION = "invitation"
     """Who has an invitation code."""
     CLOSED = "closed"
-    """Nobody."""
 
 
 class OpenMatch(Struct, frozen=True, kw_only=True):
@@ -62,7 +60,6 @@ class Coming(Struct, frozen=True, kw_only=True):
     matches: Sequence[ComingMatch]
     """The first of them."""
     left_out: int
-    """How many more there are."""
     why: str
     """When they begin, or why none does, in a sentence."""
     at: str | None
@@ -75,9 +72,7 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     name: str
     """Also its part of addresses."""
     game: str
-    """Its title."""
     format: str
-    """Its title."""
     entrants: int
     state: str
     """In words: `is played`."""

@@ -24,7 +24,6 @@ class PracticeState(Struct, frozen=True, kw_only=True):
     rules: Sequence[PracticeRules]
     """By which may be played; none, if the organiser allows no practice matches."""
     challenges: Sequence[Challenge]
-    """The latest first."""
     invitations: Sequence[Challenge]
     """Challenges of other authors who ask this one to play in person, the latest first."""
     waiting: Mapping[str, str]
@@ -36,9 +35,7 @@ class PracticeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A practice match that an author asks for."""
 
     tournament: str
-    """By whose rules."""
     version: int
-    """That plays."""
     opponent: str
     """`house:NAME`, or the number of another version of the author's."""
 

@@ -34,7 +34,6 @@ class Versions(Struct, frozen=True, kw_only=True):
     """What an author has handed in."""
 
     submissions: Sequence[HandedInVersion]
-    """The oldest first."""
     present: int | None
     """The version that plays; None: none does."""
 
@@ -49,7 +48,6 @@ class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
     """One version, with its check."""
 
     plays: bool
-    """Whether it is the one that plays."""
     report: CheckReport | None
     """None: the check is not over, or was given up."""
     steps: Sequence[Finding]

@@ -236,7 +236,6 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     """None: there are no records."""
     schedules: Sequence[ReportedSchedule]
     hosts: Sequence[HostLine]
-    """Of a cluster, if one has played."""
     byes: Sequence[ReportedBye]
     joined: Sequence[ReportedArrival]
     out: Sequence[ReportedOut]
@@ -249,4 +248,3 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     due: Sequence[ReportedDue]
     """Matches that may be played and are not, in the order in which they begin."""
     entries: Sequence[ReportedMatch]
-    """Matches that have ended, in that order."""

@@ -39,25 +39,20 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     """What the site shows."""
 
     card: Callable[[], ContestCard]
-    """Returns how the contest stands."""
     home: Callable[[bool], str]
-    """Returns the first page, with or without results."""
     refused: Callable[..., str]
     """Returns the page for what is not there, or not to be had; takes the HTTPStatus, and a text that says more."""
     folders: Mapping[str, Path]
     """Tournament -> folder of its records."""
     is_over: Callable[[str], bool]
-    """Tells of a tournament whether it is."""
     public_key: bytes
     """As a PEM file: verifies the records."""
     streams: EventStreams
     live: LiveTables
     live_page: Callable[[], str]
-    """Returns the page of the tables."""
     report: Callable[[str], TournamentReport | None]
     """Returns the report of a tournament; None if there is none."""
     search: Callable[[str], Found]
-    """Returns what has such a name."""
     search_page: Callable[[str, Found, bool], str]
     """Returns the page with what was found, that leads to results or hides them."""
 

@@ -54,7 +54,6 @@ class Searched(Struct, frozen=True, kw_only=True):
 
     name: str
     folder: Path
-    """Of its records."""
     head: str
     """Of the tournament's record that its report was made from."""
     is_over: bool

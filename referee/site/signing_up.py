@@ -31,7 +31,6 @@ class NewAuthor(Struct, frozen=True, kw_only=True):
 
     name: str
     token: str
-    """The only time that it is to be seen."""
 
 
 class SignUpRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

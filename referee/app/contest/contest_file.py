@@ -131,7 +131,6 @@ class Spectators(Struct, frozen=True, kw_only=True):
     """What spectators see of a match while it is played; when it is over, they see all of it."""
 
     said: str
-    """As the file has it."""
 
     @property
     def delay_s(self) -> float:
@@ -148,7 +147,6 @@ class Contest(Struct, frozen=True, kw_only=True):
     """In Markdown."""
     spectators: Spectators
     practice: bool
-    """Whether authors may have practice matches played."""
     sign_up: SignUp
     """Who may become an author on the site."""
     tournaments: tuple[ScheduledTournament, ...]

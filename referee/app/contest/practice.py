@@ -59,7 +59,6 @@ class RefereeProgram(Struct, frozen=True):
     """This program, for what has a process of its own."""
 
     referee: Sequence[str]
-    """Its command line."""
     options: Sequence[str]
     """That hold for a match's process, too."""
 

@@ -46,7 +46,6 @@ class Published(Struct):
     report: TournamentReport | None = None
     """None: there is none yet."""
     searched: Searched | None = None
-    """What is found in it."""
 
     @property
     def is_over(self) -> bool:

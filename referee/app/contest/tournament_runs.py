@@ -68,7 +68,6 @@ class TournamentRun:
         self.scheduled = scheduled
         self.state = RunState.WAITING
         self.since = datetime.now(UTC)
-        """When it came to be so."""
         self.open_matches: dict[str, OpenMatch] = {}
         """By name."""
         self.played = 0

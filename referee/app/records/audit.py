@@ -113,7 +113,6 @@ class _Findings(Struct, frozen=True):
     """What was found of each record by itself."""
 
     folders: list[Path]
-    """That were looked through."""
     examined: list[Examined]
     audited: list[ExaminedTournament]
     equivocations: list[Equivocation]

@@ -107,7 +107,6 @@ class SoundTournament(Struct, frozen=True, kw_only=True):
     """A tournament whose record holds, and so does all that it tells of its matches."""
 
     tournament: str
-    """Its record."""
     state: str
     """`finished`, `stopped` or `unfinished`."""
     matches: int
@@ -141,7 +140,6 @@ class Equivocation(Struct, frozen=True, kw_only=True):
     """Different records of one match or tournament, sealed by one key: its owner told one thing here, another there."""
 
     match: str
-    """Its name, or the tournament's."""
     records: tuple[str, ...]
 
 
@@ -178,4 +176,3 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     redacted: int
     """Of the records."""
     holds: bool
-    """Whether everything does."""

@@ -70,7 +70,6 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
     """What a file says."""
 
     path: Path
-    """Of the file, absolute."""
     spec: TournamentSpec
     run_settings: RunSettings
     extent: Extent | None

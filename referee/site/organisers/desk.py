@@ -25,7 +25,6 @@ class TournamentLine(Struct, frozen=True, kw_only=True):
     requests: int
     """Rulings that its record does not have yet."""
     said: Sequence[str]
-    """The last lines that its process said to the organiser."""
 
 
 class ProcessLine(Struct, frozen=True, kw_only=True):
