@@ -1,13 +1,15 @@
 """The addresses that only somebody who is signed in may ask: who asks is known before anything is done."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
 from klein import Klein
 from msgspec import Struct
+from twisted.internet.defer import maybeDeferred
 from twisted.internet.threads import deferToThread
 
+from ..pages.desk_pages import DeskPages
 from .answers import HTML, sent, sent_on
 from .forms import BadForm, Form, read_form
 from .sessions import Person, Sessions, SiteRole
@@ -32,6 +34,17 @@ class Visit(Struct, frozen=True, kw_only=True):
     """For the forms of the page that is the answer."""
     form: Form
     """That was sent off; empty if none was."""
+    pages: DeskPages
+
+    def coded(self, code: HTTPStatus) -> Self:
+        """Say how it went, whatever page is shown."""
+        self.request.setResponseCode(code)
+        return self
+
+    def page(self, name: str, **values: Any) -> bytes:
+        """Show the page of this name."""
+        text = self.pages.page(name, self.person.name, self.form_token, **values)
+        return sent(self.request, HTML, text.encode())
 
     def number(self, name: str) -> int | None:
         """Return a whole number that the address asks with; None if there is none."""
@@ -39,8 +52,8 @@ class Visit(Struct, frozen=True, kw_only=True):
         return int(text) if text.isdigit() and len(text) <= _DIGITS else None
 
 
-Handler = Callable[..., Awaitable[Any]]
-"""Answers a visit; takes the parts of the address, too."""
+Handler = Callable[..., Any]
+"""Answers a visit, now or later; takes the parts of the address, too."""
 
 
 def cookie_of(request: Any, name: str = SESSION) -> str:
@@ -74,57 +87,50 @@ class Doors:
     """Registers addresses, each for one role.
 
     Args:
+        pages: makes the pages that visitors are shown.
         refused: returns the page for what is not to be had.
     """
 
-    def __init__(self, app: Klein, sessions: Sessions, refused: Callable[[HTTPStatus], str]) -> None:
+    def __init__(self, app: Klein, sessions: Sessions, pages: DeskPages, refused: Callable[[HTTPStatus], str]) -> None:
         self._app = app
         self._sessions = sessions
+        self._pages = pages
         self._refused = refused
 
-    def shows(self, role: SiteRole, path: str) -> Callable[[Handler], Handler]:
-        """Have what is decorated show a page to those of a role; all others are asked to sign in."""
+    def shows(self, role: SiteRole, path: str, handler: Handler) -> None:
+        """Have a page shown to those of a role; all others are asked to sign in."""
 
-        def _registered(handler: Handler) -> Handler:
-            @self._app.route(path, methods=["GET", "HEAD"], endpoint=f"GET {path}")
-            async def _answer(request: Any, **parts: Any) -> Any:
-                cookie = cookie_of(request)
-                person = self._sessions.who(cookie)
-                if person is None:
-                    return sent_on(request, SIGN_IN)
-                if person.role is not role:
-                    return self._no(request, HTTPStatus.NOT_FOUND)
-                return await handler(self._visit(request, person, cookie, Form(fields={})), **parts)
+        @self._app.route(path, methods=["GET", "HEAD"], endpoint=f"GET {path}")
+        def _answer(request: Any, **parts: Any) -> Any:
+            cookie = cookie_of(request)
+            person = self._sessions.who(cookie)
+            if person is None:
+                return sent_on(request, SIGN_IN)
+            if person.role is not role:
+                return self._no(request, HTTPStatus.NOT_FOUND)
+            return handler(self._visit(request, person, cookie, Form(fields={})), **parts)
 
-            return handler
+    def does(self, role: SiteRole, path: str, handler: Handler) -> None:
+        """Have something done for those of a role, by a form that was shown to them."""
 
-        return _registered
-
-    def does(self, role: SiteRole, path: str) -> Callable[[Handler], Handler]:
-        """Have what is decorated do something for those of a role, by a form that was shown to them."""
-
-        def _registered(handler: Handler) -> Handler:
-            @self._app.route(path, methods=["POST"], endpoint=f"POST {path}")
-            async def _answer(request: Any, **parts: Any) -> Any:
-                cookie = cookie_of(request)
-                person = self._sessions.who(cookie)
-                if person is None or person.role is not role:
-                    return self._no(request, HTTPStatus.FORBIDDEN)
-                try:
-                    form = await form_of(request)
-                except BadForm:
-                    too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                    return self._no(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
-                if not self._sessions.is_own_form(cookie, form.text(FORM_TOKEN)):
-                    return self._no(request, HTTPStatus.FORBIDDEN)
-                return await handler(self._visit(request, person, cookie, form), **parts)
-
-            return handler
-
-        return _registered
+        @self._app.route(path, methods=["POST"], endpoint=f"POST {path}")
+        async def _answer(request: Any, **parts: Any) -> Any:
+            cookie = cookie_of(request)
+            person = self._sessions.who(cookie)
+            if person is None or person.role is not role:
+                return self._no(request, HTTPStatus.FORBIDDEN)
+            try:
+                form = await form_of(request)
+            except BadForm:
+                too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                return self._no(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
+            if not self._sessions.is_own_form(cookie, form.text(FORM_TOKEN)):
+                return self._no(request, HTTPStatus.FORBIDDEN)
+            return await maybeDeferred(handler, self._visit(request, person, cookie, form), **parts)
 
     def _visit(self, request: Any, person: Person, cookie: str, form: Form) -> Visit:
-        return Visit(request=request, person=person, form_token=self._sessions.form_token(cookie), form=form)
+        token = self._sessions.form_token(cookie)
+        return Visit(request=request, person=person, form_token=token, form=form, pages=self._pages)
 
     def _no(self, request: Any, code: HTTPStatus) -> bytes:
         request.setResponseCode(code)

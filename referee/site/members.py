@@ -23,7 +23,7 @@ from .organisers.api import OrganiserApi
 from .organisers.desk import OrganiserDesk
 from .organisers.pages import FindMatches, OrganiserPages
 from .person_streams import PersonStreams
-from .sessions import Person, Sessions
+from .sessions import Person, Sessions, SiteRole
 from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpDesk
 
@@ -58,7 +58,9 @@ def add_members(
     Args:
         is_shown: tells of a tournament and a match whether everybody may see its replay.
     """
-    doors = Doors(app, members.sessions, refused)
+    doors = Doors(app, members.sessions, members.pages, refused)
+    doors.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
+    doors.shows(SiteRole.ORGANISER, "/organiser/events", members.streams.follow)
 
     def _signed_out(person: Person) -> None:
         members.streams.close(person)
@@ -70,10 +72,10 @@ def add_members(
     MemberApi(members.desk.queue, members.practice).register(programs)
     OrganiserApi(members.desk).register(programs)
     add_author_api(app, members.api)
-    AuthorPages(members.api, members.tell, members.pages, members.streams, is_shown).register(doors)
-    AuthorPractice(members.practice, members.api, members.desk.queue, members.pages).register(doors)
+    AuthorPages(members.api, members.tell, is_shown).register(doors)
+    AuthorPractice(members.practice, members.api, members.desk.queue).register(doors)
     AuthorSeats(members.practice, refused).register(doors)
-    OrganiserPages(members.desk, members.pages, members.streams, matches).register(doors)
+    OrganiserPages(members.desk, matches).register(doors)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:

@@ -32,6 +32,12 @@ class PersonStreams:
         self._look = LoopingCall(self._looked)
         self._look.clock = clock
 
+    def follow(self, visit: Visit) -> Deferred[None]:
+        """Let who asks look on."""
+        sent(visit.request, "text/event-stream", b"")
+        self.add(visit.person, visit.request)
+        return Deferred()  # cancelled once nobody looks on
+
     def add(self, person: Person, request: Any) -> None:
         """Let somebody look on."""
         if person not in self._streams:
@@ -65,10 +71,3 @@ class PersonStreams:
             elif self._told[person] != (now := self._stamp(person)):
                 self._told[person] = now
                 streams.changed()
-
-
-async def followed(visit: Visit, streams: PersonStreams) -> Any:
-    """Let who asks look on."""
-    sent(visit.request, "text/event-stream", b"")
-    streams.add(visit.person, visit.request)
-    return await Deferred[None]()  # cancelled once nobody looks on

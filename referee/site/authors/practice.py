@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from ...errors import RemediableError
-from ...net.http_messages import Inquiry, Reply
-from ...pages.desk_pages import DeskPages
 from ...pages.replay_page import at_turn
 from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
@@ -19,6 +17,7 @@ from ..answers import HTML, sent, sent_on, turn_of
 from ..doors import Doors, Visit
 from ..organisers.desk import QueueLine, seen_by
 from ..sessions import SiteRole
+from .pages import asked, refused
 from .seats import SeatDesk
 
 HOME, QUEUE = "/author/practice", "/author/queue"
@@ -69,30 +68,24 @@ class PracticeDesk(SeatDesk, Protocol):
 class AuthorPractice:
     """Lets authors ask for practice matches, and see what became of them."""
 
-    def __init__(
-        self, desk: PracticeDesk, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]], pages: DeskPages
-    ) -> None:
+    def __init__(self, desk: PracticeDesk, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]]) -> None:
         self._desk = desk
         self._api = api
         self._queue = queue
-        self._pages = pages
         self._replaying = DeferredLock()
         """One replay is made at a time: that takes a core."""
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
-        doors.shows(SiteRole.AUTHOR, HOME)(self._home)
-        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/replay")(self._replay)
-        doors.shows(SiteRole.AUTHOR, QUEUE)(self._waiting)
-        doors.does(SiteRole.AUTHOR, HOME)(self._ask)
-        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/accept")(self._accept)
-        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/give-up")(self._give_up)
+        doors.shows(SiteRole.AUTHOR, HOME, self._home)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/replay", self._replay)
+        doors.shows(SiteRole.AUTHOR, QUEUE, self._waiting)
+        doors.does(SiteRole.AUTHOR, HOME, self._ask)
+        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/accept", self._accept)
+        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/give-up", self._give_up)
 
-    async def _home(self, visit: Visit) -> bytes:
-        return await self._shown(visit, {})
-
-    async def _waiting(self, visit: Visit) -> bytes:
-        return self._page(visit, "author/queue", lines=seen_by(visit.person, self._queue()))
+    def _waiting(self, visit: Visit) -> bytes:
+        return visit.page("author/queue", lines=seen_by(visit.person, self._queue()))
 
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form
@@ -119,27 +112,26 @@ class AuthorPractice:
         return sent_on(visit.request, HOME)
 
     async def _not_done(self, visit: Visit, error: RemediableError) -> bytes:
-        visit.request.setResponseCode(HTTPStatus.CONFLICT)
-        return await self._shown(visit, {"error": error.what, "remedy": error.remedy})
+        told = {"error": error.what, "remedy": error.remedy}
+        return await self._home(visit.coded(HTTPStatus.CONFLICT), told)
 
     async def _replay(self, visit: Visit, number: str) -> bytes:
         page = await self._replaying.run(deferToThread, self._desk.replay, visit.person.name, number)
         if page is None:
-            return self._refused(visit, NOWHERE)
+            return refused(visit, NOWHERE)
         turn = turn_of(visit.request)
         return sent(visit.request, HTML, (page if turn is None else at_turn(page, turn)).encode())
 
-    async def _shown(self, visit: Visit, told: Mapping[str, str]) -> bytes:
+    async def _home(self, visit: Visit, told: Mapping[str, str] | None = None) -> bytes:
         author, desk = visit.person.name, self._desk
-        asked = [await self._asked(author, what) for what in _LISTS]
-        for reply in asked:
+        replies = [await asked(self._api, visit, what) for what in _LISTS]
+        for reply in replies:
             if reply.code is not HTTPStatus.OK:
-                return self._refused(visit, reply)
-        versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(asked, _LISTS, strict=True))
+                return refused(visit, reply)
+        versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(replies, _LISTS, strict=True))
         challenges, invitations = desk.challenges(author), desk.invitations(author)
         waiting = {each.number_for(author): (each, why) for each, why in desk.waiting() if _is_of(each, author)}
-        return self._page(
-            visit,
+        return visit.page(
             "author/practice",
             rules=desk.rules(),
             houses=sorted({name for each in desk.rules() for name in each.houses}),
@@ -154,19 +146,8 @@ class AuthorPractice:
                 ]
                 for each in (*challenges, *invitations)
             },
-            told=told,
+            told=told or {},
         )
-
-    def _page(self, visit: Visit, name: str, **values: Any) -> bytes:
-        page = self._pages.page(name, visit.person.name, visit.form_token, **values)
-        return sent(visit.request, HTML, page.encode())
-
-    def _refused(self, visit: Visit, reply: Reply) -> bytes:
-        visit.request.setResponseCode(reply.code)
-        return self._page(visit, "author/refused", told=msgspec.json.decode(reply.body))
-
-    async def _asked(self, author: str, what: str) -> Reply:
-        return await self._api.answer(Inquiry(author=author, method="GET", path=(what,), query={}, body=b""))
 
 
 def _is_of(challenge: Challenge, author: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Protocol
 
 from twisted.internet.defer import Deferred
 
@@ -34,26 +34,26 @@ class AuthorSeats:
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
-        doors.shows(SiteRole.AUTHOR, f"{HOME}/seat")(self._page)
-        doors.shows(SiteRole.AUTHOR, f"{HOME}/events")(self._events)
-        doors.does(SiteRole.AUTHOR, f"{HOME}/<what>")(self._do)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/seat", self._page)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/events", self._events)
+        doors.does(SiteRole.AUTHOR, f"{HOME}/<what>", self._do)
 
-    async def _page(self, visit: Visit, number: str) -> bytes:
+    def _page(self, visit: Visit, number: str) -> bytes:
         seat = self._desk.seat(visit.person.name, number)
         if seat is None:
             return self._none(visit)
         page = seat_page(seat, form_token=visit.form_token, number=number)
         return sent(visit.request, HTML, page.encode())
 
-    async def _events(self, visit: Visit, number: str) -> Any:
+    def _events(self, visit: Visit, number: str) -> bytes | Deferred[None]:
         seat = self._desk.seat(visit.person.name, number)
         if seat is None:
             return self._none(visit)
         sent(visit.request, "text/event-stream", b"")
         seat.look_on(visit.request)
-        return await Deferred[None]()  # cancelled once nobody looks on
+        return Deferred()  # cancelled once nobody looks on
 
-    async def _do(self, visit: Visit, number: str, what: str) -> bytes:
+    def _do(self, visit: Visit, number: str, what: str) -> bytes:
         seat = self._desk.seat(visit.person.name, number)
         if seat is None:
             return self._none(visit)
@@ -64,5 +64,4 @@ class AuthorSeats:
 
     def _none(self, visit: Visit) -> bytes:
         """Answer that there is no such seat, whoever asks."""
-        visit.request.setResponseCode(HTTPStatus.NOT_FOUND)
-        return sent(visit.request, HTML, self._refused(HTTPStatus.NOT_FOUND).encode())
+        return sent(visit.coded(HTTPStatus.NOT_FOUND).request, HTML, self._refused(HTTPStatus.NOT_FOUND).encode())

@@ -1,6 +1,7 @@
 """What organisers see and do, for their programs: as on their pages, with the same rights and in the same log."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -81,39 +82,37 @@ class OrganiserApi:
         for path, tell in ((HOME, self._contest), (AUTHORS, self._authors), (HOSTS, self._hosts), (LOG, self._log)):
             doors.answers("GET", path, ORGANISER, tell)
         for path, act in (
-            (START, self._start),
-            (PAUSE, self._pause),
+            (START, partial(self._change, self._desk.start)),
+            (PAUSE, partial(self._change, self._desk.pause)),
             (RULE, self._rule),
             (AUTHORS, self._add_author),
             (SHUT_OUT, self._shut_out),
         ):
             doors.answers("POST", path, ORGANISER, act)
 
-    async def _contest(self, _person: Person, _request: Any) -> OrganiserState:
+    async def _contest(self, *_: Any) -> OrganiserState:
         return OrganiserState(tournaments=self._desk.tournaments(), machine=self._desk.machine())
 
-    async def _hosts(self, _person: Person, _request: Any) -> ProcessList:
+    async def _hosts(self, *_: Any) -> ProcessList:
         return ProcessList(processes=self._desk.processes())
 
-    async def _authors(self, _person: Person, _request: Any) -> AuthorList:
+    async def _authors(self, *_: Any) -> AuthorList:
         return AuthorList(authors=await deferToThread(self._desk.authors))
 
-    async def _log(self, _person: Person, _request: Any) -> Log:
+    async def _log(self, *_: Any) -> Log:
         return Log(deeds=self._desk.deeds())
 
-    async def _start(self, person: Person, request: Any, name: str) -> OrganiserState:
-        self._desk.start(person.name, name)
-        return await self._contest(person, request)
-
-    async def _pause(self, person: Person, request: Any, name: str) -> OrganiserState:
-        self._desk.pause(person.name, name)
-        return await self._contest(person, request)
+    async def _change(
+        self, act: Callable[[str, str], None], person: Person, _request: Any, name: str
+    ) -> OrganiserState:
+        act(person.name, name)
+        return await self._contest()
 
     async def _rule(self, person: Person, request: Any, name: str) -> OrganiserState:
         asked = read_request(request, RulingRequest)
         about = asked.kind, asked.subject, asked.to, asked.reason
         await deferToThread(self._desk.rule, person.name, name, *about)
-        return await self._contest(person, request)
+        return await self._contest()
 
     async def _add_author(self, person: Person, request: Any) -> NewAuthor:
         asked = read_request(request, AuthorRequest)
@@ -122,4 +121,4 @@ class OrganiserApi:
 
     async def _shut_out(self, person: Person, request: Any) -> AuthorList:
         await deferToThread(self._desk.shut_out, person.name, read_request(request, ShutOutRequest).name)
-        return await self._authors(person, request)
+        return await self._authors()
