@@ -92,10 +92,7 @@ def compare(
     place = find_place(_spec(game, players, test, settings, options.memory_mib), settings.folder.absolute())
     builds = settings.folder / BUILDS  # with those of checks and single matches: nothing is built anew for a comparison
     run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables, sandbox=options.sandbox)
-    with (
-        services(options, place.folder) as at_hand,
-        at_hand.match.observers.also(observer) as observers,
-    ):
+    with services(options, place.folder) as at_hand, at_hand.match.observers.also(observer) as observers:
         if place.notice:
             observers.tell(Observer.noted, place.notice)
         conducted = conduct(place.spec, SprtMatch(), run_settings, at_hand)

@@ -41,10 +41,7 @@ SAMPLES = {
         "javascript", ("player.js", "games.js", "wire.js"), "player.js", "Node.js 18 or newer (package nodejs)"
     ),
     "python": Sample(
-        "python_library",
-        ("*.py",),
-        "player.py",
-        "the Python that has the referee (activate its virtual environment)",
+        "python_library", ("*.py",), "player.py", "the Python that has the referee (activate its virtual environment)"
     ),
     "python-socket": Sample("python_socket", ("*.py",), "player.py", "Python 3.10 or newer, and no package"),
     "rust": Sample(

@@ -20,10 +20,7 @@ _PLAYS_LEFT = 8
 """Before the end: each of two seats has about four."""
 _LIMIT_S = 3.0
 """For a game of somebody's plugin that takes long: where it stands then is as far as the check comes."""
-SHORT_OPTIONS: dict[str, dict[str, Any]] = {
-    "quadominos": {"rounds": 1},
-    "quincala": {"sizes": 3, "max_turns": 30},
-}
+SHORT_OPTIONS: dict[str, dict[str, Any]] = {"quadominos": {"rounds": 1}, "quincala": {"sizes": 3, "max_turns": 30}}
 """Of games that would take long: for matches that are played to their end."""
 _HAND = 6
 

@@ -174,9 +174,7 @@ OF_MATCHES = (
     CheckStep("forgets", "in its next match it has forgotten the one before", _forgets),
     CheckStep("stopped", "stopped between two matches, it plays the next when it may go on", _stopped),
     CheckStep(
-        "early-end",
-        "it survives a match that ends at once, and plays the next",
-        partial(_voided, ScriptedMatch.start),
+        "early-end", "it survives a match that ends at once, and plays the next", partial(_voided, ScriptedMatch.start)
     ),
     # right behind a turn: the answer crosses the end on its way, and is nobody's fault
     CheckStep(
@@ -194,12 +192,7 @@ _EXITS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], .
     ("refused", "once it is refused", _refuse, "after it was refused, and the connection closed"),
     ("no-match", "if there is no match", lambda _, session: session.greet(), f"{_ENDED} without a match"),
     ("lost", "once its connection is lost", _turn, "after its connection broke in its turn"),
-    (
-        "torn",
-        "if its connection breaks within a message",
-        _tear,
-        "after its connection broke within a frame",
-    ),
+    ("torn", "if its connection breaks within a message", _tear, "after its connection broke within a frame"),
     (
         "paused",
         "once the match is paused",

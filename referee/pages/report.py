@@ -194,12 +194,7 @@ def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
     """Return what is told of fouls, but those of a deal that is still to be played from other seats."""
     by_entrant, causes = summary.fouls_by_cause, Causes()
     told = [
-        (
-            entry,
-            foul,
-            placeless(causes.tell(entry.names[foul.seat], foul.detail)),
-            links.printed_by(entry, foul.seat),
-        )
+        (entry, foul, placeless(causes.tell(entry.names[foul.seat], foul.detail)), links.printed_by(entry, foul.seat))
         for entry, foul in summary.fouls()
         if entry.match not in summary.withheld
     ]

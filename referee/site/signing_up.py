@@ -121,12 +121,7 @@ class SigningUp:
         return NewAuthor(name=asked.name, token=token)
 
     def _page(
-        self,
-        request: Any,
-        *,
-        trouble: str = "",
-        asked: SignUpRequest | None = None,
-        author: NewAuthor | None = None,
+        self, request: Any, *, trouble: str = "", asked: SignUpRequest | None = None, author: NewAuthor | None = None
     ) -> bytes:
         shown = {"mode": self._desk.mode, "trouble": trouble, "asked": asked, "author": author}
         page = self._pages.page("sign_up", "", visitor_token(request, self._sessions), **shown)

@@ -136,13 +136,7 @@ class Publisher:
         changed: called when a report was made.
     """
 
-    def __init__(
-        self,
-        reactor: Any,
-        referee: Sequence[str],
-        note: Note,
-        changed: Callable[[], None],
-    ) -> None:
+    def __init__(self, reactor: Any, referee: Sequence[str], note: Note, changed: Callable[[], None]) -> None:
         self.published: dict[str, Published] = {}
         """By tournament."""
         self._reactor = reactor

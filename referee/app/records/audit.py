@@ -206,13 +206,7 @@ def _audited(path: Path, demands: Demands) -> Record | None:
         RecordError: it does not hold.
     """
     try:
-        return audit(
-            path,
-            find_game,
-            keys=demands.keys,
-            is_strict=not demands.unsealed,
-            find_wire=installed().wire,
-        )
+        return audit(path, find_game, keys=demands.keys, is_strict=not demands.unsealed, find_wire=installed().wire)
     except IsRedacted:
         return None
 

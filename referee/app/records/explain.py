@@ -94,10 +94,7 @@ def view_of_seat(record: Path, seat: int) -> RecordView:
         PluginError: its game is not installed.
     """
     return RecordView(
-        path=record,
-        seat=seat,
-        lines=redacted_lines(record, find_game, seat, find_wire=installed().wire),
-        is_whole=True,
+        path=record, seat=seat, lines=redacted_lines(record, find_game, seat, find_wire=installed().wire), is_whole=True
     )
 
 

@@ -71,10 +71,7 @@ class Conducted(Struct, frozen=True, kw_only=True):
 
 
 def conduct(
-    spec: TournamentSpec,
-    format_: PairingFormat[Any],
-    run_settings: RunSettings,
-    at_hand: Services,
+    spec: TournamentSpec, format_: PairingFormat[Any], run_settings: RunSettings, at_hand: Services
 ) -> Conducted:
     """Run a tournament, or go on with it, until it is over or stopped.
 

@@ -60,19 +60,11 @@ _limit = partial(seconds_option, least=0.05, most=600)
 @click.option("--list", "is_list", is_flag=True, help="List the steps.")
 @_limit("--time", "move_s", default=Times().move_s, what="Limit for each move and each ack, in seconds.")
 @_limit(
-    "--start-time",
-    "start_s",
-    default=Times().start_s,
-    what="Limit for the program to start and get ready, in seconds.",
+    "--start-time", "start_s", default=Times().start_s, what="Limit for the program to start and get ready, in seconds."
 )
 @logs_option("of builds, and of the game with the move that is regretted most")
 @click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
-@click.option(
-    "--no-strength",
-    "without_strength",
-    is_flag=True,
-    help="Do not tell how strong it is, once it passes.",
-)
+@click.option("--no-strength", "without_strength", is_flag=True, help="Do not tell how strong it is, once it passes.")
 @click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
 @confinement_options
 @json_option

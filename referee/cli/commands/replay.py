@@ -37,13 +37,7 @@ STDOUT = Path("-")
 @click.option("--force", is_flag=True, help="Write even over a file that exists.")
 @json_option
 def replay(
-    record: Path,
-    turn: int | None,
-    svg: Path | None,
-    html: Path | None,
-    is_opened: bool,
-    force: bool,
-    as_json: bool,
+    record: Path, turn: int | None, svg: Path | None, html: Path | None, is_opened: bool, force: bool, as_json: bool
 ) -> None:
     """Show a recorded match again: every turn with its player, its move or its expulsion, and the board.
 

@@ -8,15 +8,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...app.submit import (
-    check_here,
-    explanation_in,
-    find_match,
-    hand_in,
-    in_its_place,
-    open_service,
-    packed,
-)
+from ...app.submit import check_here, explanation_in, find_match, hand_in, in_its_place, open_service, packed
 from ...submissions.client import SubmissionsClient
 from ...submissions.store import VersionState
 from ...text import printable

@@ -13,11 +13,7 @@ from ..common import FILE, FOLDER, console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped
 
-_KEY = click.option(
-    "--key",
-    type=FILE,
-    help="File of the key that seals records; made if missing. See `referee key`.",
-)
+_KEY = click.option("--key", type=FILE, help="File of the key that seals records; made if missing. See `referee key`.")
 _SANDBOX = click.option(
     "--sandbox",
     type=click.Choice([mode.value for mode in SandboxMode]),
