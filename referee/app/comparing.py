@@ -212,13 +212,10 @@ def _as_wide(spec: TournamentSpec, kept: TournamentSpec) -> TournamentSpec:
 def _otherwise(kept: TournamentSpec, wanted: TournamentSpec) -> str:
     """Return in what a comparison was begun otherwise; empty: in nothing."""
     parts = [
-        f"{_option(path)} was {_value(old)}, is {_value(new)}" for path, (old, new) in differences(kept, wanted).items()
+        f"{path.rpartition('.')[2]} was {_value(old)}, is {_value(new)}"
+        for path, (old, new) in differences(kept, wanted).items()
     ]
     return f"the last comparison of the two was another: {', '.join(parts)}" if parts else ""
-
-
-def _option(path: str) -> str:
-    return path.rpartition(".")[2]
 
 
 def _value(value: Any) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..pages.contest_page import matches_page
 from ..pages.summary import page_names
-from .published import find_published, verifier_of
+from .published import has_replay, verifier_of
 from .reported import ReportedMatch, TournamentReport
 
 _PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
@@ -49,10 +49,6 @@ def _rounds(
     chosen = (match for match in report.entries if entrant is None or entrant in match.fixture.entrants)
     ordered = sorted(chosen, key=lambda match: (match.fixture.round, match.fixture.match))
     return {
-        number: [(match, _has_replay(folder, match)) for match in matches]
+        number: [(match, has_replay(folder, match.fixture.match)) for match in matches]
         for number, matches in groupby(ordered, key=lambda match: match.fixture.round)
     }
-
-
-def _has_replay(folder: Path, match: ReportedMatch) -> bool:
-    return find_published(folder, f"replays/{match.fixture.match}.html", is_over=False) is not None

@@ -45,6 +45,11 @@ def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
     return found if may_have and ".." not in path and found.is_file() and not found.is_symlink() else None
 
 
+def has_replay(folder: Path, match: str) -> bool:
+    """Tell whether everybody may see the replay of a match."""
+    return find_published(folder, f"replays/{match}.html", is_over=False) is not None
+
+
 def verifier_of(folder: Path, head: str, *, is_over: bool) -> str:
     """Return the address of what verifies a tournament's record, seen from its folder; empty if nothing does.
 

@@ -23,7 +23,7 @@ from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
 from .public_routes import add_live, add_report, add_search
-from .published import find_published
+from .published import find_published, has_replay
 from .reported import TournamentReport
 from .search import Found
 from .visitors import Visitors
@@ -77,7 +77,7 @@ def addresses_of(content: SiteContent, members: Members) -> Klein:
 def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
     """Tell whether everybody may see the replay of a match."""
     folder = folders.get(tournament)
-    return folder is not None and find_published(folder, f"replays/{match}.html", is_over=False) is not None
+    return folder is not None and has_replay(folder, match)
 
 
 def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence[str]]]:

@@ -76,12 +76,9 @@ class SigningUp:
 
     def register(self, app: Klein) -> None:
         """Register the addresses."""
-        app.route(SIGN_UP, methods=["GET", "HEAD"], endpoint=f"GET {SIGN_UP}")(self._show)
+        app.route(SIGN_UP, methods=["GET", "HEAD"], endpoint=f"GET {SIGN_UP}")(self._page)
         app.route(SIGN_UP, methods=["POST"], endpoint=f"POST {SIGN_UP}")(self._sign_up)
         app.route(SIGN_UP_API, methods=["POST"])(self._sign_up_program)
-
-    def _show(self, request: Any) -> bytes:
-        return self._page(request)
 
     async def _sign_up(self, request: Any) -> bytes:
         form = await own_form(request, self._sessions)

@@ -28,7 +28,10 @@ def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | N
         ComingMatch(round=fixture.round, table=fixture.table, names=fixture.names) for fixture in islice(waiting, SHOWN)
     ]
     return Coming(
-        matches=matches, left_out=len(waiting) - len(matches), why=_why(run, has_matches=bool(matches)), at=_at(run)
+        matches=matches,
+        left_out=len(waiting) - len(matches),
+        why=_why(run, has_matches=bool(matches)),
+        at=None if run.due is None else run.due.astimezone(UTC).isoformat(timespec="seconds"),
     )
 
 
@@ -49,14 +52,7 @@ def _why(run: TournamentRun, *, has_matches: bool) -> str:
     if has_matches:
         return "Each begins as soon as a table and its players are free."
     if run.open_matches:
-        return f"What comes next follows from {_those(sorted({each.round for each in run.open_matches.values()}))}."
+        rounds = {each.round for each in run.open_matches.values()}
+        last = f", the last of round {min(rounds)}" if len(rounds) == 1 else ""
+        return f"What comes next follows from the matches that are played now{last}."
     return "The next matches are being settled."
-
-
-def _those(rounds: list[int]) -> str:
-    return "the matches that are played now" + (f", the last of round {rounds[0]}" if len(rounds) == 1 else "")
-
-
-def _at(run: TournamentRun) -> str | None:
-    """Return when it begins, or begins again; None: that is not known."""
-    return None if run.due is None else run.due.astimezone(UTC).isoformat(timespec="seconds")

@@ -70,7 +70,8 @@ def host(
                 reactor, contest, store, check_command(options), note, options.key or default_path(os.environ)
             )
             await intake.checks.recover()
-            hosted = HostedContest(reactor, contest, RefereeProgram(referee, _passed_on(options)), intake, note)
+            passed_on = [] if options.key is None else ["--key", str(options.key)]
+            hosted = HostedContest(reactor, contest, RefereeProgram(referee, passed_on), intake, note)
             site = hosted.site(public_pem(sealer.public).encode(), is_behind_proxy=is_behind_proxy)
             port = await listen(reactor, address, site)
             where = address_of(port, address).replace("tcp:", "http://").replace("tls:", "https://")
@@ -85,11 +86,6 @@ def host(
                 await hosted.stopped()
 
         run_reactor(_main)
-
-
-def _passed_on(options: RefereeOptions) -> list[str]:
-    """Return the options of this command that hold for the processes of its tournaments, too."""
-    return [] if options.key is None else ["--key", str(options.key)]
 
 
 class HostedContest:

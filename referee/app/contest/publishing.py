@@ -18,7 +18,7 @@ from ...pages.summary import page_names
 from ...pages.words import number
 from ...plugins import installed
 from ...site.cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
-from ...site.published import find_published
+from ...site.published import has_replay
 from ...site.reported import ReportedMatch, TournamentReport
 from ...site.search import Searched
 from ...tournament.events import OF_ALL
@@ -113,12 +113,11 @@ class Published(Struct):
         )
 
     def _last(self, match: ReportedMatch) -> LastResult:
-        replay = f"replays/{match.fixture.match}.html"
-        is_there = find_published(self.folder, replay, is_over=False) is not None
-        address = f"tournaments/{self.folder.name}/{replay}" if is_there else None
-        why_not = None if self.report is None else self.report.disregarded.get(match.fixture.match)
+        name = match.fixture.match
+        address = f"tournaments/{self.folder.name}/replays/{name}.html" if has_replay(self.folder, name) else None
+        why_not = None if self.report is None else self.report.disregarded.get(name)
         result = _result(match) if why_not is None else f"does not count: {why_not}"
-        return LastResult(match=match.fixture.match, result=result, address=address)
+        return LastResult(match=name, result=result, address=address)
 
 
 def _result(match: ReportedMatch) -> str:

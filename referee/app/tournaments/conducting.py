@@ -33,13 +33,12 @@ from ...net.tournaments.runner import TournamentRunner, TournamentStopped
 from ...net.tournaments.seeds import MatchSeeds
 from ...observers import InThread, Observer, Observers
 from ...pages.causes import short_cause
-from ...pairing.base import BadRuling, PairingFormat
+from ...pairing.base import BadRuling, Extent, PairingFormat
 from ...plugins import find_game
 from ...record.chain_writer import NotWritten
 from ...record.reader import RecordError
 from ...record.recovery import check_no_others, recover
-from ...record.seal import Sealer
-from ...record.tournament_record import TournamentStart, find_record
+from ...record.tournament_record import find_record
 from ...tournament import events as e
 from ...tournament.host_class import Calibration
 from ...tournament.machine import ImpossibleEvent, Tournament
@@ -156,7 +155,9 @@ def _conducted(
         elsewhere=_elsewhere(run_settings, recorder, course.processes[1:], taken.where(folder)),
     )
     with _left_in_order(recorder):
-        is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
+        extent = extent_of(taken.tournament.spec, format_)
+        total = None if extent is None else extent.fewest * taken.tournament.spec.legs
+        is_over = _run(make, total, at_hand.monitoring)
         how = "changed while matches were played: the last of them may be another program's"
         _note_changes(recorder, course.digests, observers, how)
         recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
@@ -176,7 +177,8 @@ def _course(
     check_no_others(folder, taken.begun.spec.name, taken.opened)
     left = dict(taken.left)
     recovery = recover(folder, left, find_game, sealer)
-    at, processes = wall_clock(), tuple(new_process() for _ in range(1 + _names_needed(run_settings)))
+    others = CLUSTER_NAMES if run_settings.cluster is not None else names_needed(run_settings.workers)
+    at, processes = wall_clock(), tuple(new_process() for _ in range(1 + others))
     begun = e.Begun(at=at, processes=processes, spectators=run_settings.spectators)
     resumed = e.TournamentResumed(at=at, referee=__version__, processes=processes, spectators=run_settings.spectators)
     recorder.take(begun if taken.is_new else resumed)
@@ -192,7 +194,9 @@ def _course(
         over=recovery.over,
         contexts=left,
         broken_off=recovery.open,
-        seeds=_seeds(taken.begun, sealer),
+        seeds=MatchSeeds(
+            secret=sealer.secret(taken.begun.salt), seed=taken.begun.spec.seed, duplicate=taken.begun.spec.duplicate
+        ),
         look=lambda: _look(folder, course, launch, observers),
     )
     return course
@@ -202,11 +206,6 @@ def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Obser
     """Put on record which programs have changed, and tell it."""
     for name in note_changes(recorder, programs):
         observers.tell(Observer.noted, f"{name} {how}")
-
-
-def _names_needed(run_settings: RunSettings) -> int:
-    """Return how many processes may play in this run, beside this one."""
-    return CLUSTER_NAMES if run_settings.cluster is not None else names_needed(run_settings.workers)
 
 
 def _elsewhere(
@@ -261,10 +260,6 @@ def _left_in_order(recorder: Recorder) -> Iterator[None]:
     recorder.seal()
 
 
-def _seeds(begun: TournamentStart, sealer: Sealer) -> MatchSeeds:
-    return MatchSeeds(secret=sealer.secret(begun.salt), seed=begun.spec.seed, duplicate=begun.spec.duplicate)
-
-
 async def _look(folder: Path, course: TournamentCourse, launch: LaunchEntrant, observers: Observers) -> None:
     """Take in what organisers and entrants have asked for."""
     for path in pending(folder):
@@ -312,10 +307,9 @@ def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str |
     return [f"{entrant.name} has joined"]
 
 
-def _total(format_: PairingFormat[Any], spec: TournamentSpec) -> int | None:
-    """Return how many matches there will be, for observers; None: that can't be told."""
-    extent = format_.extent(format_.parse_options(spec.format_options), spec.field())
-    return None if extent is None else extent.fewest * spec.legs
+def extent_of(spec: TournamentSpec, format_: PairingFormat[Any]) -> Extent | None:
+    """Return how many pairings there will be; None: the format can't tell."""
+    return format_.extent(format_.parse_options(spec.format_options), spec.field())
 
 
 def _run(make: Callable[[Any], TournamentRunner], total: int | None, monitoring: Monitoring) -> bool:

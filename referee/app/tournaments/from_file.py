@@ -10,7 +10,6 @@ from ...cluster.security import check_address
 from ...launch import PlayerError, resolved
 from ...ledger.ledger import file_of
 from ...observers import Observer
-from ...pairing.base import Extent
 from ...plugins import installed
 from ...record.reader import RecordError
 from ...record.tournament_record import read_begun
@@ -21,7 +20,7 @@ from ..players import find_player
 from ..services import RefereeOptions, services
 from ..tournament_file.plan import TournamentPlan, read_tournament
 from ..tournament_file.renaming import named
-from .conducting import conduct
+from .conducting import conduct, extent_of
 
 _ANY_TABLES = 100_000
 """Matches at a time: the hosts of a cluster say how many."""
@@ -79,7 +78,7 @@ def _as_begun(plan: TournamentPlan) -> TournamentPlan:
         if missing <= set(plan.left_out):
             late = tuple(entrant for entrant in plan.spec.entrants if entrant not in field)
             spec = replace(plan.spec, entrants=(*field, *late))
-            return replace(plan, spec=spec, extent=_extent(spec))
+            return replace(plan, spec=spec, extent=extent_of(spec, installed().format(spec.format)))
     return plan
 
 
@@ -91,11 +90,6 @@ def _as_sealed(entrants: Sequence[Participant], field: Iterable[Participant]) ->
         entrant if author is None else known.get((entrant.name, author), entrant)
         for entrant, author in zip(entrants, authors, strict=True)
     )
-
-
-def _extent(spec: TournamentSpec) -> Extent | None:
-    form = installed().format(spec.format)
-    return form.extent(form.parse_options(spec.format_options), spec.field())
 
 
 def absent_programs(spec: TournamentSpec) -> Iterator[str]:

@@ -130,7 +130,9 @@ class AuthorPractice:
                 return refused(visit, reply)
         versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(replies, _LISTS, strict=True))
         challenges, invitations = desk.challenges(author), desk.invitations(author)
-        waiting = {each.number_for(author): (each, why) for each, why in desk.waiting() if _is_of(each, author)}
+        waiting = {
+            each.number_for(author): (each, why) for each, why in desk.waiting() if author in (each.author, each.guest)
+        }
         return visit.page(
             "author/practice",
             rules=desk.rules(),
@@ -142,13 +144,9 @@ class AuthorPractice:
             until={number: desk.until(each).isoformat(timespec="seconds") for number, (each, _) in waiting.items()},
             matches={
                 each.number_for(author): [
-                    own for own in matches if own["match"].startswith(f"{PRACTICE}/{each.place}/")
+                    played for played in matches if played["match"].startswith(f"{PRACTICE}/{each.place}/")
                 ]
                 for each in (*challenges, *invitations)
             },
             told=told or {},
         )
-
-
-def _is_of(challenge: Challenge, author: str) -> bool:
-    return author in (challenge.author, challenge.guest)

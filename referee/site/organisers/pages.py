@@ -93,7 +93,8 @@ class OrganiserPages:
     async def _rule(self, visit: Visit, name: str) -> bytes:
         kind, subject, to, reason = map(visit.form.text, ("kind", "subject", "to", "reason"))
         to = to if kind == "award" else ""
-        return await self._change(partial(deferToThread, self._desk.rule), visit, name, kind, subject, to, reason)
+        rule: Callable[..., object] = partial(deferToThread, self._desk.rule)  # type: ignore[call-arg]  # the rest comes
+        return await self._change(rule, visit, name, kind, subject, to, reason)
 
     async def _add_author(self, visit: Visit) -> bytes:
         name, may_renew = visit.form.text("name"), bool(visit.form.text("renew"))
