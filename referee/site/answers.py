@@ -12,6 +12,7 @@ from werkzeug.http import parse_range_header
 
 from ..net.http_messages import Reply
 from ..net.links.addresses import origin_of
+from ..pages.contest_page import refusal_page
 from .flow import flow
 from .published import TYPES
 
@@ -27,6 +28,12 @@ def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store
     request.setHeader("Cache-Control", cache)
     request.setHeader("Content-Type", content_type)
     return body
+
+
+def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:
+    """Send the page for what is not to be had; without a text that says more, it tells what the code means."""
+    request.setResponseCode(code)
+    return sent(request, HTML, refusal_page(code, text).encode())
 
 
 def replied(request: Any, reply: Reply) -> bytes:

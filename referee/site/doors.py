@@ -10,7 +10,7 @@ from twisted.internet.defer import maybeDeferred
 from twisted.internet.threads import deferToThread
 
 from ..pages.desk_pages import DeskPages
-from .answers import HTML, sent, sent_on
+from .answers import HTML, refused, sent, sent_on
 from .forms import BadForm, Form, read_form
 from .sessions import Person, Sessions, SiteRole
 
@@ -84,18 +84,12 @@ async def form_of(request: Any) -> Form:
 
 
 class Doors:
-    """Registers addresses, each for one role.
+    """Registers addresses, each for one role."""
 
-    Args:
-        pages: makes the pages that visitors are shown.
-        refused: returns the page for what is not to be had.
-    """
-
-    def __init__(self, app: Klein, sessions: Sessions, pages: DeskPages, refused: Callable[[HTTPStatus], str]) -> None:
+    def __init__(self, app: Klein, sessions: Sessions, pages: DeskPages) -> None:
         self._app = app
         self._sessions = sessions
         self._pages = pages
-        self._refused = refused
 
     def shows(self, role: SiteRole, path: str, handler: Handler) -> None:
         """Have a page shown to those of a role; all others are asked to sign in."""
@@ -107,7 +101,7 @@ class Doors:
             if person is None:
                 return sent_on(request, SIGN_IN)
             if person.role is not role:
-                return self._no(request, HTTPStatus.NOT_FOUND)
+                return refused(request, HTTPStatus.NOT_FOUND)
             return handler(self._visit(request, person, cookie, Form(fields={})), **parts)
 
     def does(self, role: SiteRole, path: str, handler: Handler) -> None:
@@ -118,20 +112,16 @@ class Doors:
             cookie = cookie_of(request)
             person = self._sessions.who(cookie)
             if person is None or person.role is not role:
-                return self._no(request, HTTPStatus.FORBIDDEN)
+                return refused(request, HTTPStatus.FORBIDDEN)
             try:
                 form = await form_of(request)
             except BadForm:
                 too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                return self._no(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
+                return refused(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
             if not self._sessions.is_own_form(cookie, form.text(FORM_TOKEN)):
-                return self._no(request, HTTPStatus.FORBIDDEN)
+                return refused(request, HTTPStatus.FORBIDDEN)
             return await maybeDeferred(handler, self._visit(request, person, cookie, form), **parts)
 
     def _visit(self, request: Any, person: Person, cookie: str, form: Form) -> Visit:
         token = self._sessions.form_token(cookie)
         return Visit(request=request, person=person, form_token=token, form=form, pages=self._pages)
-
-    def _no(self, request: Any, code: HTTPStatus) -> bytes:
-        request.setResponseCode(code)
-        return sent(request, HTML, self._refused(code).encode())

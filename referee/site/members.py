@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..observers import Note
 from ..pages.desk_pages import DeskPages
 from ..submissions.api import AuthorApi
-from .answers import HTML, sent
+from .answers import refused
 from .api_requests import ApiDoors
 from .authors.api import add_author_api
 from .authors.pages import AuthorPages, TellFoul
@@ -46,19 +46,13 @@ class Members(Struct, frozen=True, kw_only=True):
     """Takes note of what goes wrong."""
 
 
-def add_members(
-    app: Klein,
-    members: Members,
-    refused: Callable[[HTTPStatus], str],
-    is_shown: Callable[[str, str], bool],
-    matches: FindMatches,
-) -> None:
+def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], bool], matches: FindMatches) -> None:
     """Let members sign in, and have what is theirs.
 
     Args:
         is_shown: tells of a tournament and a match whether everybody may see its replay.
     """
-    doors = Doors(app, members.sessions, members.pages, refused)
+    doors = Doors(app, members.sessions, members.pages)
     doors.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
     doors.shows(SiteRole.ORGANISER, "/organiser/events", members.streams.follow)
 
@@ -74,11 +68,10 @@ def add_members(
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, is_shown).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue).register(doors)
-    AuthorSeats(members.practice, refused).register(doors)
+    AuthorSeats(members.practice).register(doors)
     OrganiserPages(members.desk, matches).register(doors)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:
         members.note("page-failed", path=request.path.decode(errors="replace"), error=repr(failure.value))
-        request.setResponseCode(HTTPStatus.INTERNAL_SERVER_ERROR)
-        return sent(request, HTML, refused(HTTPStatus.INTERNAL_SERVER_ERROR).encode())
+        return refused(request, HTTPStatus.INTERNAL_SERVER_ERROR)

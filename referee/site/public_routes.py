@@ -1,5 +1,6 @@
 """The addresses of live tables, of a search, and of reports as JSON."""
 
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -9,6 +10,7 @@ from klein import Klein
 from twisted.internet.defer import Deferred
 
 from ..net.http_messages import JSON, refusal
+from ..pages.contest_page import live_page, search_page
 from ..submissions.authors import Pace
 from .answers import HTML, address_of, hides_results, replied, sent
 from .live import LiveTables
@@ -16,12 +18,12 @@ from .reported import TournamentReport
 from .search import Found
 
 
-def add_live(app: Klein, live: LiveTables, page: Callable[[], str]) -> None:
+def add_live(app: Klein, title: str, live: LiveTables) -> None:
     """Add the page of the tables, and how they stand as JSON and as events."""
 
     @app.route("/live", methods=["GET", "HEAD"])
     def _live_page(request: Any) -> bytes:
-        return sent(request, HTML, page().encode())
+        return sent(request, HTML, live_page(title, live.state, time.time()).encode())
 
     @app.route("/api/live", methods=["GET", "HEAD"])
     def _live_tables(request: Any) -> bytes:
@@ -34,12 +36,8 @@ def add_live(app: Klein, live: LiveTables, page: Callable[[], str]) -> None:
         return Deferred()  # cancelled once nobody looks on
 
 
-def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, Found, bool], str], pace: Pace) -> None:
-    """Add the page of a search, and what it found as JSON.
-
-    Args:
-        page: returns the page with what was found, that leads to results or hides them.
-    """
+def add_search(app: Klein, title: str, search: Callable[[str], Found], pace: Pace) -> None:
+    """Add the page of a search, and what it found as JSON."""
 
     def _searched(request: Any) -> tuple[str, Found]:
         pace.count(address_of(request))
@@ -48,7 +46,7 @@ def add_search(app: Klein, search: Callable[[str], Found], page: Callable[[str, 
 
     @app.route("/search", methods=["GET", "HEAD"])
     def _search_page(request: Any) -> bytes:
-        return sent(request, HTML, page(*_searched(request), hides_results(request)).encode())
+        return sent(request, HTML, search_page(title, *_searched(request), hides_results(request)).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
     def _found(request: Any) -> bytes:

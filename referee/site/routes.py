@@ -13,9 +13,10 @@ from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException
 
 from ..net.http_messages import JSON, refusal
+from ..pages.contest_page import contest_page
 from ..pages.replay_page import at_turn
 from ..submissions.authors import Pace, TooOften
-from .answers import HTML, address_of, hides_results, replied, sent, sent_file, turn_of
+from .answers import HTML, address_of, hides_results, refused, replied, sent, sent_file, turn_of
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .hidden_results import page_without_results, shows_results
@@ -38,10 +39,10 @@ _MATCHES = 100
 class SiteContent(Struct, frozen=True, kw_only=True):
     """What the site shows."""
 
+    title: str
+    about: str
+    """In Markdown."""
     card: Callable[[], ContestCard]
-    home: Callable[[bool], str]
-    refused: Callable[..., str]
-    """Returns the page for what is not there, or not to be had; takes the HTTPStatus, and a text that says more."""
     folders: Mapping[str, Path]
     """Tournament -> folder of its records."""
     is_over: Callable[[str], bool]
@@ -49,12 +50,9 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     """As a PEM file: verifies the records."""
     streams: EventStreams
     live: LiveTables
-    live_page: Callable[[], str]
     report: Callable[[str], TournamentReport | None]
     """Returns the report of a tournament; None if there is none."""
     search: Callable[[str], Found]
-    search_page: Callable[[str, Found, bool], str]
-    """Returns the page with what was found, that leads to results or hides them."""
 
 
 def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
@@ -70,7 +68,7 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
 def addresses_of(content: SiteContent, members: Members) -> Klein:
     """Return all addresses of the site."""
     app = _public(content, Pace("pages like this one from your address", PAGES_A_MINUTE, members.now))
-    add_members(app, members, content.refused, partial(_is_shown, content.folders), partial(_newest_matches, content))
+    add_members(app, members, partial(_is_shown, content.folders), partial(_newest_matches, content))
     return app
 
 
@@ -91,14 +89,15 @@ def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence
 
 def _public(content: SiteContent, pace: Pace) -> Klein:
     app = Klein()
-    add_live(app, content.live, content.live_page)
-    add_search(app, content.search, content.search_page, pace)
+    add_live(app, content.title, content.live)
+    add_search(app, content.title, content.search, pace)
     add_report(app, content.report)
 
     @app.route("/", methods=["GET", "HEAD"])
     @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
     def _home(request: Any) -> bytes:
-        return sent(request, HTML, content.home(hides_results(request)).encode())
+        page = contest_page(content.card(), content.about, hides_results=hides_results(request))
+        return sent(request, HTML, page.encode())
 
     @app.route("/api/contest", methods=["GET", "HEAD"])
     def _contest(request: Any) -> bytes:
@@ -121,28 +120,20 @@ def _public(content: SiteContent, pace: Pace) -> Klein:
     @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
     def _file(request: Any, name: str, rest: str) -> Any:
         found = _published(content, request, name, rest, pace)
-        return _refused(content, request, HTTPStatus.NOT_FOUND) if found is None else found
+        return refused(request, HTTPStatus.NOT_FOUND) if found is None else found
 
-    _add_refusals(app, content)
-    return app
-
-
-def _add_refusals(app: Klein, content: SiteContent) -> None:
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
-        return _refused(content, request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
+        return refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
 
     @app.handle_errors(TooOften)
     def _too_often(request: Any, failure: Any) -> bytes:
         code, error = HTTPStatus.TOO_MANY_REQUESTS, failure.value
         if request.path.startswith(b"/api/"):
             return replied(request, refusal(code, error.what, error.remedy))
-        return _refused(content, request, code, f"{error}.")
+        return refused(request, code, f"{error}.")
 
-
-def _refused(content: SiteContent, request: Any, code: HTTPStatus, text: str = "") -> bytes:
-    request.setResponseCode(code)
-    return sent(request, HTML, content.refused(code, text).encode())
+    return app
 
 
 def _published(content: SiteContent, request: Any, name: str, path: str, pace: Pace) -> Any:
@@ -161,7 +152,7 @@ def _published(content: SiteContent, request: Any, name: str, path: str, pace: P
     pace.count(address_of(request))
     page: bytes | None = found.read_bytes()
     if hides:
-        page = page_without_results(content.card().title, content.report(name), folder, path)
+        page = page_without_results(content.title, content.report(name), folder, path)
     if page is not None and turn is not None:
         page = at_turn(page.decode(), turn, hides_results=hides).encode()
     return None if page is None else sent(request, HTML, page)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, get_origin
 from urllib.parse import urlencode
@@ -20,7 +19,6 @@ from zope.interface import directlyProvides  # type: ignore[import-untyped]  # i
 
 from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
-from referee.pages.contest_page import contest_page, live_page, refusal_page, search_page
 from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
 from referee.site import doors, flow, signing_up
@@ -249,18 +247,16 @@ class TestSite:
             )
         ]
         return SiteContent(
+            title=PAYLOAD,
+            about=ABOUT,
             card=lambda: CARD,
-            home=lambda hides: contest_page(CARD, ABOUT, hides_results=hides),
-            refused=refusal_page,
             folders={"cup": folder},
             is_over=lambda _name: False,
             public_key=b"-----BEGIN PUBLIC KEY-----\n",
             streams=EventStreams(self.clock, lambda: msgspec.json.encode(CARD)),
             live=live,
-            live_page=lambda: live_page(PAYLOAD, live.state, 0.0),
             report=lambda name: REPORT if name == "cup" else None,
             search=lambda query: search(query, self.searched),
-            search_page=partial(search_page, PAYLOAD),
         )
 
     def visitor(self) -> Browser:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 
-from referee.app.contest import hosting, tournament_runs
+from referee.app.contest import tournament_runs
 from referee.app.contest.contest_file import read_contest
 from referee.app.contest.hosting import HostedContest
 from referee.app.contest.intake import Intake
@@ -39,7 +39,7 @@ from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_record
 from referee.record.tournament_record import TournamentWriter
 from referee.record.writer import RecordWriter
-from referee.site import doors, flow
+from referee.site import doors, flow, public_routes
 from referee.site.published import find_published, heads_of
 from referee.submissions import api
 from referee.submissions.store import Store
@@ -171,7 +171,7 @@ def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Return all that everybody is given, by address: of every route that a visitor may ask; and the archive."""
     for module in (api, flow, doors):
         patch.setattr(module, "deferToThread", maybeDeferred)
-    patch.setattr(hosting, "time", SimpleNamespace(time=lambda: 7.0))
+    patch.setattr(public_routes, "time", SimpleNamespace(time=lambda: 7.0))
     patch.setattr(tournament_runs, "wall_clock", lambda: AT)
     token = add_tokens(world.folder / "authors.toml", ["bob"], may_renew=True)["bob"]
     clock = Clock()

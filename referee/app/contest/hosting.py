@@ -1,11 +1,9 @@
 """Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
 
 import os
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from twisted.internet.task import LoopingCall
 
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
-from ...pages.contest_page import contest_page, live_page, refusal_page, search_page
 from ...record.key_file import default_path, public_pem
 from ...site.cards import ContestCard, TournamentCard
 from ...site.event_streams import EventStreams
@@ -164,18 +161,16 @@ class HostedContest:
         from .new_authors import NewAuthors  # noqa: PLC0415
 
         content = SiteContent(
+            title=self._contest.title,
+            about=self._contest.about,
             card=self.card,
-            home=lambda hides: contest_page(self.card(), self._contest.about, hides_results=hides),
-            refused=refusal_page,
             folders=self._folders,
             is_over=lambda name: self.runs[name].state is RunState.OVER,
             public_key=public_key,
             streams=self.streams,
             live=self.live,
-            live_page=lambda: live_page(self._contest.title, self.live.state, time.time()),
             report=self._report,
             search=lambda query: search(query, self._publisher.searched()),
-            search_page=partial(search_page, self._contest.title),
         )
         desk = Organising(
             self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms, self._report

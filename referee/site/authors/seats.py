@@ -1,13 +1,12 @@
 """The seats of authors who play a practice match in person: each is its author's alone, to see and to answer for."""
 
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Protocol
 
 from twisted.internet.defer import Deferred
 
 from ...net.http_messages import JSON
-from ..answers import HTML, sent
+from ..answers import HTML, refused, sent
 from ..doors import Doors, Visit
 from ..sessions import SiteRole
 from .seat_page import PersonsSeat, act_of, seat_page
@@ -28,9 +27,8 @@ class SeatDesk(Protocol):
 class AuthorSeats:
     """Lets authors play."""
 
-    def __init__(self, desk: SeatDesk, refused: Callable[[HTTPStatus], str]) -> None:
+    def __init__(self, desk: SeatDesk) -> None:
         self._desk = desk
-        self._refused = refused
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
@@ -41,14 +39,14 @@ class AuthorSeats:
     def _page(self, visit: Visit, number: str) -> bytes:
         seat = self._desk.seat(visit.person.name, number)
         if seat is None:
-            return self._none(visit)
+            return refused(visit.request, HTTPStatus.NOT_FOUND)
         page = seat_page(seat, form_token=visit.form_token, number=number)
         return sent(visit.request, HTML, page.encode())
 
     def _events(self, visit: Visit, number: str) -> bytes | Deferred[None]:
         seat = self._desk.seat(visit.person.name, number)
         if seat is None:
-            return self._none(visit)
+            return refused(visit.request, HTTPStatus.NOT_FOUND)
         sent(visit.request, "text/event-stream", b"")
         seat.look_on(visit.request)
         return Deferred()  # cancelled once nobody looks on
@@ -56,12 +54,8 @@ class AuthorSeats:
     def _do(self, visit: Visit, number: str, what: str) -> bytes:
         seat = self._desk.seat(visit.person.name, number)
         if seat is None:
-            return self._none(visit)
+            return refused(visit.request, HTTPStatus.NOT_FOUND)
         act = act_of(visit.request, what)
         if act is not None:
             seat.do(act)
         return sent(visit.request, JSON, seat.snapshot())
-
-    def _none(self, visit: Visit) -> bytes:
-        """Answer that there is no such seat, whoever asks."""
-        return sent(visit.coded(HTTPStatus.NOT_FOUND).request, HTML, self._refused(HTTPStatus.NOT_FOUND).encode())
