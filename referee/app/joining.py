@@ -1,8 +1,8 @@
 """Lets a program play at the referee of another project, whose messages are carried over to it."""
 
 import re
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -47,8 +47,7 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
         NobodyListens: there is no referee.
         Interrupted: it was stopped.
     """
-    where = _host_and_port(address)
-    dialect = installed().dialect(join.dialect)
+    where, dialect = _host_and_port(address), installed().dialect(join.dialect)
     game = find_game(dialect.game)
     told = parse_options(join.options, game.file_options)
     game.parse_options(told)
@@ -58,24 +57,17 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
         raise BadRequest(f"{join.dialect} takes names of {dialect.name_form}; give one with --name")
     confinement = find_confinement(options, join.logs)
     Builds(join.logs / BUILDS, confinement).build(launch)
-
-    async def _main(reactor: Any) -> Joined:
-        return await dialect.join(
-            reactor,
-            monotonic,
-            game,
-            launch,
-            where,
-            confinement=confinement,
-            output=join.logs / f"join.{launch.name}.stderr",
-            name=name,
-            options=told,
-            per_call_ms=join.per_call_s * 1000,
-            start_s=DEFAULT_START_MS / 1000,
-        )
-
     join.logs.mkdir(parents=True, exist_ok=True)
-    return name, run_reactor(_main)
+    play = partial(
+        dialect.join,
+        confinement=confinement,
+        output=join.logs / f"join.{launch.name}.stderr",
+        name=name,
+        options=told,
+        per_call_ms=join.per_call_s * 1000,
+        start_s=DEFAULT_START_MS / 1000,
+    )
+    return name, run_reactor(lambda reactor: play(reactor, monotonic, game, launch, where))
 
 
 def _host_and_port(address: str) -> tuple[str, int]:

@@ -108,6 +108,10 @@ def fouls_csv(summary: Summary) -> str:
 
 def everything(summary: Summary) -> dict[str, Any]:
     """Return the whole tournament, plain, as `tournament.json` has it."""
+    return {**_standing_now(summary), **_entrants(summary), **_course(summary)}
+
+
+def _standing_now(summary: Summary) -> dict[str, Any]:
     tournament, history, names = summary.tournament, summary.history, summary.names
     return {
         "spec": msgspec.to_builtins(summary.spec),
@@ -125,12 +129,24 @@ def everything(summary: Summary) -> dict[str, Any]:
             for opponent, met in sorted(tournament.table.opponents(entrant).items())
         ],
         "seats": msgspec.to_builtins(summary.by_seat),
+    }
+
+
+def _entrants(summary: Summary) -> dict[str, Any]:
+    tournament, history = summary.tournament, summary.history
+    return {
         "byes": [_bye(pairing, worth) for pairing, worth in summary.byes],
         "joined": [{"entrant": entrant, "at": at} for entrant, at in history.joined],
         "suspended": list(map(msgspec.to_builtins, tournament.suspended.values())),
         "disqualified": sorted(tournament.disqualified),
         "versions": [msgspec.to_builtins(version) for versions in history.versions.values() for version in versions],
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
+    }
+
+
+def _course(summary: Summary) -> dict[str, Any]:
+    history = summary.history
+    return {
         "brackets": msgspec.to_builtins(brackets(summary)),
         "progress": [
             {"round": round_, "points": {entrant: float(points) for entrant, points in won.items()}}

@@ -122,6 +122,11 @@ def _public(content: SiteContent, pace: Pace) -> Klein:
         found = _published(content, request, name, rest, pace)
         return refused(request, HTTPStatus.NOT_FOUND) if found is None else found
 
+    _add_refusals(app)
+    return app
+
+
+def _add_refusals(app: Klein) -> None:
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
         return refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
@@ -132,8 +137,6 @@ def _public(content: SiteContent, pace: Pace) -> Klein:
         if request.path.startswith(b"/api/"):
             return replied(request, refusal(code, error.what, error.remedy))
         return refused(request, code, f"{error}.")
-
-    return app
 
 
 def _published(content: SiteContent, request: Any, name: str, path: str, pace: Pace) -> Any:

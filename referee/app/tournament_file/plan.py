@@ -115,12 +115,7 @@ class _File:
         options = self._options(game)
         entrants = EntrantsReader(top, remote, game.name if game else None, self._registry, self._made_later).read()
         format_, format_options, extent = self._format(seats, entrants)
-        time, lag_margin_ms = self._time()
         teams = _teams(game, options, seats)
-        programs, keep_for = self._programs()
-        durability = top.choose("durability", _DURABILITY, Durability.MATCH, what="durability")
-        hosts = top.choose("hosts", ("alike", "any"), "alike", what="kind of hosts")
-        limits = top.table("limits", "under [limits]")
         spec = TournamentSpec(
             name=name,
             game=game.name if game else "",
@@ -130,18 +125,9 @@ class _File:
             format=format_.name if format_ else "",
             format_options=format_options,
             duplicate=self._duplicate(entrants, teams),
-            time=time,
-            lag_margin_ms=lag_margin_ms,
-            acknowledge=top.take("acknowledge", _FLAG, default=False),
-            durability="turn" if durability == Durability.TURN else "match",
-            seed=top.take("seed", _SEED),
             scoring=self._scoring(seats, teams),
             tie_breaks=self._tie_breaks(format_),
-            hosts="any" if hosts == "any" else "alike",
-            suspend_after=top.take("suspend_after", _COUNT, 3),
-            memory_mib=limits.take("memory_mib", _MEMORY, ProgramLimits().memory_mib),
-            programs=programs,
-            keep_for=keep_for,
+            **self._terms(),
         )
         run_settings = self._run_settings(name, remote, entrants)
         self._sheet.finish()
@@ -231,6 +217,25 @@ class _File:
             key = "entrants" if "entrants" in self._top else "entrants_from"
             self._top.refuse(key, f"{counted(entrants.count, 'is', 'are')} too few: a match has {seats} seats")
         return seats in form.seats and entrants.count >= seats
+
+    def _terms(self) -> dict[str, Any]:
+        """Return those parts of the spec that are the same whatever is played, and by whom."""
+        top = self._top
+        time, lag_margin_ms = self._time()
+        programs, keep_for = self._programs()
+        limits = top.table("limits", "under [limits]")
+        return {
+            "time": time,
+            "lag_margin_ms": lag_margin_ms,
+            "acknowledge": top.take("acknowledge", _FLAG, default=False),
+            "durability": top.choose("durability", _DURABILITY, str(Durability.MATCH), what="durability"),
+            "seed": top.take("seed", _SEED),
+            "hosts": top.choose("hosts", ("alike", "any"), "alike", what="kind of hosts"),
+            "suspend_after": top.take("suspend_after", _COUNT, 3),
+            "memory_mib": limits.take("memory_mib", _MEMORY, ProgramLimits().memory_mib),
+            "programs": programs,
+            "keep_for": keep_for,
+        }
 
     def _time(self) -> tuple[TimeControl, float]:
         """Return the time control and the lag margin in milliseconds."""

@@ -25,6 +25,7 @@ from ...record.published_heads import by_record
 from ...text import counted, printable
 from ..common import PATH, Count, harmless, json_option, out, paths_argument, print_json
 from ..errors import FAILED, own_faults
+from ..options.grouping import grouped
 from ..options.proofs import heads_option, keys_option, published_option, seed_option
 from ..views.progress import progress
 
@@ -32,13 +33,21 @@ _SHOWN = 20
 """So many names stand in a line at most."""
 
 
+def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
+    return Demands(published=by_record(published), **demanded)
+
+
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
 @paths_argument
-@keys_option
-@heads_option
-@published_option
-@seed_option
-@click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
+@grouped(
+    "demands",
+    _demands,
+    keys_option,
+    heads_option,
+    published_option,
+    seed_option,
+    click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches."),
+)
 @click.option(
     "--jobs",
     type=Count(min=1),
@@ -53,16 +62,7 @@ _SHOWN = 20
     " where only you can write, outside of what is audited.",
 )
 @json_option
-def audit_command(
-    paths: tuple[Path, ...],
-    *,
-    keys: tuple[str, ...],
-    published: tuple[Path, ...],
-    jobs: int,
-    since: Path | None,
-    as_json: bool,
-    **demanded: Any,
-) -> None:
+def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since: Path | None, as_json: bool) -> None:
     """Verify records: PATHS are record files or folders of them.
 
     Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
@@ -83,7 +83,6 @@ def audit_command(
     Exit status: 0 all hold, 1 one does not, 2 used wrongly, 3 the auditor itself failed: its traceback is on stderr,
     and that accuses no record.
     """
-    demands = Demands(keys, published=by_record(published), **demanded)
     with own_faults("the auditor itself failed, which accuses no record"), progress("auditing", as_json) as advance:
 
         def _seen(report: RecordReport, total: int) -> None:
@@ -95,9 +94,7 @@ def audit_command(
     if as_json:
         print_json(report)
     else:
-        _show_sum(report)
-        if since is not None:
-            out.say(f"{report.unchanged} of them held when they were audited before, and have not changed since")
+        _show_sum(report, is_compared=since is not None)
         _show_folders(report)
     sys.exit(0 if report.holds else FAILED)
 
@@ -118,7 +115,7 @@ def _show_broken(broken: Broken, what: str) -> None:
     out.say(f"  found    {printable(broken.found)}")
 
 
-def _show_sum(report: AuditReport) -> None:
+def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
     sealed = Counter(record.key for record in report.records if not isinstance(record, Broken) and record.key)
     for key, count in sealed.items():
         out.say(f"{count} sealed by key {key}")
@@ -130,6 +127,8 @@ def _show_sum(report: AuditReport) -> None:
     redactions = [record for record in report.records if isinstance(record, SoundRedaction)]
     for known, unknown in sorted({(record.verified, record.not_verified) for record in redactions}):
         out.say(f"of redacted records were verified: {', '.join(known)}; not: {', '.join(unknown)}")
+    if is_compared:
+        out.say(f"{report.unchanged} of them held when they were audited before, and have not changed since")
 
 
 def _show_folders(report: AuditReport) -> None:

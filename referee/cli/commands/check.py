@@ -4,9 +4,8 @@ import shlex
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -35,6 +34,7 @@ from ...text import counted, printable_lines
 from ..common import console, harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
+from ..options.grouping import grouped
 from ..options.match import seconds_option
 from ..options.running import confinement_options, logs_option
 
@@ -47,22 +47,36 @@ PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 _limit = partial(seconds_option, least=0.05, most=600)
 
 
+def _asked(move_s: float, start_s: float, **values: Any) -> Callable[..., CheckRequest]:
+    return partial(CheckRequest, times=Times(start_s=start_s, move_s=move_s), **values)
+
+
+_request_options = grouped(
+    "ask",
+    _asked,
+    click.option(
+        "--game",
+        "games",
+        multiple=True,
+        shell_complete=complete_games,
+        help="Check with this game; repeatable. Otherwise with all it names.",
+    ),
+    click.option("--only", multiple=True, metavar="STEP", help="Run this step alone, by number or name; repeatable."),
+    _limit("--time", "move_s", default=Times().move_s, what="Limit for each move and each ack, in seconds."),
+    _limit(
+        "--start-time",
+        "start_s",
+        default=Times().start_s,
+        what="Limit for the program to start and get ready, in seconds.",
+    ),
+    logs_option("of builds, and of the game with the move that is regretted most"),
+)
+
+
 @click.command(epilog="Example:  referee check my_player/ --game q")
 @click.argument("player", required=False, shell_complete=complete_players)
-@click.option(
-    "--game",
-    "games",
-    multiple=True,
-    shell_complete=complete_games,
-    help="Check with this game; repeatable. Otherwise with all it names.",
-)
-@click.option("--only", multiple=True, metavar="STEP", help="Run this step alone, by number or name; repeatable.")
+@_request_options
 @click.option("--list", "is_list", is_flag=True, help="List the steps.")
-@_limit("--time", "move_s", default=Times().move_s, what="Limit for each move and each ack, in seconds.")
-@_limit(
-    "--start-time", "start_s", default=Times().start_s, what="Limit for the program to start and get ready, in seconds."
-)
-@logs_option("of builds, and of the game with the move that is regretted most")
 @click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
 @click.option("--no-strength", "without_strength", is_flag=True, help="Do not tell how strong it is, once it passes.")
 @click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
@@ -70,12 +84,8 @@ _limit = partial(seconds_option, least=0.05, most=600)
 @json_option
 def check(
     player: str | None,
-    games: tuple[str, ...],
-    only: tuple[str, ...],
+    ask: Callable[..., CheckRequest],
     is_list: bool,
-    move_s: float,
-    start_s: float,
-    logs: Path,
     called: str | None,
     without_strength: bool,
     with_sent: bool,
@@ -93,41 +103,38 @@ def check(
 
     Exit status: 0 it passes, 1 a step failed, 2 used wrongly.
     """
-    known = installed()
     if is_list:
-        _list(all_steps(tuple(known.games)), as_json=as_json)
+        _list(all_steps(tuple(installed().games)), as_json=as_json)
         return
     if player is None:
         raise click.UsageError("say which PLAYER, e.g. `referee check my_player/`; --list shows the steps")
-    times = Times(start_s=start_s, move_s=move_s)
-    request = CheckRequest(player=player, games=games, only=only, times=times, logs=logs)
-    confinement = find_confinement(running, logs)
-    view = _CheckView(is_quiet=as_json, with_sent=with_sent)
-    try:
-        findings = run_check(request, known, confinement, view.tell)
-    finally:
-        view.show_skipped()
+    request = ask(player=player)
+    findings = _findings(request, running, _CheckView(is_quiet=as_json, with_sent=with_sent))
+    told = structs.asdict(report(called or player, findings))
     if not as_json:
         _conclude(called or player, findings)
-    found = None
-    if not (without_strength or only or _failed(findings)):
-        command = (*PROGRAM, "compare", *_limits(running), "--time", f"{move_s:g}", "--start-time", f"{start_s:g}")
-        found = list(_strengths(Trial(command=command, player=player, logs=logs), games, is_quiet=as_json))
+    if not (without_strength or request.only or _failed(findings)):
+        told["strength"] = list(_strengths(request, running, is_quiet=as_json))
     if as_json:
-        told = structs.asdict(report(called or player, findings))
-        print_json(told | ({} if found is None else {"strength": found}))
+        print_json(told)
     sys.exit(FAILED if _failed(findings) else FINE)
 
 
-def _limits(running: RefereeOptions) -> Sequence[str]:
-    return "--sandbox", running.sandbox, "--memory", str(running.memory_mib)
+def _findings(request: CheckRequest, running: RefereeOptions, view: "_CheckView") -> list[Finding]:
+    try:
+        return run_check(request, installed(), find_confinement(running, request.logs), view.tell)
+    finally:
+        view.show_skipped()
 
 
-def _strengths(trial: Trial, games: Sequence[str], *, is_quiet: bool) -> Iterator[Strength]:
+def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool) -> Iterator[Strength]:
     """Yield how strong the player is, and show it; that it can't be told is no failure."""
+    limits = ("--sandbox", running.sandbox, "--memory", str(running.memory_mib))
+    times = ("--time", f"{request.times.move_s:g}", "--start-time", f"{request.times.start_s:g}")
+    trial = Trial(command=(*PROGRAM, "compare", *limits, *times), player=request.player, logs=request.logs)
     console.say("How strong is it? (--no-strength leaves that out)")
     try:
-        for found in measure(trial, games_of(trial.player, games, installed())):
+        for found in measure(trial, games_of(trial.player, request.games, installed())):
             if not is_quiet:
                 for text in (_strength_line(found), *_regret_lines(found.regret)):
                     out.say(text)

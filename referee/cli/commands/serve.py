@@ -1,6 +1,8 @@
 """`referee serve`: take sign-ups over TCP, then play; with --submissions, take programs in."""
 
 import sys
+from pathlib import Path
+from typing import Any, NoReturn
 
 import rich_click as click
 from click import get_current_context
@@ -10,6 +12,8 @@ from ...app import receiving, serving
 from ...app.receiving import SubmissionService
 from ...app.services import RefereeOptions
 from ...app.serving import SignUpOptions
+from ...games.base import Game
+from ...net.matches.settings import MatchSettings
 from ...plugins import find_game
 from ..common import FILE, Count, console, json_option, print_json
 from ..errors import FAILED
@@ -87,18 +91,32 @@ def serve(
 
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
-    context = get_current_context()
-    check_submissions(context)
+    check_submissions(get_current_context())
     if service is not None:
-        is_own = context.get_parameter_source("listen") is ParameterSource.COMMANDLINE
-        assert sign_ups.players_file is not None, "check_submissions has seen to it"
-        address = sign_ups.listen if is_own else receiving.LISTEN
-        receiving.receive(service, running, sign_ups.players_file, match.logs, address)
-        return
-    if game is None:
+        _receive(service, sign_ups, running, match.logs)
+    elif game is None:
         raise click.UsageError("say which GAME, e.g. `referee serve q`; or take programs in with --submissions DIR")
-    rules, view = find_game(game), MatchView(as_json=as_json)
-    settings = match.settings(rules, lot=lot)
+    else:
+        rules = find_game(game)
+        _play(rules, sign_ups, match.settings(rules, lot=lot), running, as_json=as_json)
+
+
+def _receive(service: SubmissionService, sign_ups: SignUpOptions, running: RefereeOptions, logs: Path) -> None:
+    is_own = get_current_context().get_parameter_source("listen") is ParameterSource.COMMANDLINE
+    assert sign_ups.players_file is not None, "check_submissions has seen to it"
+    address = sign_ups.listen if is_own else receiving.LISTEN
+    receiving.receive(service, running, sign_ups.players_file, logs, address)
+
+
+def _play(
+    rules: Game[Any, Any, Any],
+    sign_ups: SignUpOptions,
+    settings: MatchSettings,
+    running: RefereeOptions,
+    *,
+    as_json: bool,
+) -> NoReturn:
+    view = MatchView(as_json=as_json)
     others = (TurnedAway(), WhereToConnect()) if as_json else (TurnedAway(),)
     played = serving.serve(rules, sign_ups, settings, view.told_by(running, *others))
     if not isinstance(played, serving.TooFewSignedUp):
