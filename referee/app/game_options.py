@@ -35,11 +35,7 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
 
 
 def _read_toml(name: str, path: Path) -> dict[str, Any]:
-    """Return what stands in the file of an option.
-
-    Raises:
-        BadRequest: there is no such file, or it is no TOML.
-    """
+    """Return what stands in the file of an option."""
     try:
         return tomllib.loads(read_small(path).decode())
     except OSError as error:

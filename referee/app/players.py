@@ -29,9 +29,6 @@ class UnknownPlayer(BadPlayer):
 def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = False) -> list[Launch]:
     """Return how to start players, with names that differ; a person keeps its own, if no other person has it.
 
-    Args:
-        players: as they are given, by seat.
-
     Raises:
         BadPlayer: one of them can't be started or does not play the game.
     """

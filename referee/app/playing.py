@@ -35,9 +35,6 @@ def play(
 ) -> MatchReport:
     """Play a match between programs and persons.
 
-    Args:
-        players: as they are given, by seat.
-
     Raises:
         BadRequest: what is asked for can't be played.
         PlayerError: a program is not to be had, or can't be built or started.
@@ -87,7 +84,6 @@ def play_on(resumed: Resumption, at_hand: Services, address: str, *, come_back_s
 
     Args:
         address: Twisted endpoint string to listen on.
-        come_back_s: how long a player may be away, in seconds.
 
     Raises:
         Interrupted: the match was stopped.

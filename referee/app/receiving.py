@@ -52,7 +52,6 @@ def receive(
     """Take programs in until it is interrupted or told to end.
 
     Args:
-        players: file of the authors' tokens.
         address: Twisted endpoint string to listen on.
         check: command line of a check, but for the folder; empty: the referee's own command, held to its options.
 

@@ -42,9 +42,6 @@ def drawing(folded: FoldedRecord, turn: int | None) -> str:
 def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_opened: bool) -> Path:
     """Write the page of a match, and show it in a browser if that is asked for.
 
-    Args:
-        folded: the record.
-
     Raises:
         BadRequest: the file exists and that is not forced, or it can't be written.
         RefereeError: there is no browser.

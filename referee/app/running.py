@@ -19,9 +19,6 @@ T = TypeVar("T")
 def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     """Run a coroutine on Twisted's reactor until it is done or the user interrupts.
 
-    Args:
-        main: called with the reactor once it runs.
-
     Raises:
         Interrupted: the user interrupted and the coroutine was cancelled.
         BaseException: what the coroutine raised.

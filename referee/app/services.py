@@ -142,11 +142,7 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
 
 @contextlib.contextmanager
 def counting(address: str | None) -> Iterator[Monitoring]:
-    """Tell monitors alone what happens, if there is to be an endpoint for them.
-
-    Args:
-        address: Twisted endpoint string of it; None: there is none.
-    """
+    """Tell monitors alone what happens, if there is to be an endpoint for them."""
     numbers, own = _counting(address)
     with Observers(*own) as observers:
         yield Monitoring(observers, address, numbers)

@@ -36,7 +36,6 @@ def open_service(url: str, token_file: Path | None, ca: Path | None) -> Submissi
     """Return the service at an address, and who asks it.
 
     Args:
-        url: `http://HOST:PORT` or `https://HOST:PORT`.
         token_file: of the author's token; None: the token is in the environment.
 
     Raises:
@@ -69,7 +68,6 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
 
     Args:
         folder: as it is called in what the check says.
-        passes: runs `referee check` with arguments, and tells whether everything passes.
 
     Raises:
         NotHandedIn: it does not pass.
@@ -84,9 +82,6 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
 
 def hand_in(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, Any]:
     """Hand an archive in, and wait for the verdict.
-
-    Returns:
-        The version, as the service describes it.
 
     Raises:
         ServiceError: it was not taken, or there is no verdict.
@@ -107,9 +102,6 @@ def awaited(
     service: SubmissionsClient, number: int, say: Say, pause: Callable[[float], None] = time.sleep
 ) -> dict[str, Any]:
     """Wait for the verdict on a version.
-
-    Args:
-        pause: waits for so many seconds.
 
     Raises:
         ServiceError: an answer tells no state of a version, or there is no verdict within PATIENCE_S.

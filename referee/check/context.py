@@ -40,7 +40,6 @@ class CheckContext:
 
     Args:
         given: its folder, or how else it is started.
-        games: all those there are, by name.
         folder: for sockets and outputs.
     """
 
@@ -159,7 +158,6 @@ class CheckContext:
 
         Args:
             terms: of the match; None: those of the first game.
-            changes: in those of the first game.
 
         Raises:
             Failed: as of session().

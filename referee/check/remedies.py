@@ -95,12 +95,7 @@ _OF_ENDING: dict[Ending, str] = {
 
 
 def ending_remedy(ending: Ending, said: str, printed: str | None = None) -> str | None:
-    """Return what to do about a seat that could not play; None if its program ended with exit status 0.
-
-    Args:
-        said: text with what the program printed last.
-        printed: as for foul_remedy.
-    """
+    """Return what to do about a seat that could not play; None if its program ended with exit status 0."""
     if ending is not Ending.FAILED:
         return _OF_ENDING.get(ending)
     if (advice := module_remedy(said)) is not None:

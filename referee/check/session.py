@@ -59,7 +59,6 @@ class Session:
     """One start of the program.
 
     Args:
-        folder: for its socket and its output; for this session alone.
         is_launched: whether it is told what only launched programs are, and so ends when its connection does.
 
     Raises:
@@ -250,9 +249,6 @@ class Session:
     def greet(self, *, is_connected: bool = False) -> Hello:
         """Take the program in: its hello, and a welcome.
 
-        Args:
-            is_connected: whether accept() was called already.
-
         Raises:
             Failed: it does not come, or says anything else.
         """
@@ -341,9 +337,6 @@ class Session:
 
     def expect_exit(self, when: str) -> str:
         """Wait for the program to end by itself.
-
-        Returns:
-            How it ended.
 
         Raises:
             Failed: it does not.

@@ -34,11 +34,7 @@ class NotReadingError(Exception):
 
 
 class CheckConnection:
-    """One connection; one of Twisted's readers.
-
-    Args:
-        sock: connected.
-    """
+    """One connection; one of Twisted's readers."""
 
     def __init__(self, sock: socket.socket, loop: Loop) -> None:
         sock.setblocking(False)

@@ -12,11 +12,7 @@ class DeskPages:
         self._title = title
 
     def page(self, name: str, person: str, form_token: str, **values: Any) -> str:
-        """Return a page.
-
-        Args:
-            person: who sees it; empty: somebody who is not signed in.
-        """
+        """Return a page."""
         return page(
             name,
             None,

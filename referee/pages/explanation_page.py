@@ -35,11 +35,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
 
 
 def answers_of(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]:
-    """Yield what a seat answered, and what happened to it.
-
-    Args:
-        conversation: of an explanation, as JSON has it.
-    """
+    """Yield what a seat answered, and what happened to it."""
     for part in conversation:
         if "event" in part:
             content = part["content"]
@@ -54,11 +50,7 @@ def answers_of(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]
 
 
 def spoken_in(conversation: Sequence[Mapping[str, Any]], turn: int) -> Iterator[Spoken]:
-    """Yield all that was said in a turn.
-
-    Args:
-        conversation: of an explanation, as JSON has it.
-    """
+    """Yield all that was said in a turn."""
     for part in conversation:
         content = part["content"]
         if content.get("foul", content).get("turn") == turn:

@@ -76,7 +76,6 @@ def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], voi
 
     Args:
         opened: wall-clock time at which it began; empty if that is not known.
-        moves: in short notation.
         void: why it does not count; empty if it does.
     """
     lines = [f"[{name} {quoted(value)}]" for name, value in _tags(entry, game, opened, void) if value]

@@ -33,11 +33,7 @@ class RatedAfter(Struct, frozen=True):
 
 
 class RatedEncounters:
-    """Every encounter that ratings rest on, by entrant in the order of the tournament.
-
-    Args:
-        played: the pairings that are through.
-    """
+    """Every encounter that ratings rest on, by entrant in the order of the tournament."""
 
     def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring) -> None:
         self._of: dict[int, list[tuple[int, float]]] = {}

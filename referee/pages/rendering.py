@@ -44,7 +44,6 @@ def page(
         looks: name of its script and its own style, without the ending; None: they are called as the template is.
         styles: names of styles before its own, without the ending.
         scripts: names of scripts before its own, without the ending.
-        library: script that runs before its own.
         may_ask: whether its script may ask the server that it came from.
         may_send: whether forms may be sent to that server.
     """

@@ -127,7 +127,6 @@ def _links(
     """Return what a page links to.
 
     Args:
-        replayed: the matches that have a page.
         printed: match and seat -> the file of what its program printed.
     """
     return PageLinks(

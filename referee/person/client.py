@@ -17,12 +17,7 @@ from ..launch import Invitation
 
 
 class PersonClient(Protocol):
-    """One connection of a person's seat; called by Twisted.
-
-    Args:
-        hear: called with every message of the referee's.
-        gone: called once the connection has ended.
-    """
+    """One connection of a person's seat; called by Twisted."""
 
     transport: Any
 

@@ -29,11 +29,7 @@ _HELP = (
 
 
 class TerminalSeat:
-    """What a person sees and types.
-
-    Args:
-        leave: called when the person has gone, in the middle of the match.
-    """
+    """What a person sees and types."""
 
     def __init__(self, seat: PersonSeat, show: Show, leave: Callable[[], None]) -> None:
         self._seat = seat

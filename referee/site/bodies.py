@@ -34,12 +34,7 @@ _NO_UPLOAD = BodyRoom(0, MAX_PACKED_BYTES)
 
 
 class Bodies:
-    """Gives room to those who may hand in.
-
-    Args:
-        sessions: of those who do it in a browser.
-        authors: who may do it by their token.
-    """
+    """Gives room to those who may hand in."""
 
     def __init__(self, sessions: Sessions, authors: Authors) -> None:
         self._sessions = sessions

@@ -71,7 +71,6 @@ class EventStreams:
     """All who look on.
 
     Args:
-        snapshot: returns how everything stands, as JSON.
         news: returns what has changed since it was asked last, as JSON, for who knows the rest; None: all is told.
     """
 

@@ -20,11 +20,7 @@ TOO_OLD = "The form was too old. Please try again."
 
 
 class SigningIn:
-    """Lets people sign in and out.
-
-    Args:
-        signed_out: called with who has left.
-    """
+    """Lets people sign in and out."""
 
     def __init__(self, sessions: Sessions, pages: DeskPages, signed_out: Callable[[Person], None]) -> None:
         self._sessions = sessions

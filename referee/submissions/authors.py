@@ -64,7 +64,6 @@ class Pace:
     """How often each author, or address, may ask.
 
     Args:
-        what: is counted, in words.
         now: monotonic seconds.
         period_s: its length: a minute or an hour.
     """

@@ -129,9 +129,6 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
 def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
     """Return the service at an address.
 
-    Args:
-        url: `http://HOST:PORT` or `https://HOST:PORT`.
-
     Raises:
         ServiceError: it is no such address.
     """

@@ -98,7 +98,6 @@ class AuthorsMatches:
         """Explain a match to an author; None if it is none of its matches.
 
         Args:
-            name: of the match, as the list has it.
             seat: which of the author's; None: the first.
 
         Raises:

@@ -40,7 +40,6 @@ class Intake:
 
     Args:
         check: command line of a check, but for the folder.
-        key: file of the key that seals records.
 
     Raises:
         BadTokens: a file of tokens can't be used.

@@ -51,11 +51,7 @@ class NewAuthors:
         return token
 
     def _invited(self, invitation: str) -> str:
-        """Return by whom somebody comes, in words.
-
-        Raises:
-            RequestRefused: that somebody may not.
-        """
+        """Return by whom somebody comes, in words."""
         if self.mode is SignUp.OPEN:
             return ""
         if self.mode is SignUp.CLOSED:

@@ -30,11 +30,7 @@ _SAID_LINES, _SAID_BYTES = 5, 4096
 
 
 class Organising:
-    """Does what organisers ask, and tells how things stand.
-
-    Args:
-        lag_ms: returns the longest that the site stood still lately.
-    """
+    """Does what organisers ask, and tells how things stand."""
 
     def __init__(
         self,

@@ -201,11 +201,7 @@ class Practice:
             self._tell(found)
 
     def _open(self, author: str, number: str) -> Challenge:
-        """Return a match that is not over, in which an author has a seat.
-
-        Raises:
-            ChallengeRefused: there is none.
-        """
+        """Return a match that is not over, in which an author has a seat."""
         found = self._found(author, number)
         if found is None or author not in found.persons or found.ended is not None:
             raise ChallengeRefused("there is no such seat, or not any more", "look at the list again")

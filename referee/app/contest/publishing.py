@@ -129,11 +129,7 @@ def _result(match: ReportedMatch) -> str:
 
 
 class Publisher:
-    """Makes reports.
-
-    Args:
-        changed: called when a report was made.
-    """
+    """Makes reports."""
 
     def __init__(self, reactor: Any, referee: Sequence[str], note: Note, changed: Callable[[], None]) -> None:
         self.published: dict[str, Published] = {}

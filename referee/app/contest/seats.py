@@ -182,12 +182,7 @@ class HostedSeats:
 
 
 class _Link(LineOnlyReceiver):
-    """The socket to the process of a match; called by Twisted.
-
-    Args:
-        hear: called with all that the page is to show.
-        part: called once there is nobody at the other end.
-    """
+    """The socket to the process of a match; called by Twisted."""
 
     delimiter = b"\n"
     MAX_LENGTH = MAX_LINE_BYTES

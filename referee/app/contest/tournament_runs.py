@@ -48,13 +48,7 @@ class RunState(StrEnum):
 
 
 class TournamentRun:
-    """The runs of one tournament: the first, and those after a fault.
-
-    Args:
-        referee: command line of this program.
-        options: of it, for the tournament's process.
-        changed: called when something can be told that is new.
-    """
+    """The runs of one tournament: the first, and those after a fault."""
 
     def __init__(
         self,

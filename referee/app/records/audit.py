@@ -81,7 +81,6 @@ def audit_paths(
     """Audit records, and what folders of them tell of records that are missing.
 
     Args:
-        paths: record files, or folders of them.
         seen: called as soon as a record is audited, in the files' order, with how many there are in all.
         since: file in which an earlier audit kept what it found, and this one does.
 
@@ -200,11 +199,7 @@ def examine(path: Path, demands: Demands) -> Examined:
 
 
 def _audited(path: Path, demands: Demands) -> Record | None:
-    """Return a record that holds; None if it is a redacted one.
-
-    Raises:
-        RecordError: it does not hold.
-    """
+    """Return a record that holds; None if it is a redacted one."""
     try:
         return audit(path, find_game, keys=demands.keys, is_strict=not demands.unsealed, find_wire=installed().wire)
     except IsRedacted:
@@ -230,11 +225,7 @@ def _deal(header: Header) -> str:
 
 
 def _check_with_seed(redaction: RedactedRecord, seed: str) -> None:
-    """Check what a redacted record shows against its match's seed.
-
-    Raises:
-        RecordError: it does not follow from the seed.
-    """
+    """Check what a redacted record shows against its match's seed."""
     record = redaction.record
     try:
         check_with_seed(record, redaction.seat, seed, find_game(redaction.header.setup.game))

@@ -109,9 +109,6 @@ def _redacted_view(record: Path, seat: str | None) -> RecordView:
 def find_seat(names: Sequence[str], seat: str) -> int:
     """Return the number of a seat.
 
-    Args:
-        seat: number or name.
-
     Raises:
         BadExplanation: there is no such seat; the text lists those that there are.
     """

@@ -83,9 +83,6 @@ def audit_tournaments(
 ) -> list[ExaminedTournament]:
     """Audit the records of tournaments, and name those that are missing.
 
-    Args:
-        examined: all records of matches that were found.
-
     Raises:
         Exception: the auditor itself failed; a note says over which record.
     """

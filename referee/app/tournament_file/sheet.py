@@ -38,11 +38,7 @@ class Mistake(Struct, frozen=True, order=True):
 
 
 class BadTournamentFile(BadRequest):
-    """A tournament's file that can't be played; it holds every mistake that was found, by line.
-
-    Args:
-        mistakes: at least one, in any order.
-    """
+    """A tournament's file that can't be played; it holds every mistake that was found, by line."""
 
     def __init__(self, path: Path, mistakes: Iterable[Mistake]) -> None:
         self.path = path

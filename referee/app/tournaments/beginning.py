@@ -142,11 +142,7 @@ def _process(path: Path) -> str:
 
 
 def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> None:
-    """Check that a tournament is the one that was begun, perhaps with more entrants.
-
-    Raises:
-        BadRequest: it is not.
-    """
+    """Check that a tournament is the one that was begun, perhaps with more entrants."""
     count = len(kept.entrants)
     wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
     if kept != wanted:

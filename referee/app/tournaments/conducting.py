@@ -215,7 +215,6 @@ def _elsewhere(
 
     Args:
         processes: what records call those that may play, each once.
-        where: as Cluster has it.
     """
     if run_settings.cluster is not None:
         spec = recorder.tournament.spec

@@ -40,7 +40,6 @@ def read_plan(
         tables: so many matches at a time, whatever the file says; None: as it says.
         workers: so many processes play them; 0: this one does.
         cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.
-        keys: folder of the certificates for it.
         name: that it has, whatever the file says; empty: as it says.
 
     Raises:
@@ -130,10 +129,6 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
 
 
 def _ledger_files(url: str | None) -> list[Path]:
-    """Return the files of a ledger that lies in no tournament's folder: SQLite keeps some beside it.
-
-    Raises:
-        LedgerError: it is no address of a ledger.
-    """
+    """Return the files of a ledger that lies in no tournament's folder: SQLite keeps some beside it."""
     path = None if url is None else file_of(url)
     return [] if path is None else [path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm", "-journal")]

@@ -71,11 +71,7 @@ def _url(folder: Path, ledger: str | None) -> str:
 
 
 def _check_seal(record: TournamentRecord, keys: Collection[str]) -> None:
-    """Check that all of a record is sealed by one of the keys that are demanded.
-
-    Raises:
-        RecordError: it is not.
-    """
+    """Check that all of a record is sealed by one of the keys that are demanded."""
     check_key(record.path, 1, record.header.key, keys)
     if keys and not record.is_sealed:
         found = "the end of a record whose referee died; without --key it is taken as it is"

@@ -42,7 +42,6 @@ def rule(folder: Path, kind: e.Kind, subject: str | None, to: str | None, reason
 
     Args:
         subject: the entrant or the match that it is about; None: the whole tournament.
-        to: the entrant that a match is awarded to.
 
     Raises:
         BadRequest: the folder has no tournament, or the ruling makes no sense as it stands.

@@ -89,11 +89,7 @@ def tournament(
 
 
 def _sight(text: str | None) -> str | None:
-    """Return what spectators are shown, as an option names it.
-
-    Raises:
-        BadParameter: they can't be shown that.
-    """
+    """Return what spectators are shown, as an option names it."""
     try:
         return msgspec.convert(text, SpectatorSight | None)
     except msgspec.ValidationError:

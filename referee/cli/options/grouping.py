@@ -15,11 +15,7 @@ class Decorator(Protocol):
 
 
 def grouped(keyword: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, which is called with one value made of theirs.
-
-    Args:
-        make: called with the options' values, by their names.
-    """
+    """Return a decorator that adds options to a command, which is called with one value made of theirs."""
 
     def _decorate(function: F) -> F:
         @wraps(function)

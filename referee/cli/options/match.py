@@ -67,7 +67,6 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
 
         Args:
             has_person: whether a person plays, who takes longer than a program.
-            others: settings that have no option here, by name.
 
         Raises:
             BadRequest: the options make no sense.

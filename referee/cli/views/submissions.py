@@ -18,12 +18,7 @@ _HASH_CHARS, _INSTANT_CHARS = 64, 19
 
 
 def show_verdict(version: dict[str, Any], in_its_place: str) -> None:
-    """Show what came of a version.
-
-    Args:
-        version: as the service describes it.
-        in_its_place: what plays if it failed.
-    """
+    """Show what came of a version."""
     passed = version.get("state") == VersionState.PASSED
     word = "[green]passed[/]: it plays from now on" if passed else f"[red]failed[/]: {harmless(in_its_place)}"
     out.print(f"version {harmless(str(version.get('number')))} {word}", highlight=False)

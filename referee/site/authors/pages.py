@@ -28,11 +28,7 @@ class TellFoul(Protocol):
 
 
 class AuthorPages:
-    """Lets authors hand in, and see what is theirs.
-
-    Args:
-        is_shown: tells of a tournament and a match whether everybody may see its replay.
-    """
+    """Lets authors hand in, and see what is theirs."""
 
     def __init__(self, api: AuthorApi, tell: TellFoul, is_shown: Callable[[str, str], bool]) -> None:
         self._api = api
