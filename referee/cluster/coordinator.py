@@ -7,11 +7,12 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.threads import deferToThreadPool
 
+from ..net.jobs.elsewhere import PlayedElsewhere
 from ..net.jobs.job import MatchJob
-from ..net.matches.host import MatchReport
 from ..net.matches.runner import MatchPaused
 from ..net.waiting import outlasting
-from ..observers import Observer, PlayingProcess
+from ..observers import PlayingProcess
+from ..observers.unusual import tell_step
 from ..record.reader import RecordError
 from ..tournament.host_class import void_for
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
@@ -57,7 +58,7 @@ class Cluster:
         """Return the hosts, and how they are."""
         return [host.seen() for host in self._hosts.everybody]
 
-    async def play(self, job: MatchJob) -> MatchReport:
+    async def play(self, job: MatchJob) -> PlayedElsewhere:
         """Have a match played to its end, and seal its record.
 
         Args:
@@ -102,7 +103,7 @@ class Cluster:
 
     async def _ended(
         self, host: ClusterHost, away: Away, followed: Followed, outcome: PlayedMatch | Lost
-    ) -> MatchReport:
+    ) -> PlayedElsewhere:
         """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
         why, printed = None if isinstance(outcome, PlayedMatch) else outcome.why, outcome.printed
         try:
@@ -121,8 +122,8 @@ class Cluster:
             await self._in_thread(followed.voided, void_for(host.name, why), self._services.sealer)
         await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
         for step in followed.remote.untold:
-            self._services.observers.tell(Observer.match_stepped, step)
-        return followed.remote.report
+            tell_step(self._services.observers, step)
+        return followed.remote.played
 
     def _why_excused(self, host: ClusterHost, away: Away, followed: Followed) -> str | None:
         """Tell why a match that was played does not count: its host may lack what a program needs."""
@@ -167,7 +168,7 @@ class Cluster:
             await commits.sync(writer)
         finally:
             writer.close()
-        host.over_ms = max(host.over_ms, followed.remote.over_ms)
+        host.over_ms = max(host.over_ms, followed.over_ms)
 
     async def close(self) -> None:
         """Let all hosts go."""

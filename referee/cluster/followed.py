@@ -1,15 +1,17 @@
 """A match that a host plays, as far as its lines have come: on record here, and told to observers."""
 
+from functools import partial
 from pathlib import Path
 
 from ..match.events import Answer, AnyEvent, MoveReceived
-from ..net.jobs.acceptance import HandedOut
+from ..net.jobs.acceptance import HandedOut, accepted
 from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
 from ..observers import Observers
-from ..record.reader import RecordError
-from ..record.schema import BadLine, RecordedStep, read_line, typed
+from ..observers.unusual import tell_step
+from ..record.reader import RecordError, read_record
+from ..record.schema import RecordedStep, read_line, typed
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 
@@ -40,6 +42,8 @@ class Followed:
         """How its host was given it."""
         self.moved: set[int] = set()
         """Seats that have answered a turn."""
+        self.over_ms = 0.0
+        """When it was over on the clock of its host, once its record was accepted."""
         self.lag_ms = 0.0
         """The most that the host had in an answer."""
         self.remote = self._followed_by(observers)
@@ -104,14 +108,14 @@ class Followed:
         """Judge the record that is in its place, and sign it; in any thread.
 
         Raises:
-            RecordError: it is not what the job asked for.
+            RecordError: it can't be read, or is not what the job asked for.
             OSError: it can't be written.
         """
-        try:
-            result = read_line(_last(self.come))
-        except BadLine as error:
-            raise RecordError(self.remote.path, 0, "a result in the last line", str(error)) from None
-        return self.remote.sealed(result.hash, sealer)
+        record = read_record(self.remote.path)
+        found = accepted(self.job, record, self.handed_out)
+        assert found.match.result is not None, "it is at its end"
+        self.over_ms = found.over_ms
+        return self.remote.sealed(found.match.result, record.chain.end, sealer)
 
     def voided(self, why: str, sealer: Sealer) -> None:
         """End the record, as far as it has come, in any thread: void for the referee's fault.
@@ -156,7 +160,8 @@ class Followed:
         return self.remote.path.read_bytes() if self.is_begun else b""
 
     def _followed_by(self, observers: Observers) -> RemoteMatch:
-        return RemoteMatch(self.job, self._folder, observers, self.handed_out, self._folder / AWAY)
+        tell = partial(tell_step, observers)
+        return RemoteMatch(self.job, self._folder, self.handed_out.durability, tell, self._folder / AWAY)
 
     def _take(self, lines: bytes) -> None:
         """Let the match take the steps among lines; what can't be makes it unclear."""

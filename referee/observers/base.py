@@ -1,5 +1,6 @@
 """What can be observed of matches and tournaments."""
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -98,6 +99,14 @@ class Observer:
     def label(self) -> str:
         """What this observer is called where its failure is told."""
         return type(self).__name__
+
+    def hears(self, method: Callable[..., object]) -> bool:
+        """Tell whether a call of another method does anything; whoever overrides `told` says it here.
+
+        Args:
+            method: of Observer.
+        """
+        return getattr(type(self), method.__name__) is not method
 
     def told(self, method: str, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
         """Take one call of another method; whoever hands calls on to somebody else overrides this alone.

@@ -6,9 +6,7 @@ from typing import Any
 
 import structlog
 
-from ..match import commands as c
-from ..match import events as e
-from .base import MatchStep, Observer
+from .base import Observer
 
 
 class DiagnosticLog(Observer):
@@ -43,18 +41,3 @@ class DiagnosticLog(Observer):
             OSError: it can't be written.
         """
         self._log.info(event, **facts)
-
-    def match_stepped(self, step: MatchStep) -> None:
-        """Write a line for what is out of the ordinary: the record has all the rest."""
-        event, name = step.event, step.setup.match
-        if isinstance(event, e.MatchOpened | e.MatchResumed | e.SeatReturned | e.RefereeFailed):
-            self.note(str(type(event).__struct_config__.tag), match=name, names=list(step.setup.names))
-        for command in step.commands:
-            if isinstance(command, c.ExpelSeat):
-                foul = command.foul
-                self.note("seat-expelled", match=name, seat=foul.seat, cause=str(foul.cause), detail=foul.detail)
-            elif isinstance(command, c.ExtendLimit):
-                stalled_ms = getattr(event, "stalled_ms", 0.0)
-                self.note("verdict-voided", match=name, seat=command.seat, stalled_ms=stalled_ms)
-            elif isinstance(command, c.CloseMatch):
-                self.note("match-ended", match=name, reason=command.result.reason, void=command.result.void)

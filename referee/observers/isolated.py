@@ -60,6 +60,14 @@ class Observers:
         self._observers.append(observer)
         self._each([observer], lambda added: added.__enter__())
 
+    def hear(self, method: Callable[..., object]) -> bool:
+        """Tell whether anybody would hear of something.
+
+        Args:
+            method: of Observer, with which it would be told.
+        """
+        return any(observer.hears(method) for observer in self._observers)
+
     def tell(self, method: Callable[Concatenate[Observer, P], object], /, *args: P.args, **facts: P.kwargs) -> None:
         """Tell every observer.
 

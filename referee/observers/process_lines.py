@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from ..match import events as e
-from .base import OWN_PROCESS, MatchStep, Observer, PlayingProcess
+from .base import OWN_PROCESS, Observer, PlayingProcess
 
 EVERY = 5
 """So many looks, of one second each, make one line."""
@@ -16,7 +15,7 @@ class SeenProcess(PlayingProcess, frozen=True, kw_only=True):
     """What plays matches, and how late it was."""
 
     lag_ms: float
-    """The longest time since the last line that it was not listening, as far as answers that came then tell."""
+    """The longest time since the last line that it was not listening, as far as it was noticed."""
 
 
 class ProcessLines(Observer):
@@ -29,7 +28,7 @@ class ProcessLines(Observer):
     def __init__(self, write: Callable[[Any], None]) -> None:
         self._write = write
         self._lag_ms: dict[str, float] = {}
-        """Match, or process -> the longest since the last line."""
+        """Process -> the longest since the last line."""
         self._looks = 0
 
     def note(self, event: str, /, **facts: Any) -> None:
@@ -38,11 +37,6 @@ class ProcessLines(Observer):
             self._late(f"worker {facts['worker']}" if "worker" in facts else OWN_PROCESS, 1000 * facts["stalled_s"])
         elif event == "host-match":
             self._late(facts["host"], 1000 * facts["lag_s"])
-
-    def match_stepped(self, step: MatchStep) -> None:
-        """Take note of how long an answer was lying unread."""
-        if isinstance(step.event, e.Answer):
-            self._late(step.setup.match, step.event.lag_ms)
 
     def processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
         """Write, if it is time."""
@@ -57,5 +51,5 @@ class ProcessLines(Observer):
         self._lag_ms[name] = max(self._lag_ms.get(name, 0.0), lag_ms)
 
     def _seen(self, process: PlayingProcess) -> SeenProcess:
-        lag_ms = max(self._lag_ms.get(name, 0.0) for name in (process.name, *process.matches))
+        lag_ms = self._lag_ms.get(process.name, 0.0)
         return SeenProcess(**msgspec.structs.asdict(process), lag_ms=round(lag_ms, 3))

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+from collections.abc import Callable
 from queue import Empty, Full, Queue
 from threading import Thread
 from typing import Any, Self
@@ -62,6 +63,10 @@ class InThread(Observer):
         if self._error is not None:
             raise self._error
 
+    def hears(self, method: Callable[..., object]) -> bool:
+        """Tell whether the observer does anything when it is told something."""
+        return self._observer.hears(method)
+
     def told(self, method: str, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
         """Let the observer be told, if it wants to hear of that.
 
@@ -71,7 +76,7 @@ class InThread(Observer):
         """
         if self._error is not None:
             raise self._error
-        if getattr(type(self._observer), method) is not getattr(Observer, method):
+        if self._observer.hears(getattr(Observer, method)):
             own = tuple(copy.deepcopy(value) if isinstance(value, Tournament) else value for value in args)
             self._put((method, own, facts))
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import RefereeError
 from ..files.whole import sync_folder
 from .hidden_fields import OPEN, hide
-from .reader import Chain
+from .reader import ChainEnd
 from .schema import FIRST_PREV, encode_plain, line_hash
 from .seal import RECORD_PURPOSE, Sealer
 
@@ -36,7 +36,7 @@ class ChainWriter:
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
         sealer: the key that seals it.
-        after: what there is of it, if it is gone on with; a torn line behind that is cut off.
+        after: where it ends, if it is gone on with; a torn line behind that is cut off.
 
     Raises:
         FileExistsError: there is a record of that name.
@@ -44,13 +44,13 @@ class ChainWriter:
         OSError: the file can't be made or written.
     """
 
-    def __init__(self, path: Path, sealer: Sealer, after: Chain | None = None) -> None:
+    def __init__(self, path: Path, sealer: Sealer, after: ChainEnd | None = None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.head = FIRST_PREV if after is None else after.head
         """Hash of the last line written."""
         self._sealer = sealer
-        self.count = 0 if after is None else len(after.lines)
+        self.count = 0 if after is None else after.count
         """Lines written."""
         self._refusal: NotWritten | None = None
         """Why the disk has refused something: a part of it may stand there, so nothing is written behind that."""
@@ -62,11 +62,11 @@ class ChainWriter:
             self._file.truncate(after.size_bytes)
             self._file.seek(after.size_bytes)
 
-    def _lock(self, after: Chain | None) -> None:
+    def _lock(self, after: ChainEnd | None) -> None:
         """Keep other referees from the record, until this one closes it or dies."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if after is not None and os.fstat(self._file.fileno()).st_size != after.size_bytes + len(after.rest):
+            if after is not None and os.fstat(self._file.fileno()).st_size != after.size_bytes + after.torn_bytes:
                 raise BlockingIOError  # it went on after it had been read
         except BlockingIOError:
             self._file.close()

@@ -4,6 +4,7 @@ A last line without a line feed is torn: its referee died while writing. It is c
 """
 
 import hashlib
+import os
 import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ T = TypeVar("T", bound=Line)
 MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
 
+_END_BYTES = 1 << 12
+"""Most results are shorter."""
 MAX_LINE_BYTES = 1 << 24
 """The longest line has a view of 4 MiB, the most that is sent to a player; read, it takes some twenty times as much."""
 
@@ -97,6 +100,25 @@ class Chain:
         """Hash of the last line."""
         return self.lines[-1].hash if self.lines else FIRST_PREV
 
+    @property
+    def end(self) -> "ChainEnd":
+        """What it takes to go on with it."""
+        return ChainEnd(self.head, len(self.lines), self.size_bytes, len(self.rest))
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEnd:
+    """Where the chain of a record ends."""
+
+    head: str
+    """Hash of the last line."""
+    count: int
+    """Of lines."""
+    size_bytes: int
+    """Of these lines, with their line feeds."""
+    torn_bytes: int = 0
+    """Of what stands behind the last line feed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -149,6 +171,29 @@ def read_chain(path: Path) -> Chain:
             return _chained(path, file)
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+
+
+def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
+    """Read the last line of a record of our own, and nothing else of it.
+
+    Raises:
+        RecordError: the file can't be read, or does not end with a line of a record.
+    """
+    try:
+        with path.open("rb") as file:
+            size_bytes, data = file.seek(0, os.SEEK_END), b""
+            while len(data) < size_bytes and b"\n" not in data[:-1]:
+                file.seek(max(size_bytes - max(2 * len(data), _END_BYTES), 0))
+                data = file.read()
+        line = read_line(data.removesuffix(b"\n").rpartition(b"\n")[2])
+        if not data.endswith(b"\n"):
+            raise BadLine("a part of a line")
+        last = typed(line)
+    except OSError as error:
+        raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+    except BadLine as error:
+        raise RecordError(path, 0, "a line of a record as the last one", str(error)) from None
+    return last, ChainEnd(line.hash, last.n + 1, size_bytes)
 
 
 def lines_in(path: Path, file: BinaryIO) -> Iterator[bytes]:

@@ -57,7 +57,7 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
     last_ms = 0.0
     for step, _ in refold(record, match):
         last_ms = step.event.at_ms
-    writer = RecordWriter(path, sealer, after=record.chain)
+    writer = RecordWriter(path, sealer, after=record.chain.end)
     if match.phase is Phase.OVER and match.result is not None:
         if record.result is None:
             writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)

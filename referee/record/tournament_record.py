@@ -263,7 +263,7 @@ class TournamentWriter(ChainWriter):
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
         sealer: the key that seals it.
-        after: what there is of it, if it is gone on with; a torn line behind that is cut off.
+        after: where it ends, if it is gone on with; a torn line behind that is cut off.
 
     Raises:
         FileExistsError: there is a record of that name.

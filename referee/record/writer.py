@@ -12,7 +12,7 @@ from ..match.standstills import Standstill
 from ..tournament.match_context import MatchContext
 from .chain_writer import ChainWriter, NotWritten
 from .hidden_fields import new_salts
-from .reader import Chain
+from .reader import ChainEnd
 from .schema import FORMAT
 from .seal import Sealer
 from .step_lines import step_line
@@ -26,7 +26,7 @@ class RecordWriter(ChainWriter):
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
         sealer: the key that seals the record.
-        after: what there is of the record if its referee died; a torn line behind it is cut off.
+        after: where the record ends if its referee died; a torn line behind that is cut off.
 
     Raises:
         FileExistsError: there is a record of that name.
@@ -34,7 +34,7 @@ class RecordWriter(ChainWriter):
         OSError: the file can't be made or written.
     """
 
-    def __init__(self, path: Path, sealer: Sealer, after: Chain | None = None) -> None:
+    def __init__(self, path: Path, sealer: Sealer, after: ChainEnd | None = None) -> None:
         super().__init__(path, sealer, after)
         self._salts = new_salts()
         self.result_head = self.head

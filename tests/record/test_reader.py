@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from referee.plugins import find_game
-from referee.record.reader import MAX_LINE_BYTES, MAX_RECORD_BYTES, RecordError, read_header, read_record
+from referee.record import reader
+from referee.record.reader import MAX_LINE_BYTES, MAX_RECORD_BYTES, RecordError, read_end, read_header, read_record
 from referee.record.redacted_record import check_redacted
 from referee.record.schema import plain_json
 from referee.record.tournament_record import read_begun
@@ -50,6 +51,19 @@ def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
     assert (found is None, record.seal is None) == (match.result is None, match.result is None)
     if found is not None:
         assert (found.result, found.seed, found.nonces) == (match.result, seed, match.nonces.opened)
+
+
+@pytest.mark.parametrize("name", ["clean", "unfinished"])
+def test_the_end_of_a_record(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last line, and what it takes to go on with it, are found without the rest, however long that line is."""
+    monkeypatch.setattr(reader, "_END_BYTES", 8)
+    path = tell(name).write(tmp_path / "m.jsonl")
+    record = read_record(path)
+    last = record.seal or record.steps[-1]
+    assert read_end(path) == (last, record.chain.end)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(RecordError, match="a part of a line"):
+        read_end(path)
 
 
 @pytest.mark.parametrize(("name", "knows_seed"), [("clean", True), ("unfinished", True), ("dealt, unfinished", False)])

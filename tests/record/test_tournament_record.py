@@ -121,9 +121,9 @@ def test_nobody_else_writes_it_meanwhile(tmp_path: Path) -> None:
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         record = read_tournament(organiser.writer.path)
         with pytest.raises(BlockingIOError, match="another referee writes this record"):
-            TournamentWriter(record.path, SEALER, record.chain)
+            TournamentWriter(record.path, SEALER, record.chain.end)
     with pytest.raises(BlockingIOError, match="another referee writes this record"):
-        TournamentWriter(record.path, SEALER, record.chain)
+        TournamentWriter(record.path, SEALER, record.chain.end)
     with pytest.raises(FileExistsError):
         TournamentWriter(record.path, SEALER)
 

@@ -322,12 +322,12 @@ def test_two_referees_never_write_one_record(tmp_path: Path) -> None:
     """A record that is being written is locked; one that went on after it was read is not taken up."""
     path = tmp_path / "m.jsonl"
     first = tell("unfinished").begin(path)
-    chain = read_chain(path)
+    end = read_chain(path).end
     with pytest.raises(BlockingIOError, match="another referee writes this record"):
-        RecordWriter(path, SEALER, after=chain)
+        RecordWriter(path, SEALER, after=end)
     event, commands = tell("unfinished").steps[0]
     first.write_step(event, commands)
     first.close()
     with pytest.raises(BlockingIOError, match="another referee writes this record"):
-        RecordWriter(path, SEALER, after=chain)
-    RecordWriter(path, SEALER, after=read_chain(path)).close()
+        RecordWriter(path, SEALER, after=end)
+    RecordWriter(path, SEALER, after=read_chain(path).end).close()

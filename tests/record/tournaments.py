@@ -65,7 +65,7 @@ class Organiser:
         self.process = f"process {0 if record is None else len(record.steps)}"
         self.clock_ms = 0.0
         self.tournament: Tournament = new_tournament(spec, FORMATS[spec.format], salt)
-        self.writer = TournamentWriter(path, sealer, None if record is None else record.chain)
+        self.writer = TournamentWriter(path, sealer, None if record is None else record.chain.end)
         self.recorder = Recorder(self.tournament, self.writer, Observers(), clock=lambda: AT)
         if record is None:
             self.writer.write_header(spec, salt, {}, referee="0.0", opened=AT)

@@ -86,7 +86,7 @@ def take_up(
         raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
     begun = begun_with(record.header, record.steps)
     _check_same(folder, begun.spec, spec)
-    return _go_on(partial(TournamentWriter, path, sealer, record.chain), record, begun, format_, observers)
+    return _go_on(partial(TournamentWriter, path, sealer, record.chain.end), record, begun, format_, observers)
 
 
 def _begin(

@@ -1,13 +1,25 @@
 """Where matches are played beside the tournament's own process."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import Struct
+
+from ...match.commands import Result
 from ...observers import PlayingProcess
-from ..matches.host import MatchReport
 from ..matches.services import MatchServices
 from .job import MatchJob
 from .messages import Around
+
+
+class PlayedElsewhere(Struct, frozen=True, kw_only=True):
+    """A match that was played elsewhere, and is sealed here."""
+
+    result: Result
+    record: Path
+    head: str
+    """Hash of the record's result line, over which it is sealed."""
 
 
 class Elsewhere(Protocol):
@@ -20,7 +32,7 @@ class Elsewhere(Protocol):
     def takes(self, job: MatchJob) -> bool:
         """Tell whether a match can be played there at all."""
 
-    async def play(self, job: MatchJob) -> MatchReport:
+    async def play(self, job: MatchJob) -> PlayedElsewhere:
         """Have a match played to its end, and seal its record.
 
         Raises:

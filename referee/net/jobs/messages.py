@@ -74,6 +74,8 @@ class Play(Struct, frozen=True, kw_only=True, tag="play"):
     """A job is to be played."""
 
     job: bytes
+    is_followed: bool
+    """Whether each of its steps is to be told."""
 
 
 class Pause(Struct, frozen=True, kw_only=True, tag="pause"):

@@ -1,105 +1,122 @@
-"""A match that a worker plays: followed line by line by the process that has the key, judged, and sealed or voided."""
+"""A match that another process plays: followed line by line here, if anybody looks on, and sealed or voided."""
 
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 from ... import __version__
 from ...clock import wall_clock
-from ...match.commands import CloseMatch
+from ...match.commands import CloseMatch, Result
 from ...match.events import RefereeFailed
 from ...match.machine import Match
-from ...observers import MatchStep, Observer, Observers
+from ...observers import MatchStep
 from ...plugins import find_game
-from ...record.reader import Record, RecordError, read_record
+from ...record.reader import ChainEnd, RecordError, read_end, read_record
 from ...record.recovery import TORN, has_line
 from ...record.resume import reopen
-from ...record.schema import FIRST_PREV
+from ...record.schema import FIRST_PREV, ResultLine
 from ...record.seal import Sealer
 from ...record.writer import RecordWriter
-from ..matches.host import MatchReport
-from .acceptance import FalseRecord, HandedOut, accepted
+from ..group_commit import Durability
+from .elsewhere import PlayedElsewhere
 from .job import MatchJob
 from .messages import Stepped
 
 
 class RemoteMatch:
-    """A match that a worker plays: the same fold is fed here with what the worker tells.
+    """A match that another process plays: the same fold can be fed here with what that tells.
 
     Args:
         job: that was handed out.
         folder: of the records.
-        observers: are told of each step.
-        handed_out: to which worker.
+        durability: of its record.
+        tell: takes each step that is told.
         coming: folder that the record is in until it is believed; None: it is in its place all the time.
     """
 
     def __init__(
-        self, job: MatchJob, folder: Path, observers: Observers, handed_out: HandedOut, coming: Path | None = None
+        self,
+        job: MatchJob,
+        folder: Path,
+        durability: Durability,
+        tell: Callable[[MatchStep], None],
+        coming: Path | None = None,
     ) -> None:
         self.job = job
         self._place = folder / f"{job.match}.jsonl"
         self.path = self._place if coming is None else coming / self._place.name
-        self.match = Match(find_game(job.terms.game), job.setup, job.seed)
-        self._observers = observers
         self.untold: list[MatchStep] = []
-        """What observers are still to be told once it was made void: what its worker did not come to, and the end."""
-        self.over_ms = 0.0
-        """When it was over on the clock of its worker, once its record was accepted."""
-        self._handed_out = handed_out
-        self._lines = 1
-        self._head = FIRST_PREV
+        """What observers are still to be told once it was made void: what they were not told of, and the end."""
+        self.told = 0, FIRST_PREV
+        """How many lines after the first were told, and the hash of the last of these."""
+        self._durability = durability
+        self._tell = tell
+        self._end: tuple[Result, str] | None = None
+        """What came of it, and the hash of the line that says so."""
+
+    @cached_property
+    def match(self) -> Match:
+        """The match, as far as it was told."""
+        return Match(find_game(self.job.terms.game), self.job.setup, self.job.seed)
 
     def take(self, stepped: Stepped) -> None:
-        """Let the match take an event, and tell observers of it.
+        """Let the match take an event, and tell of it.
 
         Raises:
             RecordError: it is not the next line.
         """
-        if stepped.line != self._lines:
-            raise RecordError(self.path, stepped.line + 1, f"line {self._lines + 1} to be told of", "another one")
-        self._lines, self._head = stepped.line + 1, stepped.hash
+        lines = self.told[0] + 1
+        if stepped.line != lines:
+            raise RecordError(self.path, stepped.line + 1, f"line {lines + 1} to be told of", "another one")
+        self.told = lines, stepped.hash
         commands = self.match.handle(stepped.event)
-        step = MatchStep.of(stepped.event, commands, self.match, (stepped.line, stepped.hash))
-        self._observers.tell(Observer.match_stepped, step)
+        self._tell(MatchStep.of(stepped.event, commands, self.match, self.told))
 
     @property
-    def report(self) -> MatchReport:
+    def played(self) -> PlayedElsewhere:
         """What came of it, once its record is sealed."""
-        result = self.match.result
-        assert result is not None, "it is over"
-        return MatchReport(
-            names=self.match.setup.names, result=result, record=self.path, match=self.match, head=self._head
-        )
+        assert self._end is not None, "it is over"
+        result, head = self._end
+        return PlayedElsewhere(result=result, record=self.path, head=head)
 
-    def sealed(self, head: str, sealer: Sealer) -> RecordWriter:
-        """Judge the record that came of the job, and sign it; in any thread.
+    def believed(self, head: str, sealer: Sealer) -> RecordWriter:
+        """Sign the record that a process of our own has written.
 
         Args:
-            head: hash of the result line, as the worker says.
+            head: hash of the result line, as that process says.
             sealer: the key.
 
         Returns:
             Its writer: it is to be synced, and closed.
 
         Raises:
-            RecordError: it can't be read.
-            FalseRecord: it is not what the job asked for, or not what the worker told of.
+            RecordError: it does not end with that line.
             OSError: it can't be written.
         """
-        record = read_record(self.path)
-        self._check(record, head)
-        self._put_in_place()
-        writer = RecordWriter(self.path, sealer, after=record.chain)
-        writer.write_signature()
-        self._head = writer.result_head
-        return writer
+        line, end = read_end(self.path)
+        if not isinstance(line, ResultLine) or end.head != head:
+            raise RecordError(self.path, end.count, f"the result whose hash is {head}", end.head)
+        return self.sealed(line.result, end, sealer)
 
-    def _check(self, record: Record, head: str) -> None:
-        found = accepted(self.job, record, self._handed_out)
-        told = (self._lines + 1, self._head, head, self.match.result)
-        count, line = len(record.chain.lines), record.result
-        if line is None or told != (count, line.prev, found.head, line.result):
-            raise FalseRecord(self.path, count, "the result of the steps that were told", "another one")
-        self.over_ms = found.over_ms
+    def sealed(self, result: Result, end: ChainEnd, sealer: Sealer) -> RecordWriter:
+        """Sign a record that is believed.
+
+        Args:
+            result: of the match.
+            end: of the record, where that stands.
+            sealer: the key.
+
+        Returns:
+            Its writer: it is to be synced, and closed.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        self._put_in_place()
+        writer = RecordWriter(self.path, sealer, after=end)
+        writer.write_signature()
+        self._end = result, end.head
+        return writer
 
     def voided(self, why: str, sealer: Sealer) -> None:
         """End the record of a match whose worker is no more: void for the referee's fault, unless it was over.
@@ -123,14 +140,13 @@ class RemoteMatch:
             self.match, writer, last_ms = left.match, left.writer, left.last_ms
         else:
             writer, last_ms = self._begun(sealer), 0.0
-        if self.match.result is None:
-            self._void(writer, RefereeFailed(at_ms=last_ms, detail=why))
-        self._head = writer.result_head
+        result = self.match.result or self._void(writer, RefereeFailed(at_ms=last_ms, detail=why))
+        self._end = result, writer.result_head
 
     def _catch_up(self) -> None:
         """Let the match take the events that are on record, and that nobody was told of."""
         record = read_record(self.path)
-        for line, step in enumerate(record.steps[self._lines - 1 :], self._lines):
+        for line, step in enumerate(record.steps[self.told[0] :], self.told[0] + 1):
             commands, line_hash = self.match.handle(step.event), record.chain.lines[line].hash
             self.untold.append(MatchStep.of(step.event, commands, self.match, (line, line_hash)))
 
@@ -151,13 +167,14 @@ class RemoteMatch:
             programs=[seat.given for seat in job.seats],
             folder=str(Path.cwd()),
             context=job.context,
-            durability=self._handed_out.durability.on_record,
+            durability=self._durability.on_record,
         )
         return writer
 
-    def _void(self, writer: RecordWriter, event: RefereeFailed) -> None:
+    def _void(self, writer: RecordWriter, event: RefereeFailed) -> Result:
         commands = self.match.handle(event)
         writer.write_step(event, commands)
         self.untold.append(MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head)))
         closing = next(command for command in commands if isinstance(command, CloseMatch))
         writer.write_result(closing.result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
+        return closing.result

@@ -1,6 +1,7 @@
 """A worker: plays the matches that the tournament's process hands out, in a process of its own, and ends with that.
 
-It holds no key. It writes the lines of its matches' records, tells of each, and leaves the seal to who has the key.
+It holds no key. It writes the lines of its matches' records, tells of each if anybody looks on, and leaves the seal to
+who has the key.
 """
 
 import gc
@@ -8,7 +9,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, cast
 
 import msgspec
@@ -55,10 +56,12 @@ class Reporter(Observer):
 
     Args:
         report: takes each report.
+        followed: the matches that somebody looks on at.
     """
 
-    def __init__(self, report: Callable[[Report], None]) -> None:
+    def __init__(self, report: Callable[[Report], None], followed: Collection[str]) -> None:
         self._report = report
+        self._followed = followed
 
     def note(self, event: str, /, **facts: Any) -> None:
         """Tell what happened at the edges."""
@@ -69,9 +72,11 @@ class Reporter(Observer):
         self._report(OrganiserNote(text=text))
 
     def match_stepped(self, step: MatchStep) -> None:
-        """Tell of a line of a record; what followed from its event follows again."""
-        event = cast("AnyEvent", step.event)
-        self._report(Stepped(match=step.setup.match, line=step.line, hash=step.hash, event=event))
+        """Tell of a line of a record, if anybody looks on; what followed from its event follows again."""
+        match = step.setup.match
+        if match in self._followed:
+            event = cast("AnyEvent", step.event)
+            self._report(Stepped(match=match, line=step.line, hash=step.hash, event=event))
 
 
 class LeftToOthers(GroupCommit):
@@ -112,6 +117,8 @@ class Worker:
         self._tables: LocalTables | None = None
         self._courses: dict[str, Deferred[None]] = {}
         """Match -> its course."""
+        self._followed: set[str] = set()
+        """The matches of which every step is told."""
         self._frames = Frames(ORDERS)
         self._alive = LoopingCall(self.report, Alive())
         self._alive.clock = reactor
@@ -128,7 +135,7 @@ class Worker:
             case Around():
                 self._begin(order)
             case Play():
-                self._play(decoded(order.job))
+                self._play(decoded(order.job), is_followed=order.is_followed)
             case Pause() if order.match in self._courses:
                 self._courses[order.match].cancel()
             case Close():
@@ -136,7 +143,7 @@ class Worker:
 
     def _begin(self, around: Around) -> None:
         services = MatchServices(
-            observers=Observers(Reporter(self.report)),
+            observers=Observers(Reporter(self.report, self._followed)),
             confinement=around.confinement(),
             durability=around.durability,
         )
@@ -146,7 +153,9 @@ class Worker:
         )
         self._tables.lag.start()
 
-    def _play(self, job: MatchJob) -> None:
+    def _play(self, job: MatchJob, *, is_followed: bool) -> None:
+        if is_followed:
+            self._followed.add(job.match)
         course = Deferred.fromCoroutine(self._played(job))
         if not course.called:
             self._courses[job.match] = course
@@ -167,6 +176,7 @@ class Worker:
             ended = MatchStopped(match=job.match)
         except Exception as error:  # noqa: BLE001  # whoever handed it out is told
             ended = MatchFailed(match=job.match, why=f"{type(error).__name__}: {error}")
+        self._followed.discard(job.match)
         self.report(ended)
 
     async def _close(self) -> None:

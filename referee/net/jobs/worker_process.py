@@ -8,7 +8,6 @@ from twisted.internet.defer import Deferred
 
 from ...observers import Observer, Observers
 from ...record.reader import RecordError
-from .acceptance import HandedOut
 from .beside import BesideProcess
 from .job import encoded
 from .messages import (
@@ -63,9 +62,6 @@ class WorkerProcess:
         """How often it was looked for something from it since it has said something."""
         self.matches = 0
         """Whose worker it is to be, or is."""
-        self.over_ms = 0.0
-        """When, on its clock, the last match was over that has come back from it."""
-        self._around = around
         self._died: Died | None = None
         self._observers = observers
         self._frames = Frames(REPORTS)
@@ -75,25 +71,18 @@ class WorkerProcess:
         self.pid = self._process.pid
         self._order(around)
 
-    @property
-    def handed_out(self) -> HandedOut:
-        """How it is given a match now."""
-        around = self._around
-        return HandedOut(
-            process=around.process,
-            durability=around.durability,
-            keeps_programs=around.keep_for is not None,
-            since_ms=self.over_ms,
-        )
-
     def play(self, match: RemoteMatch) -> "Deferred[Outcome]":
-        """Hand a match out; fires with what came of it, and is not to be cancelled."""
+        """Hand a match out; fires with what came of it, and is not to be cancelled.
+
+        Args:
+            match: that is to be played; its steps are told if anybody would hear of them.
+        """
         outcome: Deferred[Outcome] = Deferred()
         if self._died is not None:
             outcome.callback(self._died)
             return outcome
         self.playing[match.job.match] = match, outcome
-        self._order(Play(job=encoded(match.job)))
+        self._order(Play(job=encoded(match.job), is_followed=self._observers.hear(Observer.match_stepped)))
         return outcome
 
     def pause(self, match: str) -> None:

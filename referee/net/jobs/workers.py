@@ -11,11 +11,12 @@ from twisted.internet.threads import deferToThreadPool
 
 from ...errors import RefereeError
 from ...launch.control_groups import clear_groups
-from ...observers import Observer, PlayingProcess
-from ..matches.host import MatchReport
+from ...observers import MatchStep, Observer, PlayingProcess
+from ...observers.unusual import note_unusual
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
 from ..waiting import apart, outlasting
+from .elsewhere import PlayedElsewhere
 from .job import MatchJob
 from .messages import Around, MatchEnded, MatchFailed, MatchStopped
 from .remote_match import RemoteMatch
@@ -83,7 +84,7 @@ class Workers:
         """Tell whether a match can be played by a worker: every one can whose players all are programs."""
         return True
 
-    async def play(self, job: MatchJob) -> MatchReport:
+    async def play(self, job: MatchJob) -> PlayedElsewhere:
         """Have a match played to its end, and seal its record.
 
         Args:
@@ -96,22 +97,25 @@ class Workers:
             OSError: the record can't be written.
         """
         worker = self._least_busy()
-        match = RemoteMatch(job, self._around.folder, self._observers, worker.handed_out)
+        match = RemoteMatch(job, self._around.folder, self._around.durability, self._tell)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
         if isinstance(outcome, MatchEnded):
             self._deaths = 0
-            report = await outlasting(Deferred.fromCoroutine(self._seal(match, outcome)))
-            worker.over_ms = max(worker.over_ms, match.over_ms)
-            return report
+            return await outlasting(Deferred.fromCoroutine(self._seal(match, outcome)))
         if isinstance(outcome, MatchFailed):
             raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
         if isinstance(outcome, MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
         await outlasting(self._in_thread(match.voided, outcome.why, self._sealer))
         for step in match.untold:
-            self._observers.tell(Observer.match_stepped, step)
-        return match.report
+            self._tell(step)
+        for step in match.untold[-1:]:
+            note_unusual(self._observers, step)  # the worker has noted the ones before
+        return match.played
+
+    def _tell(self, step: MatchStep) -> None:
+        self._observers.tell(Observer.match_stepped, step)
 
     def _least_busy(self) -> WorkerProcess:
         """Return the worker that has least to do, for one match more.
@@ -136,13 +140,13 @@ class Workers:
             worker.pause(name)
             return await outlasting(course), True
 
-    async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> MatchReport:
-        writer = await self._in_thread(match.sealed, ended.head, self._sealer)
+    async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> PlayedElsewhere:
+        writer = match.believed(ended.head, self._sealer)
         try:
             await self._commits.sync(writer)
         finally:
             writer.close()
-        return match.report
+        return match.played
 
     def processes(self) -> Sequence[PlayingProcess]:
         """Return the workers, and how they are."""

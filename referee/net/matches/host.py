@@ -16,7 +16,8 @@ from ...games.base import Game
 from ...launch import Invitation, Launch, PlayerError
 from ...match.commands import ExpelSeat, Result
 from ...match.machine import Match
-from ...observers import MatchStep, Observer
+from ...observers import MatchStep
+from ...observers.unusual import tell_step
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
@@ -309,7 +310,7 @@ class MatchHost:
             for command in step.commands:
                 if isinstance(command, ExpelSeat) and command.seat in programs:
                     programs[command.seat].end()  # what it still does would only be in the others' way
-            observers.tell(Observer.match_stepped, step)
+            tell_step(observers, step)
 
         players = SeatedPlayers(
             links=links,

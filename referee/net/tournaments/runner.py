@@ -317,11 +317,13 @@ class TournamentRunner:
         job = course.job(context, occupants, self._tables.services.sealer, run_settings)
         elsewhere = None if is_back or course.has_remote(fixture) else self._elsewhere
         if elsewhere is not None and elsewhere.takes(job):
-            played = await elsewhere.play(job)
+            away = await elsewhere.play(job)
+            result, head = away.result, away.head
         else:
             early = None if is_back else await self._early.play(job, occupants)
             played = early or await self._tables.play(job, occupants, resumed)
-        self._recorder.close(outcome(fixture, played.names, played.result, played.head))
+            result, head = played.result, played.head
+        self._recorder.close(outcome(fixture, tuple(seat.name for seat in job.seats), result, head))
 
     def _closed(self, failure: Failure | None, name: str) -> None:
         """Clear a table, and lay it anew."""

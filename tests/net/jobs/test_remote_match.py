@@ -1,19 +1,19 @@
-"""A match that somebody without the key has played: its record is held against the job, and sealed, or made void."""
+"""A match that a worker has played, without the key: its record is sealed, or made void."""
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 
 from referee.match.commands import Result
 from referee.net.group_commit import Durability
-from referee.net.jobs.acceptance import HandedOut
 from referee.net.jobs.messages import Stepped
 from referee.net.jobs.remote_match import RemoteMatch
 from referee.observers import MatchStep, Observer, Observers
 from referee.observers.metrics import Metrics
+from referee.observers.unusual import tell_step
 from referee.plugins import find_game
 from referee.record.audit.audit import audit
 from referee.record.reader import RecordError, read_record
@@ -41,8 +41,7 @@ def followed(
 ) -> tuple[RemoteMatch, Watching]:
     """Return a match that was followed, and who was told of it besides others."""
     watching = Watching()
-    handed_out = HandedOut(process="", durability=durability)
-    match = RemoteMatch(JOB, folder, Observers(watching, *others), handed_out)
+    match = RemoteMatch(JOB, folder, durability, partial(tell_step, Observers(watching, *others)))
     for stepped in told:
         match.take(stepped)
     return match, watching
@@ -55,41 +54,30 @@ def audited(path: Path) -> Result:
     return line.result
 
 
-def test_a_record_is_sealed_that_is_what_was_asked_for(tmp_path: Path) -> None:
-    """Observers see every step as if it had been played here, positions included; the record audits."""
+@pytest.mark.parametrize("is_followed", [False, True])
+def test_a_record_is_sealed_as_its_worker_has_written_it(tmp_path: Path, is_followed: bool) -> None:  # noqa: FBT001  # of a table
+    """Observers who look on see every step as if it had been played here, positions included; the record audits."""
     played = Played(tmp_path)
-    match, watching = followed(tmp_path, played.told)
-    with closing(match.sealed(played.end(), SEALER)) as writer:
+    match, watching = followed(tmp_path, played.told if is_followed else [])
+    with closing(match.believed(played.end(), SEALER)) as writer:
         writer.sync()
-    assert (match.report.result, match.report.head) == (played.match.result, played.writer.result_head)
-    assert [(step.line, step.hash) for step in watching.steps] == [(told.line, told.hash) for told in played.told]
-    assert watching.steps[-1].position == played.match.state
-    record = read_record(match.path)
-    assert record.is_sealed
+    assert (match.played.result, match.played.head) == (played.match.result, played.writer.result_head)
+    told = played.told if is_followed else []
+    assert [(step.line, step.hash) for step in watching.steps] == [(each.line, each.hash) for each in told]
+    assert [step.position for step in watching.steps[-1:]] == [played.match.state] * is_followed
+    assert read_record(match.path).is_sealed
     assert audited(match.path) == played.match.result
 
 
-@pytest.mark.parametrize(
-    ("header", "told", "head"),
-    [
-        ({"is_fixed": False}, None, None),
-        ({"programs": ["house:other", "cmd:1"]}, None, None),
-        ({"referee": "0.0"}, None, None),
-        ({"context": None}, None, None),
-        ({}, slice(0, -1), None),
-        ({}, None, "0" * 64),
-    ],
-    ids=["no fixed deal", "other programs", "another version", "no match of the tournament", "a step more", "a head"],
-)
-def test_another_record_is_not_sealed(
-    tmp_path: Path, header: dict[str, Any], told: slice | None, head: str | None
-) -> None:
-    """Its worker is not believed: neither what the first line says, nor more or less than what was told."""
-    played = Played(tmp_path, header=header)
-    match, _ = followed(tmp_path, played.told[told or slice(None)])
-    ended = played.end()
-    with pytest.raises(RecordError):
-        match.sealed(head or ended, SEALER)
+@pytest.mark.parametrize(("is_over", "head"), [(True, "0" * 64), (False, None)])
+def test_a_record_is_not_sealed_that_ends_otherwise(tmp_path: Path, is_over: bool, head: str | None) -> None:  # noqa: FBT001  # of a table
+    """With another line than its worker says, or with a step."""
+    played = Played(tmp_path)
+    ended = played.end() if is_over else played.writer.head
+    played.writer.close()
+    match, _ = followed(tmp_path, [])
+    with pytest.raises(RecordError, match="expected the result whose hash is"):
+        match.believed(head or ended, SEALER)
     assert not read_record(match.path).is_sealed
 
 
@@ -114,7 +102,7 @@ def test_a_match_whose_worker_dies_is_void(tmp_path: Path, steps: int) -> None:
     assert record.is_sealed
     assert len(record.steps) == steps + 1
     result = audited(match.path)
-    assert (result, result.void, result.fouls) == (match.report.result, WHY, ())
+    assert (result, result.void, result.fouls) == (match.played.result, WHY, ())
 
 
 @pytest.mark.parametrize(
@@ -151,7 +139,7 @@ def test_a_match_that_was_not_begun_is_void_as_well(tmp_path: Path, left: bytes 
     record = read_record(match.path)
     assert record.is_sealed
     assert (record.header.context, record.header.durability) == (JOB.context, "turn")
-    assert audited(match.path) == match.report.result
+    assert audited(match.path) == match.played.result
     assert match.path.with_suffix(TORN).exists() == (left is not None)
 
 
@@ -165,5 +153,5 @@ def test_a_match_that_was_over_counts(tmp_path: Path, has_result: bool) -> None:
     match, _ = followed(tmp_path, played.told)
     match.voided(WHY, SEALER)
     assert match.untold == []
-    assert match.report.result == played.match.result
+    assert match.played.result == played.match.result
     assert read_record(match.path).is_sealed

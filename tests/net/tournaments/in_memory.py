@@ -229,7 +229,7 @@ class InMemoryTournament:
         record = read_tournament(self.path)
         for _ in refold(record, self.tournament.handle):
             pass
-        return TournamentWriter(self.path, SEALER, record.chain)
+        return TournamentWriter(self.path, SEALER, record.chain.end)
 
     def _contexts(self) -> dict[str, Any]:
         contexts = read_tournament(self.path).contexts
