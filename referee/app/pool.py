@@ -29,10 +29,6 @@ _PR_SET_PDEATHSIG = 1
 """Of Linux' prctl: which signal a process gets when its parent ends."""
 
 
-class WorkerKilled(RefereeError):
-    """A process that worked for this one was killed."""
-
-
 def each(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, None, None]:
     """Yield what a function returns for each of some items, in their order; close it if you leave before the end.
 
@@ -40,7 +36,7 @@ def each(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, 
         work: can be sent to other processes, as can what it takes, returns and raises.
 
     Raises:
-        WorkerKilled: one of the processes was killed.
+        RefereeError: one of the processes was killed.
         Exception: what the work raises for an item.
     """
     if len(items) <= _FEW or jobs == 1:
@@ -74,7 +70,7 @@ def _pool(jobs: int) -> Iterator[Executor]:
         # nothing is cancelled here, or it would print that it can't end that.
         pool.shutdown()
         if isinstance(error, BrokenProcessPool):
-            raise WorkerKilled("a process at work was killed; was there too little memory? try --jobs 1") from None
+            raise RefereeError("a process at work was killed; was there too little memory? try --jobs 1") from None
         raise
     pool.shutdown()
 

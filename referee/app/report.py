@@ -23,14 +23,6 @@ from ..tournament.standings import UnknownTieBreak
 from .pool import each
 
 
-class BadTournamentFolder(BadRequest):
-    """A folder that has no tournament, or one that could not be played; the text says why."""
-
-
-class NotReported(DoesNotHold):
-    """Records that do not hold, or a file that can't be written; the text says which."""
-
-
 class ReportedTournament(Struct, frozen=True, kw_only=True):
     """What was reported."""
 
@@ -43,33 +35,33 @@ def report_on(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
     """Read the records of a tournament, and write its report.
 
     Raises:
-        BadTournamentFolder: the folder has no tournament that could be played.
-        NotReported: a record does not hold or is missing, or a file can't be written.
+        BadRequest: the folder has no tournament that could be played.
+        DoesNotHold: a record does not hold or is missing, or a file can't be written.
     """
     path = tournament_of(folder)
     try:
         return _reported(folder, path, targets, jobs)
     except RecordError as error:
-        raise NotReported(f"{error}; referee audit {folder} tells more") from None
+        raise DoesNotHold(f"{error}; referee audit {folder} tells more") from None
     except (BadFormat, PluginError, UnknownTieBreak) as error:
-        raise BadTournamentFolder(f"{path}: {error}") from None
+        raise BadRequest(f"{path}: {error}") from None
     except OSError as error:
-        raise NotReported(f"can't write {error.filename}: {error.strerror}") from None
+        raise DoesNotHold(f"can't write {error.filename}: {error.strerror}") from None
 
 
 def tournament_of(folder: Path) -> Path:
     """Return the record of the tournament that a folder holds.
 
     Raises:
-        BadTournamentFolder: there is none, or the folder can't be read.
+        BadRequest: there is none, or the folder can't be read.
     """
     try:
         path = find_record(folder)
     except OSError as error:
-        raise BadTournamentFolder(f"can't read {error.filename}: {error.strerror}") from None
+        raise BadRequest(f"can't read {error.filename}: {error.strerror}") from None
     if path is None:
         why = "there is no record of one in it (NAME.jsonl); a match is read from its own file"
-        raise BadTournamentFolder(f"{folder} holds no tournament: {why}")
+        raise BadRequest(f"{folder} holds no tournament: {why}")
     return path
 
 
@@ -77,14 +69,14 @@ def read_summary(folder: Path) -> Summary:
     """Read the record of a tournament for what is told of it, without the records of its matches.
 
     Raises:
-        BadTournamentFolder: the folder has no tournament that could be played.
+        BadRequest: the folder has no tournament that could be played.
         RecordError: the record does not hold.
     """
     path = tournament_of(folder)
     try:
         return Summary(_history(path), {})
     except (BadFormat, PluginError, UnknownTieBreak) as error:
-        raise BadTournamentFolder(f"{path}: {error}") from None
+        raise BadRequest(f"{path}: {error}") from None
 
 
 def _history(path: Path) -> History:

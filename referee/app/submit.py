@@ -28,10 +28,6 @@ _OVER = (VersionState.PASSED, VersionState.FAILED)
 _PENDING = (VersionState.WAITING, VersionState.CHECKING)
 
 
-class NotHandedIn(RefereeError):
-    """A program that does not pass the check of its author's own machine."""
-
-
 def open_service(url: str, token_file: Path | None, ca: Path | None) -> SubmissionsClient:
     """Return the service at an address, and who asks it.
 
@@ -70,14 +66,14 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
         folder: as it is called in what the check says.
 
     Raises:
-        NotHandedIn: it does not pass.
+        RefereeError: it does not pass.
     """
     with scratch("submit") as place:
         copy = place / "player"
         write(unpack(archive), copy)
         if not passes([str(copy), "--called", str(folder), "--logs", str(place / "logs"), "--no-strength"]):
             text = "it does not pass the check here and was not handed in; --skip-check hands it in all the same"
-            raise NotHandedIn(text)
+            raise RefereeError(text)
 
 
 def hand_in(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, Any]:

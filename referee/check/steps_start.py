@@ -113,29 +113,52 @@ def _hello(words: FirstWords) -> None:
         raise Failed("; ".join(wrong), expected, f"See {SPEC}, hello.")
 
 
-def _value(key: str, is_right: Callable[[Any, FirstWords], bool], expected: str, words: FirstWords) -> str:
-    """Judge one key of the hello."""
-    value = words.value.get(key)
-    if not is_right(value, words):
-        raise Failed(f"{key} is {value!r}", expected, f"Put it into the hello as {key}.")
-    return "" if key == "token" else str(value)
+def _value(key: str, is_right: Callable[[Any, Any], bool], expected: str, advice: str, seen: Seen) -> str:
+    """Judge one key of a message; what it has is worth a note where its author chose it."""
+    value = seen.value.get(key)
+    if not is_right(value, seen):
+        raise Failed(f"{key} is {value!r}", expected, advice)
+    return str(value) if key in ("version", "name") else ""
 
 
-_VALUES: tuple[tuple[str, Callable[[Any, FirstWords], bool], str], ...] = (
-    ("version", lambda version, _: type(version) is int and version == PROTOCOL_VERSION, "1"),
+def _has_form(pattern: str) -> Callable[[Any, Any], bool]:
+    return lambda value, _: isinstance(value, str) and re.match(pattern, value) is not None
+
+
+_VALUES: tuple[tuple[str, Callable[[Any, Any], bool], str, str], ...] = (
+    (
+        "version",
+        lambda version, _: type(version) is int and version == PROTOCOL_VERSION,
+        "1",
+        "Put it into the hello as version.",
+    ),
     (
         "name",
-        lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)),
+        _has_form(NAME_PATTERN),
         f"{NAME_FORM}; best those in the environment variable REFEREE_NAME",
+        "Put it into the hello as name.",
     ),
     (
         "token",
         lambda token, words: bool(token == words.token),
         "what stands in the environment variable REFEREE_TOKEN: it reserves the seat",
+        "Put it into the hello as token.",
+    ),
+    (
+        "commitment",
+        _has_form(r"[0-9a-f]{64}$(?!\n)"),
+        "64 hex digits in lower case: the SHA-256 of `nonce:MATCH:SEAT:NONCE`",
+        OF_CODE["nonce"],
+    ),
+    (
+        "nonce",
+        _has_form(NONCE_PATTERN),
+        "32 hex digits in lower case: 16 random bytes",
+        "Draw 16 bytes from the system's random source and write each as two hex digits, a leading 0 kept.",
     ),
 )
-"""Key of the hello, what makes its value right, and what is expected."""
-_VERSION, _NAME, _TOKEN = (partial(_value, *row) for row in _VALUES)
+"""Key of a message, what makes its value right, what is expected, and what to do about another one."""
+_VERSION, _NAME, _TOKEN, _COMMITMENT, _NONCE = (partial(_value, *row) for row in _VALUES)
 
 
 def _is_quiet(seen: Seen) -> None:
@@ -143,15 +166,10 @@ def _is_quiet(seen: Seen) -> None:
         raise seen.chatter
 
 
-# --- ready
+# --- ready and nonce
 
 
-def _ready(seen: Seen) -> None:
-    """Judge all but the commitment."""
-    _demand_keys(seen, Ready, "offer")
-
-
-def _demand_keys(seen: Seen, expected: type[Message], asked: str) -> None:
+def _keys(expected: type[Message], asked: str, seen: Seen) -> None:
     """Judge type, keys and match of a message."""
     value, name = seen.value, type_of(expected)
     kind = value.get("type") if isinstance(value, dict) else None
@@ -166,24 +184,6 @@ def _demand_keys(seen: Seen, expected: type[Message], asked: str) -> None:
         )
 
 
-def _commitment(seen: Seen) -> None:
-    commitment = seen.value.get("commitment")
-    if not (isinstance(commitment, str) and re.match(r"[0-9a-f]{64}$(?!\n)", commitment)):
-        raise Failed(
-            f"commitment is {commitment!r}",
-            "64 hex digits in lower case: the SHA-256 of `nonce:MATCH:SEAT:NONCE`",
-            OF_CODE["nonce"],
-        )
-
-
-# --- nonce
-
-
-def _reveals(seen: Opening) -> None:
-    """Judge all but the nonce."""
-    _demand_keys(seen, Nonce, "reveal")
-
-
 def _opens(seen: Opening) -> None:
     commitment = nonce_commitment(seen.match, seen.seat, seen.value["nonce"])
     if commitment != seen.commitment:
@@ -191,16 +191,6 @@ def _opens(seen: Opening) -> None:
             f"its ready had the commitment {seen.commitment}",
             f"{commitment}: the SHA-256 of `nonce:{seen.match}:{seen.seat}:{seen.value['nonce']}`",
             OF_CODE["nonce"],
-        )
-
-
-def _nonce(seen: Opening) -> None:
-    nonce = seen.value.get("nonce")
-    if not (isinstance(nonce, str) and re.match(NONCE_PATTERN, nonce)):
-        raise Failed(
-            f"nonce is {nonce!r}",
-            "32 hex digits in lower case: 16 random bytes",
-            "Draw 16 bytes from the system's random source and write each as two hex digits, a leading 0 kept.",
         )
 
 
@@ -232,20 +222,15 @@ def _move(seen: FirstTurn) -> Move:
     return message
 
 
-def _move_form(seen: FirstTurn) -> None:
+def _is_move(seen: FirstTurn) -> None:
     _move(seen)
 
 
-def _move_match(seen: FirstTurn) -> None:
-    match = _move(seen).match
-    if match != seen.match:
-        raise Failed(f"match is {match!r}", f"{seen.match!r}, as in the turn", OF_CODE["wrong-match"])
-
-
-def _move_number(seen: FirstTurn) -> None:
-    number = _move(seen).turn
-    if number != seen.turn:
-        raise Failed(f"turn is {number}", f"{seen.turn}, as in the turn", remedy("out-of-turn", None))
+def _copied(key: str, advice: str, seen: FirstTurn) -> None:
+    """Judge whether the move has what stood in the turn."""
+    value, wanted = getattr(_move(seen), key), getattr(seen, key)
+    if value != wanted:
+        raise Failed(f"{key} is {value!r}", f"{wanted!r}, as in the turn", advice)
 
 
 def _move_shape(seen: FirstTurn) -> None:
@@ -302,13 +287,13 @@ STEPS = (
     ),
     *_of(
         offered,
-        ("ready", "it answers an offer with ready", _ready),
-        ("commitment", "the ready has a commitment to a nonce", _commitment),
+        ("ready", "it answers an offer with ready", partial(_keys, Ready, "offer")),
+        ("commitment", "the ready has a commitment to a nonce", _COMMITMENT),
     ),
     *_of(
         revealed,
-        ("reveal", "it answers reveal with its nonce", _reveals),
-        ("nonce", "the nonce is one", _nonce),
+        ("reveal", "it answers reveal with its nonce", partial(_keys, Nonce, "reveal")),
+        ("nonce", "the nonce is one", _NONCE),
         ("opens", "the nonce is the one that it committed to", _opens),
     ),
     CheckStep("new-nonce", "the nonce is another one in each match", _new_nonce),
@@ -316,9 +301,9 @@ STEPS = (
         first_turn,
         ("quiet", "it says nothing while nothing is asked", _is_quiet),
         ("answers", "it answers its first turn in time", _answers),
-        ("move", "the answer is a move", _move_form),
-        ("move-match", "the move names the match", _move_match),
-        ("move-turn", "the move has the number of the turn", _move_number),
+        ("move", "the answer is a move", _is_move),
+        ("move-match", "the move names the match", partial(_copied, "match", OF_CODE["wrong-match"])),
+        ("move-turn", "the move has the number of the turn", partial(_copied, "turn", remedy("out-of-turn", None))),
         ("move-form", "the move has the form of the game's", _move_shape),
         ("move-rules", "the move is legal", _move_rules),
         ("move-once", "it moves once", _move_once),

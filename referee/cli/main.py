@@ -100,7 +100,9 @@ class Commands(click.RichGroup):
             click.UsageError: there is none of that name; the text has those that are spelt nearly so.
         """
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(_no_command(args[0]), ctx)
+            near = " or ".join(get_close_matches(args[0], (*COMMANDS, "help")))
+            meant = f"did you mean {near}? " if near else ""
+            raise click.UsageError(f"there is no command {args[0]!r}; {meant}`referee help` lists them all", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -115,12 +117,6 @@ def description(command: str) -> str:
     source = (Path(__file__).with_name("commands") / f"{module}.py").read_text("utf-8")
     functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
     return next(ast.get_docstring(function) or "" for function in functions if function.name == name)
-
-
-def _no_command(name: str) -> str:
-    """Return that there is no command of a name, and which ones are spelt nearly so."""
-    near = " or ".join(get_close_matches(name, (*COMMANDS, "help")))
-    return f"there is no command {name!r}; {f'did you mean {near}? ' if near else ''}`referee help` lists them all"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

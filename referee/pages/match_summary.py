@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..match import events as e
 from ..match.fouls import Cause
-from ..record.fairness import Fairness, Timing, fairness, timings
+from ..record.fairness import Fairness, fairness, timings
 from ..record.match_entries import entry_of
 from ..record.reader import Record
 from ..tournament.match_context import MatchEntry
@@ -62,7 +62,7 @@ def summary_of(record: Record) -> MatchSummary:
     times = [SeatTime() for _ in record.header.setup.names]
     found = timings(record)
     for timing in found:
-        if _is_of_a_move(timing):
+        if timing.turn is not None or timing.cause == Cause.TIMEOUT:
             used_ms = max(timing.used_ms, 0.0)
             share = timing.used_ms / timing.limit_ms if timing.limit_ms else 1.0
             times[timing.seat] = times[timing.seat].plus(SeatTime(1, used_ms, used_ms, share))
@@ -73,10 +73,6 @@ def summary_of(record: Record) -> MatchSummary:
         fairness=fairness(found),
         moves=tuple(_moves(record)),
     )
-
-
-def _is_of_a_move(timing: Timing) -> bool:
-    return timing.turn is not None or timing.cause == Cause.TIMEOUT
 
 
 def _moves(record: Record) -> Iterator[str]:

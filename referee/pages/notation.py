@@ -11,7 +11,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 from ..text import printable
-from ..tournament.match_context import FoulEntry, MatchEntry
+from ..tournament.match_context import MatchEntry
 
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
@@ -103,14 +103,11 @@ def _tags(entry: MatchEntry, game: str, opened: str, void: str) -> Iterator[tupl
     if not void:
         yield "Places", " ".join(map(str, places_of(entry)))
         yield "Scores", " ".join(map(str, entry.scores))
-        yield "Fouls", "; ".join(map(_foul, entry.fouls))
+        fouls = ((str(foul.seat), foul.cause, foul.rule or foul.code) for foul in entry.fouls)
+        yield "Fouls", "; ".join(" ".join(filter(None, foul)) for foul in fouls)
         yield "Reason", entry.reason
     yield "Turns", str(entry.turns)
     yield "TimeUsed", " ".join(f"{used / 1000:.3f}" for used in entry.used_ms)
-
-
-def _foul(foul: FoulEntry) -> str:
-    return " ".join(filter(None, (str(foul.seat), foul.cause, foul.rule or foul.code)))
 
 
 def places_of(entry: MatchEntry) -> list[int]:

@@ -62,7 +62,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
         verifier=verifier,
         report=report,
         tournament=record.header.context.tournament if record.header.context else "",
-        facts=[*_facts(folded), ("Spectators saw", _sights(notes))],
+        facts=list(_facts(folded, notes)),
         notes=notes,
         resumptions=list(_resumptions(folded, notes)),
     )
@@ -201,11 +201,6 @@ def _resumptions(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[int,
         yield turn, duration(ms), notes.begun_at[at] if is_known else ""
 
 
-def _sights(notes: MatchNotes) -> str:
-    """Return what spectators saw while the match was played; nothing of one that no tournament tells of."""
-    return f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
-
-
 def _badge(record: Record) -> str:
     """Return in a few words whether the record holds; only one that does gets a page."""
     if record.is_torn:
@@ -213,7 +208,7 @@ def _badge(record: Record) -> str:
     return "record holds" if record.result else "record holds, match not finished"
 
 
-def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
+def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]:
     """Yield label and text of what the record says of the match; an empty text is left out."""
     record, match, setup = folded.record, folded.match, folded.match.setup
     count = 1 + len(record.steps) + (record.result is not None)
@@ -236,3 +231,4 @@ def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
     yield "Commitment", setup.commitment
     yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"
     yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces.opened) if setup.nonces else "not used"
+    yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""

@@ -86,7 +86,7 @@ class PersonTable(Observer):
         """Let persons play on this machine: by name, each where it wants to."""
         for name, where in persons.items():
             if where is PersonPlace.TERMINAL:
-                terminal = TerminalSeat(self._seats[name], self._around.show, self._leave)
+                terminal = TerminalSeat(self._seats[name], self._around.show, self._reactor.stop)  # as Ctrl-C does
                 read_lines(terminal.type, self._reactor)
         on_pages = {name: self._seats[name] for name, where in persons.items() if where is PersonPlace.PAGE}
         if on_pages:
@@ -95,7 +95,9 @@ class PersonTable(Observer):
             site = await open_site(on_pages, self._reactor)
             stack.push_async_callback(site.close, self._reactor)
             for name in on_pages:
-                self._show_link(name, site.link(name))
+                self._around.say(f"{name} plays at {site.link(name)}")
+                if self._around.open is not None:
+                    self._around.open(site.link(name))
 
     def match_stepped(self, step: MatchStep) -> None:
         """Tell every person."""
@@ -115,11 +117,3 @@ class PersonTable(Observer):
         connectProtocol(TCP4ClientEndpoint(self._reactor, where.host, where.port), seat.client(invitation)).addErrback(
             lambda _: None
         )
-
-    def _show_link(self, name: str, link: str) -> None:
-        self._around.say(f"{name} plays at {link}")
-        if self._around.open is not None:
-            self._around.open(link)
-
-    def _leave(self) -> None:
-        self._reactor.stop()

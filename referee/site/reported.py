@@ -15,6 +15,9 @@ from ..pages.rating_history import RatedAfter
 from ..pages.summary import EntrantSchedule
 from ..record.fairness import FairnessTotals
 from ..tournament.crosstable import HeadToHead
+from ..tournament.history import PlayedVersion
+from ..tournament.ratings.elo import Rating
+from ..tournament.standings import Standing
 
 
 class ReportedEntrant(Struct, frozen=True, kw_only=True):
@@ -33,39 +36,17 @@ class ReportedSpec(Struct, frozen=True, kw_only=True):
     entrants: Sequence[ReportedEntrant]
 
 
-class ReportedStanding(Struct, frozen=True, kw_only=True):
+class ReportedStanding(Standing, frozen=True, kw_only=True):
     """One line of the standings."""
 
-    place: int
-    entrant: int
     name: str
-    points: float
-    tie_breaks: dict[str, float]
-    played: int
-    byes: int
-    has_withdrawn: bool
 
 
-class ReportedRating(Struct, frozen=True, kw_only=True):
-    """How strong an entrant is, as far as the results tell."""
-
-    entrant: int
-    rating: float
-    error: float
-    """Half the width of the 95 % interval."""
-    played: int
-    group: int
-    """Ratings of different groups can't be compared."""
-
-
-class ReportedPair(Struct, frozen=True, kw_only=True):
+class ReportedPair(HeadToHead, frozen=True, kw_only=True):
     """What an entrant did against another."""
 
     entrant: int
     opponent: int
-    wins: int
-    draws: int
-    losses: int
     los: float | None
     """How likely it is, by wins and losses alone, that the entrant is the stronger; None: nobody has won."""
 
@@ -176,20 +157,6 @@ class ReportedMatch(Struct, frozen=True, kw_only=True):
     """Of its record."""
 
 
-class ReportedVersion(Struct, frozen=True, kw_only=True):
-    """A program with which an entrant played."""
-
-    entrant: int
-    number: int
-    """From 1, of all of this entrant's."""
-    at: str
-    """Time of day from which on it was the entrant's."""
-    digest: str | None
-    """SHA-256 of its folder; None: it has none that the referee can read."""
-    matches: Sequence[str]
-    """Those that were opened with it."""
-
-
 class ReportedSchedule(EntrantSchedule, frozen=True, kw_only=True):
     """What came to an entrant."""
 
@@ -222,7 +189,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     played: int
     void: int
     standings: Sequence[ReportedStanding]
-    ratings: Sequence[ReportedRating]
+    ratings: Sequence[Rating]
     crosstable: Sequence[ReportedPair]
     courses: Sequence[Sequence[RatedAfter]]
     """By entrant: its rating after some of its results, with its interval."""
@@ -242,7 +209,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     fouls: Sequence[ToldFoul]
     disqualified: Sequence[int]
     rulings: Sequence[ReportedRuling]
-    versions: Sequence[ReportedVersion]
+    versions: Sequence[PlayedVersion]
     disregarded: Mapping[str, str]
     """Match that was played to its end and does not count -> why not."""
     due: Sequence[ReportedDue]

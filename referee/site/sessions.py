@@ -80,7 +80,9 @@ class Sessions:
         person = self.named(token)
         if person is None:
             return None
-        self._make_room(person)
+        own = [known for known, session in self._sessions.items() if session.person == person]
+        for known in own[: max(len(own) - SESSIONS_OF_PERSON + 1, 0)]:
+            del self._sessions[known]
         cookie, now = new_cookie(), self._now()
         self._sessions[cookie] = _Session(person, given, now, now)
         return cookie
@@ -114,8 +116,3 @@ class Sessions:
     def is_own_form(self, cookie: str, form_token: str) -> bool:
         """Tell whether a form was shown to whoever has this cookie."""
         return hmac.compare_digest(self.form_token(cookie).encode(), form_token.encode())
-
-    def _make_room(self, person: Person) -> None:
-        own = [cookie for cookie, session in self._sessions.items() if session.person == person]
-        for cookie in own[: max(len(own) - SESSIONS_OF_PERSON + 1, 0)]:
-            del self._sessions[cookie]

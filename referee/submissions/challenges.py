@@ -5,7 +5,7 @@ DIR/AUTHOR/0001/                  the record of the match, once it has begun
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import MAXYEAR, datetime
 from itertools import chain
 from pathlib import Path
@@ -183,12 +183,7 @@ class Challenges:
 
     def _turns(self, author: str) -> Iterator[tuple[tuple[bool, int, str, str], Challenge]]:
         """Yield an author's challenges that are still to be played, each with its place among all."""
-        last = _last_turn(self._known[author])
+        last = max((each.begun or "" for each in self.of(author) if each.ended is not None), default="")
         open_ones = (challenge for challenge in self.of(author) if challenge.ended is None)
         for turn, challenge in enumerate(open_ones):
             yield (challenge.begun is None, turn, last, challenge.asked), challenge
-
-
-def _last_turn(challenges: Mapping[int, Challenge]) -> str:
-    """Return when an author had a turn last; empty if it had none."""
-    return max((each.begun or "" for each in challenges.values() if each.ended is not None), default="")

@@ -68,7 +68,7 @@ class Organising:
             open_matches=len(run.open_matches),
             entrants=[entrant.name for entrant in spec.entrants],
             requests=len(pending(run.folder)),
-            said=_last_lines(run.log),
+            said=[line.decode(errors="replace") for line in end_of(run.log, _SAID_BYTES)[-_SAID_LINES:]],
         )
 
     def authors(self) -> Sequence[AuthorLine]:
@@ -193,10 +193,6 @@ def _process_line(tournament: str, process: SeenProcess, told: datetime) -> Proc
         lag_ms=process.lag_ms,
         heard=(told - timedelta(seconds=process.silent_s)).isoformat(timespec="seconds"),
     )
-
-
-def _last_lines(path: Path) -> list[str]:
-    return [line.decode(errors="replace") for line in end_of(path, _SAID_BYTES)[-_SAID_LINES:]]
 
 
 def _memory_free_mib() -> int | None:

@@ -21,10 +21,6 @@ from .contest_file import Contest
 from .publishing import HOME, Published
 
 
-class NoArchive(BadRequest):
-    """An archive that can't be written; the text says why."""
-
-
 def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
     """Write a contest as an archive; return how many files it has.
 
@@ -33,8 +29,8 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
         public_key: as a PEM file.
 
     Raises:
-        NoArchive: the file is there, or it can't be written.
-        NotReported: a record does not hold or is missing.
+        BadRequest: the file is there, or it can't be written.
+        DoesNotHold: a record does not hold or is missing.
     """
     cards, files = [], list[tuple[str, Path]]()
     for scheduled in contest.tournaments:
@@ -59,7 +55,7 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
                     archive.write(path, name)
             return len(archive.namelist())
     except OSError as error:
-        raise NoArchive(f"can't write {target}: {error.strerror}") from None
+        raise BadRequest(f"can't write {target}: {error.strerror}") from None
 
 
 def _report(folder: Path) -> None:

@@ -26,10 +26,6 @@ class BadExplanation(BadRequest):
     """There is no such record, seat or turn to be explained; the text says what there is."""
 
 
-class NotRedacted(RefereeError):
-    """A redacted record can't be written; the text says where and why."""
-
-
 class RecordView(Struct, frozen=True, kw_only=True):
     """A record as one seat may see it."""
 
@@ -55,13 +51,13 @@ class RecordView(Struct, frozen=True, kw_only=True):
         """Write it to a new file, which can be handed out.
 
         Raises:
-            NotRedacted: there is such a file, or it can't be written.
+            RefereeError: there is such a file, or it can't be written.
         """
         try:
             with target.open("xb") as file:
                 file.writelines(line + b"\n" for line in self.lines)
         except OSError as error:
-            raise NotRedacted(f"can't write {target}: {error.strerror}") from None
+            raise RefereeError(f"can't write {target}: {error.strerror}") from None
 
 
 def view_of(record: Path, seat: str | None) -> RecordView:

@@ -23,10 +23,6 @@ _PARTS = ("", "-wal", "-shm")
 """Endings of the files of an SQLite database."""
 
 
-class NotRebuilt(DoesNotHold):
-    """A ledger can't be made again; the text says why. The old one is as it was."""
-
-
 class Rebuilt(Struct, frozen=True, kw_only=True):
     """A ledger that was made again."""
 
@@ -44,9 +40,9 @@ def rebuild_ledger(folder: Path, ledger: str | None, keys: Collection[str]) -> R
         keys: public keys, one of which must have sealed the tournament's record; empty: none is asked for.
 
     Raises:
-        BadTournamentFolder: the folder has no tournament.
+        BadRequest: the folder has no tournament.
         BadRequest: another referee runs the tournament.
-        NotRebuilt: the record does not hold, or the ledger can't be written.
+        DoesNotHold: the record does not hold, or the ledger can't be written.
     """
     path = tournament_of(folder)
     try:
@@ -61,7 +57,7 @@ def rebuild_ledger(folder: Path, ledger: str | None, keys: Collection[str]) -> R
         trouble = f"{error.filename}: {error.strerror}"
     else:
         return Rebuilt(url=url, tournament=tournament, steps=len(record.steps))
-    raise NotRebuilt(f"{trouble}; no ledger was changed")
+    raise DoesNotHold(f"{trouble}; no ledger was changed")
 
 
 def _url(folder: Path, ledger: str | None) -> str:

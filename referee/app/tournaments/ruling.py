@@ -13,15 +13,11 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ...clock import wall_clock
 from ...errors import BadRequest
-from ...pairing.base import BadFormat
-from ...plugins import PluginError, installed
-from ...record.tournament_record import read_tournament, refold
 from ...tournament import events as e
-from ...tournament.history import new_tournament
 from ...tournament.machine import ImpossibleEvent, Tournament
 from ...tournament.spec import REMOTE, Participant
 from ..players import find_player, folder_of
-from ..report import BadTournamentFolder, tournament_of
+from ..report import read_summary
 from .conducting import is_locked
 from .program_changes import digests_of
 from .requests import TournamentRequest, ask, new_id
@@ -60,7 +56,7 @@ def rule(folder: Path, kind: e.Kind, subject: str | None, to: str | None, reason
         if not (text.strip() and text.isprintable() and len(text) <= most):
             raise BadRequest(f"{option} takes one line of 1 to {most} characters, for everybody to read")
     ruling = e.Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
-    tournament = _as_it_stands(folder)
+    tournament = read_summary(folder).tournament
     tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
     return _asked(folder, tournament, TournamentRequest(ruling=ruling))
 
@@ -78,7 +74,7 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
         RecordError: the tournament's record does not hold.
         OSError: the request can't be written.
     """
-    tournament = _as_it_stands(folder)
+    tournament = read_summary(folder).tournament
     if player == REMOTE:
         raise BadRequest("a remote entrant needs a token: add it to the tournament's file, and run that again")
     if name is not None and not re.match(NAME_PATTERN, name):
@@ -93,25 +89,6 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
     except ImpossibleEvent as error:
         raise BadRequest(str(error)) from None
     return _asked(folder, tournament, TournamentRequest(joining=joining))
-
-
-def _as_it_stands(folder: Path) -> Tournament:
-    """Fold a tournament as far as its record goes.
-
-    Raises:
-        BadTournamentFolder: there is none, or it could not be played here.
-        RecordError: its record does not hold.
-    """
-    path = tournament_of(folder)
-    record = read_tournament(path)
-    spec = record.header.spec
-    try:
-        tournament = new_tournament(spec, installed().format(spec.format), record.header.salt)
-    except (BadFormat, PluginError) as error:
-        raise BadTournamentFolder(f"{path}: {error}") from None
-    for _ in refold(record, tournament.handle):
-        pass
-    return tournament
 
 
 def _asked(folder: Path, tournament: Tournament, request: TournamentRequest) -> Asked:
