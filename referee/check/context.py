@@ -222,3 +222,18 @@ def demanding(expected: str, remedy: str) -> Iterator[None]:
         yield
     except PlayerError as error:
         raise Failed(str(error), expected, remedy) from None
+
+
+Run = Callable[[CheckContext], str | None]
+"""Raises Failed or Skipped, or returns what is worth a note, if anything is."""
+
+
+class CheckStep(Struct, frozen=True):
+    """One step of the table."""
+
+    key: str
+    title: str
+    """What a program does that passes."""
+    run: Run
+    is_basic: bool = False
+    """Whether nothing behind it makes sense if it fails."""

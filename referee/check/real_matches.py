@@ -11,10 +11,9 @@ from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
 from ..net.matches.settings import MatchSettings
 from ..text import counted
-from .context import CheckContext, demanding
+from .context import CheckContext, CheckStep, demanding
 from .positions import SHORT_OPTIONS, short_of_q
 from .scripted_match import fouled
-from .step import CheckStep
 
 _OPPONENT = "random"
 _LAST_CHARS = 800

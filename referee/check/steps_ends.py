@@ -6,12 +6,11 @@ from typing import Any
 
 from protocol.messages import Refused
 
-from .context import CheckContext
+from .context import CheckContext, CheckStep
 from .findings import Failed, Skipped
 from .remedies import SPEC
 from .scripted_match import ScriptedMatch
 from .session import Session
-from .step import CheckStep
 
 _BACK_S = 3.0
 """How long a program that lost its connection is given to come back by itself."""

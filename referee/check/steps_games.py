@@ -7,11 +7,10 @@ from functools import partial
 
 from ..games.base import seats_text
 from ..text import counted
-from .context import CheckContext
+from .context import CheckContext, CheckStep
 from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, largest, near_end
 from .scripted_match import ScriptedMatch, ScriptedTerms
-from .step import CheckStep
 
 _OPENING_MOVES = 5
 _TIGHT_S = 1.0

@@ -24,11 +24,10 @@ from protocol.messages import FROM_PLAYER, Hello, Message, Move, Nonce, Ready, t
 from ..games.base import IllegalMove, MalformedMove
 from ..launch.player_spec import refuse_escapes, resolved
 from ..text import counted
-from .context import CheckContext, demanding
+from .context import CheckContext, CheckStep, Run, demanding
 from .findings import Failed
 from .probes import FirstTurn, FirstWords, Opening, S, Seen, first_turn, first_words, judged, offered, revealed
 from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
-from .step import CheckStep, Run
 
 _MANY_S = 10.0
 """A start that takes longer is told: a tournament starts programs many times."""

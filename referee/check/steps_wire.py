@@ -1,9 +1,13 @@
 """The steps about messages and bytes: confirmations, packets, encodings, much to read, printing, memory."""
 
+import struct
 from functools import partial
+from typing import Any
 
+from msgspec import msgpack
 from msgspec.structs import replace
 
+from protocol.decoding import unpack
 from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Told, encode
@@ -11,14 +15,43 @@ from protocol.messages import Told, encode
 from ..files.tree import MIB
 from ..launch.output import KEPT_BYTES
 from ..text import counted
-from .context import CheckContext
-from .encodings import longest, reordered
+from .context import CheckContext, CheckStep
 from .findings import Failed, Skipped
 from .positions import near_end
 from .scripted_match import ScriptedMatch
 from .session import Rewrite
-from .step import CheckStep
 from .wire import Delivery
+
+_MAY_BE_MISSING = ("ack", "draws")
+"""Keys of the referee's messages that may be left out if they are null."""
+
+
+def longest(body: bytes) -> bytes:
+    """Return a message with the longest form of everything in it, as no encoder makes it and every decoder takes it."""
+    return _longest(unpack(body))
+
+
+def reordered(body: bytes) -> bytes:
+    """Return a message with its keys the other way round, and without those that may be left out."""
+    message = unpack(body)
+    kept = {key: value for key, value in message.items() if value is not None or key not in _MAY_BE_MISSING}
+    return msgpack.encode(dict(reversed(kept.items())))
+
+
+def _longest(value: Any) -> bytes:
+    match value:
+        case None | bool() | float():
+            return msgpack.encode(value)
+        case int():
+            return struct.pack(">Bq", 0xD3, value) if value < 0 else struct.pack(">BQ", 0xCF, value)
+        case str():
+            data = value.encode()
+            return struct.pack(">BI", 0xDB, len(data)) + data
+        case list():
+            return struct.pack(">BI", 0xDD, len(value)) + b"".join(map(_longest, value))
+    pairs = [_longest(key) + _longest(inner) for key, inner in value.items()]
+    return struct.pack(">BI", 0xDF, len(pairs)) + b"".join(pairs)
+
 
 _MOVES = 2
 _MOVES_THAT_DRAW = 4

@@ -14,11 +14,12 @@ from msgspec import Struct
 
 from ..text import printable
 from ..tournament.match_context import FoulEntry, MatchEntry
+from ..tournament.ratings.elo import Rating
 from .causes import Causes, placeless
-from .charts.bars import rating_bars
 from .charts.brackets import brackets
 from .charts.curves import MAX_CURVES, Drawing, points_drawings, ratings_drawings
 from .columns import COLUMNS
+from .encounters import rated_superiority
 from .rendering import page, time_of_day
 from .summary import Summary
 from .verifying import verifying_link
@@ -261,3 +262,33 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
             for line in summary.rulings.all
         ],
     }
+
+
+class RatingBar(NamedTuple):
+    """A rating, and where it, its interval and the mean of all lie on a line from 0 to 100."""
+
+    rating: Rating
+    superiority: float | None
+    """How likely it is stronger than the next one; None: there is none that it can be compared with."""
+    start: float
+    middle: float
+    end: float
+    mean: float
+
+
+def rating_bars(summary: Summary) -> list[RatingBar]:
+    """Return everybody's rating with its 95 % interval, the strongest first; groups that never met stand apart."""
+    ratings = sorted(summary.ratings, key=lambda rating: (rating.group, -rating.rating))
+    low = min(rating.rating - rating.error for rating in ratings)
+    high = max(rating.rating + rating.error for rating in ratings)
+    return [
+        RatingBar(
+            found,
+            None if after is None else rated_superiority(found, after),
+            *(
+                round(100 * (value - low) / max(high - low, 1.0), 2)
+                for value in (found.rating - found.error, found.rating, found.rating + found.error, 1500)
+            ),
+        )
+        for found, after in zip(ratings, (*ratings[1:], None), strict=True)
+    ]

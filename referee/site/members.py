@@ -7,12 +7,12 @@ from typing import Any
 from klein import Klein
 from msgspec import Struct
 
+from ..net.http_messages import Reply, bearer_of, inquiry_of
 from ..observers import Note
 from ..pages.desk_pages import DeskPages
 from ..submissions.api import AuthorApi
-from .answers import refused
+from .answers import refused, replied
 from .api_requests import ApiDoors
-from .authors.api import add_author_api
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeDesk
 from .authors.seats import AuthorSeats
@@ -75,3 +75,28 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     def _failed(request: Any, failure: Any) -> bytes:
         members.note("page-failed", path=request.path.decode(errors="replace"), error=repr(failure.value))
         return refused(request, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
+
+
+def add_author_api(app: Klein, api: AuthorApi) -> None:
+    """Have the service answer at its paths."""
+    for path in PATHS:
+
+        @app.route(path, methods=["GET", "PUT"], endpoint=f"API {path}")
+        async def _answer(request: Any, **_parts: str) -> bytes:
+            author = api.announced(bearer_of(request.requestHeaders), _length(request))
+            if isinstance(author, Reply):
+                return replied(request, author)
+            return replied(
+                request, await api.answer(inquiry_of(author, request.method, request.uri, request.content.read()))
+            )
+
+
+def _length(request: Any) -> int | None:
+    """Return how long a body was announced to be; None if it was not."""
+    if request.method != b"PUT":
+        return 0
+    text = request.getHeader("content-length") or ""
+    return int(text) if text.isascii() and text.isdecimal() else None

@@ -1,8 +1,11 @@
 """The addresses of the contest's site, and what stands behind each."""
 
+import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +16,18 @@ from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException
 
 from ..net.http_messages import JSON, refusal
-from ..pages.contest_page import contest_page
+from ..pages.contest_page import contest_page, live_page, matches_page, search_page
 from ..pages.replay_page import at_turn
+from ..pages.summary import page_names
 from ..submissions.authors import Pace, TooOften
 from .answers import HTML, address_of, hides_results, refused, replied, sent, sent_file, turn_of
 from .cards import ContestCard
 from .event_streams import EventStreams
-from .hidden_results import page_without_results, shows_results
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
-from .public_routes import add_live, add_report, add_search
-from .published import find_published, has_replay
-from .reported import TournamentReport
+from .published import find_published, has_replay, verifier_of
+from .reported import ReportedMatch, TournamentReport
 from .search import Found
 from .visitors import Visitors
 
@@ -159,3 +161,94 @@ def _published(content: SiteContent, request: Any, name: str, path: str, pace: P
     if page is not None and turn is not None:
         page = at_turn(page.decode(), turn, hides_results=hides).encode()
     return None if page is None else sent(request, HTML, page)
+
+
+def add_live(app: Klein, title: str, live: LiveTables) -> None:
+    """Add the page of the tables, and how they stand as JSON and as events."""
+
+    @app.route("/live", methods=["GET", "HEAD"])
+    def _live_page(request: Any) -> bytes:
+        return sent(request, HTML, live_page(title, live.state, time.time()).encode())
+
+    @app.route("/api/live", methods=["GET", "HEAD"])
+    def _live_tables(request: Any) -> bytes:
+        return sent(request, JSON, live.whole())
+
+    @app.route("/api/live/events", methods=["GET"])
+    def _live_events(request: Any) -> Deferred[None]:
+        sent(request, "text/event-stream", b"")
+        live.streams.add(request)
+        return Deferred()  # cancelled once nobody looks on
+
+
+def add_search(app: Klein, title: str, search: Callable[[str], Found], pace: Pace) -> None:
+    """Add the page of a search, and what it found as JSON."""
+
+    def _searched(request: Any) -> tuple[str, Found]:
+        pace.count(address_of(request))
+        query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
+        return query, search(query)
+
+    @app.route("/search", methods=["GET", "HEAD"])
+    def _search_page(request: Any) -> bytes:
+        return sent(request, HTML, search_page(title, *_searched(request), hides_results(request)).encode())
+
+    @app.route("/api/search", methods=["GET", "HEAD"])
+    def _found(request: Any) -> bytes:
+        return sent(request, JSON, msgspec.json.encode(_searched(request)[1]))
+
+
+def add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> None:
+    """Add what the reports of tournaments tell, as JSON."""
+
+    @app.route("/api/tournaments/<name>", methods=["GET", "HEAD"])
+    def _report(request: Any, name: str) -> bytes:
+        report = find(name)
+        if report is None:
+            remedy = "/api/contest names the tournaments, and tells how many matches each report has"
+            return replied(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
+        return sent(request, JSON, msgspec.json.encode(report))
+
+
+_PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
+_LINK, _HIDING_LINK = b'href="../report.html"', b'href="../report.html?spoilers=no"'
+_BODY, _HIDING_BODY = b"<body>", b'<body class="no-spoilers">'
+
+
+def shows_results(path: str) -> bool:
+    """Tell whether a file of a tournament is a page with results."""
+    return _PAGE.fullmatch(path) is not None
+
+
+def page_without_results(title: str, report: TournamentReport | None, folder: Path, path: str) -> bytes | None:
+    """Return what stands for a page that everybody may have and that shows results; None: there is no such page yet.
+
+    Args:
+        folder: of the tournament's records.
+        path: of the page, seen from there.
+    """
+    if path.startswith("replays/"):
+        return (folder / path).read_bytes().replace(_BODY, _HIDING_BODY, 1).replace(_LINK, _HIDING_LINK, 1)
+    found = _PAGE.fullmatch(path)
+    if report is None or found is None:
+        return None
+    entrant, pages = found["entrant"], page_names([entrant.name for entrant in report.spec.entrants])
+    if entrant is not None and entrant not in pages:
+        return None
+    index = None if entrant is None else pages.index(entrant)
+    top = "../" * (path.count("/") + 2)
+    verifier = verifier_of(folder, report.head, is_over=report.state == "over")
+    address = verifier and f"{top}tournaments/{folder.name}/{verifier}"
+    return matches_page(title, report, index, _rounds(report, folder, index), top, address).encode()
+
+
+def _rounds(
+    report: TournamentReport, folder: Path, entrant: int | None
+) -> Mapping[int, Sequence[tuple[ReportedMatch, bool]]]:
+    """Return round -> its matches, each with whether its replay is to be had."""
+    chosen = (match for match in report.entries if entrant is None or entrant in match.fixture.entrants)
+    ordered = sorted(chosen, key=lambda match: (match.fixture.round, match.fixture.match))
+    return {
+        number: [(match, has_replay(folder, match.fixture.match)) for match in matches]
+        for number, matches in groupby(ordered, key=lambda match: match.fixture.round)
+    }

@@ -13,12 +13,12 @@ from twisted.internet.task import deferLater
 from protocol import Code
 from protocol.frames import encode_frame
 from protocol.messages import FROM_PLAYER
-from referee.check.encodings import longest, reordered
 from referee.check.findings import Failed, shown
 from referee.check.loop import Loop
 from referee.check.positions import largest, near_end
 from referee.check.remedies import OF_CODE, remedy
 from referee.check.scripted_match import fouled
+from referee.check.steps_wire import longest, reordered
 from referee.check.wire import CheckConnection, Delivery, NotReadingError
 from referee.match.fouls import Cause, Foul
 from referee.plugins import load

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from referee.app.regret import Regret
 from referee.app.strength import Strength, Trial
-from referee.check.steps import all_steps
+from referee.check.checking import all_steps
 from referee.cli.commands import check
 from referee.cli.main import main
 from referee.errors import RefereeError

@@ -10,7 +10,7 @@ from typing import Any
 
 from protocol import Role
 from protocol.decoding import unpack
-from referee.check.encodings import longest, reordered
+from referee.check.steps_wire import longest, reordered
 
 from .tables import END, MATCH, OFFER, PLACE, START, TURN, VIEW, Plain
 

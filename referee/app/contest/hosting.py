@@ -1,6 +1,7 @@
 """Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
 
 import os
+from collections import deque
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -23,14 +24,13 @@ from ...submissions.store import Store
 from ..receiving import check_command, telling
 from ..running import run_reactor
 from ..services import RefereeOptions, find_sealer, monitoring
-from .coming import coming_in
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
-from .loop_lag import SiteLag
 from .organising import Organising
 from .practice import Practice, RefereeProgram
 from .practice_requests import PracticeRequests
 from .publishing import Publisher
+from .queues import coming_in
 from .tournament_runs import RunState, TournamentRun
 
 LOOK_AHEAD_S = 60.0
@@ -196,3 +196,37 @@ class HostedContest:
             state = f"{state}, and its last report is not there yet"
         coming = coming_in(run, published.report)
         return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)
+
+
+LOOK_S = 1.0
+KEPT = 60
+"""Looks: the last minute."""
+
+
+class SiteLag:
+    """Looks every second how late it is."""
+
+    def __init__(self, clock: Any) -> None:
+        self._clock = clock
+        self._late_s = deque[float](maxlen=KEPT)
+        self._due = 0.0
+        self._look = LoopingCall(self._looked)
+        self._look.clock = clock
+
+    def begin(self) -> None:
+        """Look from now on."""
+        self._due = self._clock.seconds() + LOOK_S
+        self._look.start(LOOK_S, now=False)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._look.stop()
+
+    def longest_ms(self) -> float:
+        """Return the longest time of the last minute."""
+        return 1000 * max(self._late_s, default=0.0)
+
+    def _looked(self) -> None:
+        now = self._clock.seconds()
+        self._late_s.append(max(now - self._due, 0.0))
+        self._due = now + LOOK_S

@@ -2,12 +2,15 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import stat
+import tarfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast, get_args
 
 from ...errors import BadRequest
+from ...files.below import everything_below
 from ...files.tree import MIB
 from ...net.links.tokens import add_tokens, remove_token
 from ...observers.process_lines import SeenProcess
@@ -23,7 +26,6 @@ from .intake import Intake
 from .practice import Practice
 from .queues import waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
 from .tournament_runs import TournamentRun
-from .whole_archive import archive_of
 
 _SAID_LINES, _SAID_BYTES = 5, 4096
 """What of a process' words is shown."""
@@ -202,3 +204,39 @@ def _memory_free_mib() -> int | None:
         return None
     found = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
     return found[0] // 1024 if found else None
+
+
+_PART_BYTES = 262_144
+
+
+def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]:
+    """Yield a tar archive of a folder, as it is found; what goes away meanwhile is left out.
+
+    Args:
+        folder: whose files and links are packed, under its own name.
+    """
+    for path in everything_below(folder):
+        if path not in left_out:
+            yield from _packed(path, Path(folder.name, path.relative_to(folder)))
+    yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+def _packed(path: Path, shown: Path) -> Iterator[bytes]:
+    try:
+        status = path.lstat()
+        info = tarfile.TarInfo(shown.as_posix())
+        info.mode, info.mtime = stat.S_IMODE(status.st_mode), int(status.st_mtime)
+        if stat.S_ISLNK(status.st_mode):
+            info.type, info.linkname = tarfile.SYMTYPE, str(path.readlink())
+            yield info.tobuf(tarfile.PAX_FORMAT)
+        elif stat.S_ISREG(status.st_mode):
+            with path.open("rb") as file:
+                info.size = os.fstat(file.fileno()).st_size
+                yield info.tobuf(tarfile.PAX_FORMAT)
+                left = info.size
+                while left and (part := file.read(min(left, _PART_BYTES))):
+                    left -= len(part)
+                    yield part
+                yield bytes(left + -info.size % tarfile.BLOCKSIZE)
+    except FileNotFoundError:
+        pass  # it went away before its head was sent

@@ -29,8 +29,7 @@ from ...submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Cha
 from ..tournament_file.plan import TournamentPlan
 from .contest_file import Contest
 from .intake import LOGS
-from .practice_match import confinement_options, find_record, is_over, match_options
-from .practice_requests import PracticeRequests
+from .practice_requests import PracticeRequests, confinement_options, find_record, is_over, match_options
 from .seats import HostedSeat, HostedSeats
 
 LOOK_S = 1.0

@@ -20,12 +20,10 @@ from rich.text import Text
 from ...app.regret import Regret
 from ...app.services import RefereeOptions, find_confinement
 from ...app.strength import Strength, Trial, games_of, measure
-from ...check.checking import report, run_check
-from ...check.context import CheckRequest
+from ...check.checking import all_steps, report, run_check
+from ...check.context import CheckRequest, CheckStep
 from ...check.findings import Finding, Shown, StepVerdict, Trouble
 from ...check.session import Times
-from ...check.step import CheckStep
-from ...check.steps import all_steps
 from ...errors import RefereeError
 from ...pages.notation import short
 from ...pages.words import duration

@@ -7,8 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.app.contest.coming import SHOWN, coming_in
-from referee.app.contest.queues import waiting_matches
+from referee.app.contest.queues import SHOWN, coming_in, waiting_matches
 from referee.app.contest.tournament_runs import RunState, TournamentRun
 from referee.pages.exports import everything
 from referee.pages.summary import Summary

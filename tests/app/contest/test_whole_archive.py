@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.contest.whole_archive import archive_of
+from referee.app.contest.organising import archive_of
 
 
 @pytest.fixture
