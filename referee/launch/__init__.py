@@ -2,7 +2,7 @@
 
 from .build import BUILDS, Builds, content_hash
 from .file_view import FileAccess
-from .folder_copy import is_copied, own_copy
+from .folder_copy import is_copied, own_copy, quick_copy
 from .limits import MEMORY_MIB, ProgramLimits
 from .player_spec import (
     Launch,
@@ -40,6 +40,7 @@ __all__ = [
     "no_folder",
     "own_copy",
     "parse_player",
+    "quick_copy",
     "read_folder",
     "resolved",
 ]

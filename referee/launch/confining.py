@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .control_groups import clear_groups, find_ground
 from .file_view import PrivateNames
+from .folder_image import FolderImages
 from .limits import ProgramLimits
 from .program import Confinement
 from .sandbox import NoSandboxError, Sandbox, find_sandbox
@@ -52,6 +53,7 @@ def find_confinement(
         limits=limits,
         hidden=tuple(path.absolute() for path in (*hidden, *_redirected())),
         private_names=private_names,
+        images=FolderImages(),
         house=WarmHouse(),
     )
 

@@ -15,7 +15,6 @@ from threading import Thread
 
 from msgspec import Struct
 
-from ..files.opened import opened
 from ..files.tree import MIB
 from .leftovers import PREFIX, is_left_behind, own_prefix
 from .limits import ProgramLimits
@@ -102,12 +101,12 @@ class Group:
     def __init__(self, ground: Ground, limits: ProgramLimits) -> None:
         self._version = ground.version
         name = f"{own_prefix()}{next(_numbers)}"
-        self._folders = {controller: folder / name for controller, folder in ground.folders.items()}
+        self._folders = {controller: f"{folder}/{name}" for controller, folder in ground.folders.items()}
         self._paths = list(dict.fromkeys(self._folders.values()))
         self._removal: Thread | None = None
         try:
             for path in self._paths:
-                path.mkdir()
+                os.mkdir(path)  # noqa: PTH102  # paths are text here: more is done to make objects of them
             self._write_limits(limits)
         except OSError:
             _removed(self._paths)
@@ -119,28 +118,28 @@ class Group:
             folder = self._folders["memory"]
             names = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
             limit, swap = names if self._version == 1 else ("memory.max", "memory.swap.max")
-            (folder / limit).write_text(memory)
+            _write(f"{folder}/{limit}", memory, os.O_CREAT)
             with contextlib.suppress(OSError):  # a kernel that does not count swap
-                (folder / swap).write_text(memory if self._version == 1 else "0")
+                _write(f"{folder}/{swap}", memory if self._version == 1 else "0", os.O_CREAT)
         if "pids" in self._folders:
-            (self._folders["pids"] / "pids.max").write_text(processes)
+            _write(f"{self._folders['pids']}/pids.max", processes, os.O_CREAT)
 
     def joining(self) -> list[str]:
         """Return what goes before a command line, so that it joins the groups before all else."""
-        return ["/bin/sh", "-c", JOIN, "sh", *map(str, self._paths), "--"]
+        return ["/bin/sh", "-c", JOIN, "sh", *self._paths, "--"]
 
     def opened(self) -> list[int]:
         """Open the lists of its processes: who writes 0 into all of them, joins the groups."""
-        return [os.open(path / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for path in self._paths]
+        return [os.open(f"{path}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for path in self._paths]
 
     @property
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel has killed something in here for want of memory."""
         if "memory" not in self._folders:
             return False
-        file = self._folders["memory"] / ("memory.oom_control" if self._version == 1 else "memory.events")
+        name = "memory.oom_control" if self._version == 1 else "memory.events"
         with contextlib.suppress(OSError):
-            words = [line.split() for line in _read(file).splitlines()]
+            words = [line.split() for line in _read(f"{self._folders['memory']}/{name}").splitlines()]
             return any(word[0] == "oom_kill" and word[1] != "0" for word in words)
         return False
 
@@ -181,40 +180,40 @@ class Group:
         return _are_gone(self._paths)
 
 
-def _use(path: Path, version: int) -> float:
+def _use(path: str, version: int) -> float:
     """Return how much of what a group allows is in use, of the larger share; 0 of what it has no limit of."""
     memory = ("memory.usage_in_bytes", "memory.limit_in_bytes") if version == 1 else ("memory.current", "memory.max")
     found = [0.0]
     for used, most in (memory, ("pids.current", "pids.max")):
         with contextlib.suppress(OSError, ValueError):
-            found.append(int(_read(path / used)) / int(_read(path / most)))
+            found.append(int(_read(f"{path}/{used}")) / int(_read(f"{path}/{most}")))
     return max(found)
 
 
-def _removed(paths: Sequence[Path]) -> bool:
+def _removed(paths: Sequence[str]) -> bool:
     """Remove groups in which nothing runs; tell whether none is left."""
     for path in paths:
         with contextlib.suppress(OSError):
-            if not _read(path / "cgroup.procs"):
+            if not _read(f"{path}/cgroup.procs"):
                 _forget(path)
         with contextlib.suppress(OSError):
-            path.rmdir()
+            os.rmdir(path)  # noqa: PTH106  # as above
     return _are_gone(paths)
 
 
-def _are_gone(paths: Sequence[Path]) -> bool:
-    return not any(path.exists() for path in paths)
+def _are_gone(paths: Sequence[str]) -> bool:
+    return not any(map(os.path.exists, paths))
 
 
-def _forget(path: Path) -> None:
+def _forget(path: str) -> None:
     """Have the kernel drop from memory the files that this group alone has read: how fast one is read tells of that."""
     try:
-        _write(path / "memory.force_empty", "0")
+        _write(f"{path}/memory.force_empty", "0")
     except FileNotFoundError:
-        _write(path / "memory.reclaim", _read(path / "memory.current"))
+        _write(f"{path}/memory.reclaim", _read(f"{path}/memory.current"))
 
 
-def _end(paths: Sequence[Path]) -> None:
+def _end(paths: Sequence[str]) -> None:
     """Kill what is in groups, and remove them once it is gone."""
     give_up = time.monotonic() + CLEAR_S
     while not _removed(paths) and time.monotonic() < give_up:
@@ -222,40 +221,53 @@ def _end(paths: Sequence[Path]) -> None:
         time.sleep(0.01)
 
 
-def _kill(paths: Sequence[Path]) -> None:
-    """Kill what is in groups, and let nothing be born there meanwhile."""
+def _kill(paths: Sequence[str]) -> None:
+    """Kill what is in groups, if anything is, and let nothing be born there meanwhile."""
+    if not any(map(_listed, paths)):
+        return
     for path in paths:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
             with contextlib.suppress(OSError):  # not every kernel has it
-                _write(path / name, text)
+                _write(f"{path}/{name}", text)
         for pid in _members(path):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
 
-def _members(path: Path) -> list[int]:
+def _members(path: str) -> list[int]:
     """Return the processes of a group; those of other namespaces, which have no number here, are left out."""
+    return [pid for line in _listed(path).split() if (pid := int(line))]
+
+
+def _listed(path: str) -> str:
+    """Return the list of a group's processes; empty if the group is gone."""
     try:
-        return [pid for line in _read(path / "cgroup.procs").split() if (pid := int(line))]
+        return _read(f"{path}/cgroup.procs")
     except OSError:
-        return []
+        return ""
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     """Return what one of the kernel's files says: a start of a program reads and writes dozens, without buffers."""
-    with opened(path, os.O_RDONLY) as file:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
         pieces = []
-        while piece := os.read(file, _READ_BYTES):
+        while piece := os.read(descriptor, _READ_BYTES):
             pieces.append(piece)
+    finally:
+        os.close(descriptor)
     return b"".join(pieces).decode()
 
 
-def _write(path: Path, text: str) -> None:
-    with opened(path, os.O_WRONLY) as file:
-        os.write(file, text.encode())
+def _write(path: str, text: str, flags: int = 0) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | flags)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
 
 
 def clear_groups(ground: Ground) -> None:
     """Kill what is still running in groups of referees that are no more, then remove the groups."""
     folders = set(ground.folders.values())
-    _end([path for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)])
+    _end([str(path) for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)])

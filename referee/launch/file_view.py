@@ -8,14 +8,16 @@ itself but for what is private and for other files of the referee: what is writt
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..files.copies import LeftOut
 from .player_spec import Launch, PlayerError
-from .visible_paths import is_shared, is_within, named, own_runtime, real_place, runtimes
+from .visible_paths import SYSTEM, is_shared, is_within, named, own_runtime, real_place, runtimes
 
 MAX_DEPTH = 2
 """Folders below a program's own in which private files are looked for: those of --logs and of a tournament."""
@@ -23,7 +25,8 @@ MAX_COVERED = 20
 """Folders with private files in one folder that are covered one by one; of more, that folder itself is."""
 MAX_SIFTED = 200
 """Entries of a folder that are shown one by one: that takes 0.1 s, and the time grows with their square."""
-
+_ANY_COPY = Path("/copy")
+"""Stands for a copy where it is all one which."""
 
 PrivateNames = Callable[[Path], Collection[str]]
 """Returns the names of what no program may read in a folder, wherever that is: of records, for instance."""
@@ -43,7 +46,7 @@ class FileAccess(Struct, frozen=True, kw_only=True):
     others: tuple[Path, ...] = ()
     """Folders of other players, hidden as well unless the program runs in them or its command line names them."""
     socket: Path | None = None
-    """The referee's, for a program in a sandbox."""
+    """The referee's, for a program in a sandbox; what else is in its folder is hidden as well."""
     own_copy: Path | None = None
     """What it is shown in the place of its folder; None: that itself."""
 
@@ -68,14 +71,16 @@ class FileView(Struct, frozen=True, kw_only=True):
     """Folders and files to read, absolute, besides the system's; an outer one before those inside of it."""
     hidden: tuple[Path, ...] = ()
     """Of these, what is not to be read, whatever will be in it; links resolved."""
-    sifted: Mapping[Path, tuple[str, ...]] = {}
-    """Folder among them, or inside of one, links resolved -> the names of all that is shown of it, now and later."""
+    sifted: tuple[tuple[Path, tuple[str, ...]], ...] = ()
+    """Folders among them, or inside of one, links resolved, with the names of all that is shown of each from now on."""
     socket: Path | None = None
     """The referee's; None: there is none."""
     workspace: Workspace | None = None
     """What is in the place of the working directory, to be written to; None: that itself, or a copy, to read."""
     own_copy: Path | None = None
     """What is in the place of the working directory, to read; None: that itself, or a workspace."""
+    found: tuple[object, ...] = ()
+    """What was in the places that it was made for; nothing that is made from it holds longer than that does."""
 
 
 def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
@@ -89,6 +94,39 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
     Raises:
         PlayerError: it would have to read what must stay hidden.
     """
+    beside = () if access.socket is None else (access.socket.parent,)  # other programs' sockets
+    whole = replace(access, hidden=(*access.hidden, *beside))
+    if access.own_copy is None:
+        return _view_of(launch, argv, whole)
+    found = (own_runtime(), *(_found(path) for path in (*access.hidden, *access.others)))
+    view, real = _view_of_copy(launch, tuple(argv), replace(access, socket=None, own_copy=_ANY_COPY), found)
+    if any(is_within(path.resolve(), real) for path in beside):
+        return _view_of(launch, argv, whole)
+    return replace(view, socket=access.socket, own_copy=access.own_copy)
+
+
+@lru_cache(maxsize=256)
+def _view_of_copy(
+    launch: Launch, argv: Sequence[str], access: FileAccess, found: tuple[object, ...]
+) -> tuple[FileView, Sequence[Path]]:
+    """Return what a program with a copy is shown, and where that is without links.
+
+    From match to match, it is the same if the same is found on the disk.
+    """
+    view = replace(_view_of(launch, argv, access), found=found)
+    return view, (*map(real_place, view.shown), *map(Path, SYSTEM))
+
+
+def _found(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells what is in a place from anything else that might be there; None if nothing is."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  # the quicker one
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_mode
+
+
+def _view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
     where = launch.where
     own = [] if launch.is_house else _own_files(launch, argv)
     secret = {path.resolve(): path for path in access.hidden}
@@ -108,7 +146,7 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(real_place(path), covered))),
         hidden=(*secret, *theirs, *_outermost(away, sifted)),
-        sifted={folder: _sifted(folder, covered | away, launch.name, access) for folder in sorted(sifted)},
+        sifted=tuple((folder, _sifted(folder, covered | away, launch.name, access)) for folder in sorted(sifted)),
         socket=access.socket,
         own_copy=access.own_copy,
     )

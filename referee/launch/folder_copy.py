@@ -5,7 +5,7 @@ and by its next match.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ..files.copies import LeftOut, copied
@@ -44,8 +44,7 @@ def own_copy(launch: Launch, confinement: Confinement, access: FileAccess) -> It
     if not is_copied(launch, confinement):
         yield None
         return
-    theirs = (folder for folder in access.others if not launch.where.is_relative_to(folder))
-    hidden = (*confinement.hidden, *access.hidden, *theirs)
+    key, hidden = _key(launch, confinement, access)
     left_out = private_to(launch.where, hidden, confinement.private_names)
     with telling_whose(launch.place, "copied"):
         place = memory_for(_size_bytes(launch.place, left_out))
@@ -55,10 +54,34 @@ def own_copy(launch: Launch, confinement: Confinement, access: FileAccess) -> It
             folder.mkdir()
             with opened_folder(folder) as target, telling_whose(launch.place, "copied"):
                 copied(launch.place, target, left_out=left_out, is_new=True)
+                if confinement.images is not None:
+                    confinement.images.hold(key, launch.place, left_out)
         except OSError as error:
             detail = f"{error.strerror}: {launch.place} is copied into {above} for a match"
             raise OSError(error.errno, f"{detail}; TMPDIR may name another place") from None
         yield folder
+
+
+def quick_copy(
+    launch: Launch, confinement: Confinement, access: FileAccess
+) -> AbstractContextManager[Path | None] | None:
+    """Return what makes a copy at once; None if its folder is not held in memory, or has changed since.
+
+    Args:
+        launch: the player.
+        confinement: what its program is held to.
+        access: what it may not read.
+    """
+    key, _ = _key(launch, confinement, access)
+    image = None if confinement.images is None else confinement.images.current(key)
+    return None if image is None else image.copied()
+
+
+def _key(launch: Launch, confinement: Confinement, access: FileAccess) -> tuple[tuple[object, ...], list[Path]]:
+    """Return what tells a copy from any other, and what must not be in it."""
+    theirs = (folder for folder in access.others if not launch.where.is_relative_to(folder))
+    hidden = [*confinement.hidden, *access.hidden, *theirs]
+    return (launch.place, *hidden), hidden
 
 
 def _size_bytes(folder: Path, left_out: LeftOut) -> int:

@@ -21,6 +21,7 @@ from ..clock import Timer
 from ..house import FORKS, MARK, ForkRequest
 from .control_groups import Ground, Group
 from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
+from .folder_image import FolderImages
 from .limits import ProgramLimits, limited
 from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
@@ -60,6 +61,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
     """Files and folders that no program may read, whatever else it is shown: records and keys."""
     private_names: PrivateNames = nothing_private
     """Tells what no program may read wherever it lies: records of other runs."""
+    images: FolderImages | None = None
+    """Of players' folders that were copied; None: they are read for each copy."""
     house: WarmHouse | None = None
     """What house players are forked from; None: each has an interpreter of its own to start."""
 
@@ -201,8 +204,7 @@ class Program:
                 self._output.close_write_end()
             undoing.pop_all()
         # Two turns of the loop, and its socket was read: what it said last came before its end.
-        later = functools.partial(reactor.callFromThread, reactor.callLater, 0, reactor.callLater, 0, self._ended)
-        self._process.when_ended(later)
+        self._process.when_ended(functools.partial(reactor.callLater, 0, reactor.callLater, 0, self._ended))
 
     def _started(
         self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]
@@ -211,7 +213,7 @@ class Program:
         confinement, output = self._confinement, self._output.write_fd
         if confinement.house is None or not launch.is_house:
             with confinement.command(argv, lambda: view_of(launch, argv, access), self._group) as command:
-                return ChildProcess(start(command, cwd=launch.folder, env=env, output=output))
+                return ChildProcess(start(command, cwd=launch.folder, env=env, output=output), self._reactor)
         request = ForkRequest(player=argv[-1], environment=dict(env), open_files=confinement.limits.open_files)
 
         def _begin(descriptor: int) -> tuple["subprocess.Popen[bytes]", Group | None]:

@@ -5,11 +5,12 @@ home and /tmp, no capability, no user namespace of its own; everything ends with
 """
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -30,6 +31,8 @@ SOCKET = "/run/referee.sock"
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
 SHARED_MEMORY_MIB = 16
 """Python's semaphores and shared memory of small players."""
+_ANY_COPY = Path("/", secrets.token_hex(16))
+"""Stands for a copy where it is all one which; nothing else is called that."""
 _TRIAL_S = 5.0
 _TRIAL = """
 import ctypes, os, sys
@@ -78,9 +81,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         for path, content in told().items():
             descriptors.append(in_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]
-        content = (
-            _listed(_namespaces(view.workspace)) + _same_for_all(limits.tmp_mib) + _listed((*_own(view), *options))
-        )
+        content = _listed(_namespaces(view.workspace)) + _same_for_all(limits.tmp_mib) + _own(view) + _listed(options)
         descriptors.append(in_memory(content))
         boxed = ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
         return (
@@ -103,12 +104,20 @@ def _same_for_all(tmp_mib: int) -> bytes:
     )
 
 
-def _own(view: FileView) -> Iterator[str]:
-    """Yield the options that show a program what is its own."""
-    yield from _places(view)
-    if view.socket is not None:
-        yield from ("--ro-bind", str(view.socket), SOCKET)
-    yield from ("--remount-ro", "/", "--chdir", str(view.where))
+def _own(view: FileView) -> bytes:
+    """Return the options that show a program what is its own."""
+    if view.own_copy is None:
+        places = _listed(_places(view))
+    else:
+        places = os.fsencode(view.own_copy).join(_around_copy(replace(view, socket=None, own_copy=_ANY_COPY)))
+    socket = () if view.socket is None else ("--ro-bind", str(view.socket), SOCKET)
+    return places + _listed((*socket, "--remount-ro", "/", "--chdir", str(view.where)))
+
+
+@lru_cache(maxsize=256)
+def _around_copy(view: FileView) -> Sequence[bytes]:
+    """Return the options before and behind the place of a program's copy: from match to match, they are the same."""
+    return _listed(_places(view)).split(os.fsencode(_ANY_COPY))
 
 
 def _with_devices_locked() -> list[str]:
@@ -172,7 +181,7 @@ def _places(view: FileView) -> Iterator[str]:
         real.pop(view.where, None)  # it has only what is copied into it
     real |= {path: path for path in map(Path, SYSTEM)}
     closed = []
-    for folder, names in view.sifted.items():
+    for folder, names in view.sifted:
         for inside in _inside(folder, real):
             steps[inside] = ("--tmpfs", str(inside))
             steps = {inside / name: _same(folder / name, inside / name) for name in names} | steps

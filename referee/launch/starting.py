@@ -16,12 +16,15 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any, Protocol, Self
 
 from msgspec import Struct
+from twisted.python.failure import Failure
+
+from .output import Reactor
 
 ALIVE = '{ echo >&0; } 2>/dev/null; exec "$@" </dev/null'
 """Ends by SIGPIPE if the referee is dead; else becomes the program. A socket that is full is no reason to wait."""
@@ -96,7 +99,7 @@ class RunningProcess(Protocol):
         """Call back once it has ended, and what it has left in its group is killed.
 
         Args:
-            told: called with the exit status, as `Popen` counts: the negative number of a signal. In any thread.
+            told: called with the exit status, as `Popen` counts: the negative number of a signal.
         """
 
     def send_signal(self, number: signal.Signals, /) -> None:
@@ -104,27 +107,68 @@ class RunningProcess(Protocol):
 
 
 class ChildProcess:
-    """A process that `start` has started."""
+    """A process that `start` has started.
 
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+    Args:
+        process: it.
+        reactor: Twisted's, in whose thread its end is told of; None: in a thread of its own.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", reactor: Reactor | None = None) -> None:
         self._process = process
+        self._reactor = reactor
 
     def when_ended(self, told: Callable[[int], object]) -> None:
-        """Call back once it has ended, in a thread of its own."""
-        process = self._process
+        """Call back once it has ended: a descriptor of the process costs less than a thread that waits for it."""
+        if self._reactor is None:
+            return self._wait(told)
+        try:
+            descriptor = os.pidfd_open(self._process.pid)
+        except (AttributeError, OSError):  # an old kernel, or no descriptor left
+            return self._wait(partial(self._reactor.callFromThread, told))
+        return self._reactor.addReader(_End(self._reactor, descriptor, lambda: told(self._taken())))
 
-        def _wait() -> None:
-            with contextlib.suppress(ChildProcessError):  # somebody has taken its status, and ended its group before
-                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-                kill_group(process, signal.SIGKILL)  # its number may be another's once its status is taken
-            told(process.wait())
+    def _wait(self, told: Callable[[int], object]) -> None:
+        name = f"end of process {self._process.pid}"
+        Thread(target=lambda: told(self._taken()), name=name, daemon=True).start()
 
-        Thread(target=_wait, name=f"end of process {process.pid}", daemon=True).start()
+    def _taken(self) -> int:
+        """Wait for its end, kill what is left of its group, and return its status."""
+        with contextlib.suppress(ChildProcessError):  # somebody has taken its status, and ended its group before
+            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+            kill_group(self._process, signal.SIGKILL)  # its number may be another's once its status is taken
+        return self._process.wait()
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send a signal to all of the group."""
         if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
             kill_group(self._process, number)
+
+
+class _End:
+    """The descriptor of a process, which can be read once it has ended; one of Twisted's readers."""
+
+    def __init__(self, reactor: Reactor, descriptor: int, told: Callable[[], object]) -> None:
+        self._reactor = reactor
+        self._descriptor = descriptor
+        self._told = told
+
+    def fileno(self) -> int:
+        """Return what to wait for; called by Twisted."""
+        return self._descriptor
+
+    def logPrefix(self) -> str:
+        """Return a name; called by Twisted."""
+        return "end of a process"
+
+    def doRead(self) -> None:
+        """Tell of the end; called by Twisted."""
+        self._reactor.removeReader(self)
+        os.close(self._descriptor)
+        self._told()
+
+    def connectionLost(self, reason: Failure) -> None:
+        """Nothing more comes; called by Twisted."""
 
 
 def kill_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:

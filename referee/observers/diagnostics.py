@@ -4,6 +4,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import structlog
 
 from .base import Observer
@@ -24,11 +25,13 @@ class DiagnosticLog(Observer):
         self._file = path.open("a", encoding="utf-8")
         self._log = structlog.wrap_logger(
             structlog.WriteLogger(self._file),
-            processors=[structlog.processors.TimeStamper(fmt="iso", utc=True), structlog.processors.JSONRenderer()],
+            processors=[
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.JSONRenderer(lambda line, **_: msgspec.json.encode(line, enc_hook=repr).decode()),
+            ],
             wrapper_class=structlog.BoundLogger,
             context_class=dict,
-            cache_logger_on_first_use=False,
-        )
+        ).bind()  # once: a logger that is not bound is made anew for each line
 
     def __exit__(self, *_exc: object) -> None:
         with contextlib.suppress(OSError):

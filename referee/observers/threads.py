@@ -3,8 +3,8 @@
 import contextlib
 import copy
 from collections.abc import Callable
-from queue import Empty, Full, Queue
-from threading import Thread
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
 from typing import Any, Self
 
 from ..tournament.machine import Tournament
@@ -12,6 +12,8 @@ from .base import Observer
 
 MOST_WAITING = 10_000
 """Calls that may wait for an observer: some minutes of a busy tournament."""
+REST_S = 0.05
+"""Between two times that it is told what has come: to wake a thread for each call costs the loop more than the call."""
 LINGER_S = 5.0
 """How long an observer may take at the end for what it still has to hear."""
 _Call = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -36,9 +38,11 @@ class InThread(Observer):
         self, observer: Observer, *, most_waiting: int = MOST_WAITING, linger_s: float | None = LINGER_S
     ) -> None:
         self._observer = observer
-        self._calls: Queue[_Call | None] = Queue(most_waiting)
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()  # to put something into a Queue costs ten times as much
+        self._most_waiting = most_waiting
         self._linger_s = linger_s
         self._error: BaseException | None = None
+        self._is_leaving = Event()
         self._thread = Thread(target=self._work, name=f"observer {observer.label}", daemon=True)
 
     @property
@@ -55,7 +59,7 @@ class InThread(Observer):
             self._abandon()
             return
         if self._error is None:
-            self._put(None)
+            self._leave()
         self._thread.join(self._linger_s)
         if self._thread.is_alive():
             self._abandon()
@@ -78,25 +82,27 @@ class InThread(Observer):
             raise self._error
         if self._observer.hears(getattr(Observer, method)):
             own = tuple(copy.deepcopy(value) if isinstance(value, Tournament) else value for value in args)
-            self._put((method, own, facts))
-
-    def _put(self, call: _Call | None) -> None:
-        try:
-            self._calls.put_nowait(call)
-        except Full:
-            raise ObserverTooSlow(f"{self._calls.maxsize} calls wait for it") from None
+            if 0 < self._most_waiting <= self._calls.qsize():
+                raise ObserverTooSlow(f"{self._most_waiting} calls wait for it")
+            self._calls.put((method, own, facts))
 
     def _abandon(self) -> None:
         """Let it end after what it is at, and wait for nothing."""
         with contextlib.suppress(Empty):
             while True:
                 self._calls.get_nowait()
-        self._calls.put_nowait(None)
+        self._leave()
+
+    def _leave(self) -> None:
+        self._calls.put(None)
+        self._is_leaving.set()
 
     def _work(self) -> None:
         try:
             with self._observer as observer:
                 while (call := self._calls.get()) is not None:
                     observer.told(*call)
+                    if self._calls.empty():
+                        self._is_leaving.wait(REST_S)
         except BaseException as error:  # noqa: BLE001  # told when it is told something next
             self._error = error

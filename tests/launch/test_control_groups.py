@@ -194,5 +194,5 @@ def test_what_it_read_is_forgotten_once_it_is_gone(tmp_path: Path, *, version: i
     (made,) = tmp_path.iterdir()
     for file, text in (("cgroup.procs", running), ("memory.current", "4096\n"), (name, "")):
         (made / file).write_text(text)
-    assert not _removed([made])  # here, its files are none of the kernel's
+    assert not _removed([str(made)])  # here, its files are none of the kernel's
     assert (made / name).read_text().strip() == ("" if running else {1: "0", 2: "4096"}[version])

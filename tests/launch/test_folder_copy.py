@@ -2,11 +2,13 @@
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from referee.launch import Confinement, FileAccess, Launch, PlayerError, is_copied, own_copy
+from referee.launch import Confinement, FileAccess, Launch, PlayerError, is_copied, own_copy, quick_copy
+from referee.launch.folder_image import FolderImages
 from referee.launch.sandbox import Sandbox
 
 BOXED = Confinement(sandbox=Sandbox(program="bwrap"))
@@ -65,6 +67,73 @@ def test_a_small_copy_lies_in_memory(
         assert copy is not None
         assert copy.is_relative_to(memory) == is_in_memory
     assert list(memory.iterdir()) == []
+
+
+def _linked(path: Path) -> Path:
+    path.symlink_to("key.pem")
+    return path
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a file that is new": lambda folder: (folder / "bin" / "new").write_text("new"),
+    "one that is gone": lambda folder: (folder / "player.toml").unlink(),
+    "other words, as long as before": lambda folder: (folder / "bin" / "run").write_text("bin/RUN"),
+    "another mode": lambda folder: (folder / "bin" / "run").chmod(0o644),
+    "another place of a link": lambda folder: _linked(folder / "other").replace(folder / "link"),
+    "another folder of that name": lambda folder: (folder.rename(f"{folder}.old"), player(folder)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_small_folder_is_held_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    """A copy that is made from memory is as any other; files of its own, and what is hidden is not in it."""
+    monkeypatch.setattr("referee.launch.folder_image._SETTLED_NS", -(10**12))
+    launch, images = player(tmp_path / "ada"), FolderImages()
+    confinement = Confinement(sandbox=BOXED.sandbox, images=images)
+    access = FileAccess(hidden=(launch.where / "logs", launch.where / "key.pem"))
+    assert quick_copy(launch, confinement, access) is None
+    with own_copy(launch, confinement, access) as one:
+        quick = quick_copy(launch, confinement, access)
+        assert quick is not None
+        with quick as other:
+            assert one is not None
+            assert other is not None
+            assert _told(one) == _told(other)
+            assert (other / "player.toml").stat().st_ino != (one / "player.toml").stat().st_ino
+        assert not other.parent.exists()
+    assert quick_copy(launch, confinement, FileAccess()) is None
+    change(launch.where)
+    assert quick_copy(launch, confinement, access) is None
+
+
+def _told(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return what a program can tell of each thing in its folder."""
+    return {
+        str(path.relative_to(folder)): (
+            path.lstat().st_mode,
+            path.is_symlink() and path.readlink(),
+            path.is_file() and (path.read_bytes(), path.stat().st_mtime_ns),
+        )
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize(("entries", "more_bytes"), [(64, 0), (0, 1 << 20)])
+def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: int, more_bytes: int
+) -> None:
+    """To write it would take the loop too long; or it may be changed once more, and nobody could tell."""
+    launch = player(tmp_path / "ada")
+    confinement = Confinement(sandbox=BOXED.sandbox, images=FolderImages())
+    for settled_ns in (10**12, -(10**12)):
+        monkeypatch.setattr("referee.launch.folder_image._SETTLED_NS", settled_ns)
+        with own_copy(launch, confinement, FileAccess()):
+            assert quick_copy(launch, confinement, FileAccess()) is None
+        for number in range(entries):
+            (launch.where / str(number)).touch()
+        (launch.where / "table").write_bytes(bytes(more_bytes))
 
 
 def test_private_names_are_left_out(tmp_path: Path) -> None:

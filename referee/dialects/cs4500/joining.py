@@ -190,7 +190,7 @@ async def join(
         lag.beating(),
     ):
         socket = sockets.get(0)
-        access = FileAccess(hidden=() if socket is None else (socket.parent,), socket=socket, own_copy=copy)
+        access = FileAccess(socket=socket, own_copy=copy)
         try:
             address = await ports.open(reactor, [socket or LOCAL], LinkFactory(door, reactor, now))
             invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))

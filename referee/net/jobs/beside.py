@@ -53,8 +53,8 @@ class BesideProcess:
             self._output.close_write_end()
         self._end = SocketEnd(reactor, ours, received, lambda: None)
         self.pid = process.pid
-        self._process = ChildProcess(process)
-        self._process.when_ended(lambda code: reactor.callFromThread(self._ended, code))
+        self._process = ChildProcess(process, reactor)
+        self._process.when_ended(self._ended)
 
     def write(self, data: bytes) -> None:
         """Say something to it."""

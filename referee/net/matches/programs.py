@@ -13,8 +13,8 @@ from msgspec import Struct
 from twisted.internet.threads import deferToThreadPool
 
 from ... import chance
-from ...files.scratch import scratch
-from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, is_copied, own_copy
+from ...files.scratch import memory_for, scratch
+from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, is_copied, own_copy, quick_copy
 from ...match.events import Ending
 from ...match.machine import Match, Phase
 from ...record.printed import output_path
@@ -81,6 +81,8 @@ class MatchPrograms:
         """By seat: what a program is shown in the place of its folder, or why there is none."""
         self._folders: dict[int, contextlib.ExitStack] = {}
         """By seat: removes that copy."""
+        self._quick = contextlib.ExitStack()
+        """Removes those that take so little time that no thread has to."""
         self._stamps: dict[int, int] = {}
         """By seat, of a program's folder, where programs stay."""
         self._match = match
@@ -109,7 +111,8 @@ class MatchPrograms:
     async def own_folders(self) -> AsyncIterator[None]:
         """Keep a copy of the folder of each program that is to be started: for its own life alone.
 
-        Copies are made and removed in a thread: they may be large, and other matches go on meanwhile.
+        Copies are made and removed in a thread, unless they are known to be small: they may be large, and other matches
+        go on meanwhile.
 
         Raises:
             OSError: the disk can't take one.
@@ -121,6 +124,7 @@ class MatchPrograms:
             yield
         finally:
             await self.dismiss()
+            self._quick.close()
             for folders in self._folders.values():
                 await outlasting(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close))
 
@@ -140,7 +144,12 @@ class MatchPrograms:
     async def _copy(self, seat: int, launch: Launch) -> None:
         if not is_copied(launch, self._confinement):
             return
-        copying, pool = own_copy(launch, self._confinement, self._access()), self._reactor.getThreadPool()
+        access, pool = self._access(), self._reactor.getThreadPool()
+        quick = quick_copy(launch, self._confinement, access) if self._kept is None else None
+        if quick is not None:
+            self._copies[seat] = self._quick.enter_context(quick)
+            return
+        copying = own_copy(launch, self._confinement, access)
         enter = self._folders.setdefault(seat, contextlib.ExitStack()).enter_context
         try:
             self._copies[seat] = await whole(deferToThreadPool(self._reactor, pool, enter, copying))
@@ -231,7 +240,7 @@ class MatchPrograms:
         if isinstance(copy, PlayerError):
             raise copy
         return FileAccess(
-            hidden=(self._records,) if socket is None else (self._records, socket.parent),
+            hidden=(self._records,),
             others=tuple(other.where for other in self._launches.values() if other.folder is not None),
             socket=socket,
             own_copy=copy,
@@ -273,7 +282,7 @@ def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterato
     if confinement.sandbox is None or not seats:
         yield {}
         return
-    with scratch("socket") as folder:
+    with scratch("socket", memory_for(0)) as folder:
         yield {seat: folder / str(seat) for seat in seats}
 
 
