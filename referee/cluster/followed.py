@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 from ..match.events import Answer, AnyEvent, MoveReceived
-from ..net.jobs.acceptance import HandedOut, accepted
 from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
@@ -14,6 +13,7 @@ from ..record.reader import RecordError, read_record
 from ..record.schema import RecordedStep, read_line, typed
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
+from .acceptance import HandedOut, accepted
 
 AWAY = ".away"
 """Folder of the records of matches that hosts play: until one is judged, nothing goes on from it."""

@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
-from ..net.jobs.acceptance import HandedOut
 from ..net.jobs.messages import Around
 from ..net.matches.services import MatchServices
 from ..observers import Observer
 from ..tournament.host_class import Calibration
+from .acceptance import HandedOut
 from .choice import HostChoice
 from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, Lost, Outcome
 from .dispatch import Dispatch, nothing

@@ -12,12 +12,12 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from ..hookspecs import HousePlayer
 from ..match import events as e
-from ..net.jobs.acceptance import Accepted, FalseRecord, accepted_bytes
 from ..net.jobs.job import JobSeat, MatchJob
 from ..observers import Observers
 from ..plugins import installed
 from ..record.reader import Record, RecordError, read_record, record_in
 from ..record.seal import Sealer
+from .acceptance import Accepted, FalseRecord, accepted_bytes
 from .cluster_host import Attempt, ClusterHost
 from .followed import Followed
 from .hosts import Hosts

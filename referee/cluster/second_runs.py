@@ -13,11 +13,11 @@ from msgspec import Struct
 from twisted.internet.defer import CancelledError
 
 from ..match.fouls import Cause, Foul
-from ..net.jobs.acceptance import FalseRecord, accepted_bytes
 from ..net.jobs.job import MatchJob
 from ..net.matches.runner import MatchPaused
 from ..observers import Observers
 from ..record.reader import Record, RecordError, record_in
+from .acceptance import FalseRecord, accepted_bytes
 from .cluster_host import ClusterHost
 from .followed import REFUSED, Followed
 from .hosts import Hosts

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from referee.cluster.acceptance import HandedOut
 from referee.cluster.cluster_host import Attempt, ClusterHost, Lost
 from referee.cluster.messages import Away, PlayedMatch
 from referee.cluster.replays import FOLDER, Replays, difference, is_drawn, is_reproducible
 from referee.cluster.starts import Starts
 from referee.launch import house_launch
-from referee.net.jobs.acceptance import HandedOut
 from referee.net.jobs.job import MatchJob
 from referee.record.reader import Record, record_in
 

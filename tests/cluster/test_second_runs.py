@@ -9,12 +9,12 @@ import pytest
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
+from referee.cluster.acceptance import HandedOut
 from referee.cluster.cluster_host import ClusterHost, Lost
 from referee.cluster.followed import REFUSED, Followed
 from referee.cluster.messages import Away, NotBegun, PlayedMatch
 from referee.cluster.second_runs import Counting, SecondRuns
 from referee.match import events as e
-from referee.net.jobs.acceptance import HandedOut
 from referee.net.jobs.job import MatchJob
 from referee.net.matches.runner import MatchPaused
 from referee.observers import Observers

@@ -7,6 +7,7 @@ from random import Random
 import msgspec
 from msgspec.structs import replace
 
+from referee.cluster.acceptance import HandedOut
 from referee.cluster.examination import HostReport, _read
 from referee.cluster.followed import Followed
 from referee.cluster.keys import FILES, ROLES, make_keys
@@ -14,7 +15,6 @@ from referee.cluster.messages import RETURNED, BrokenOff, HostAnswer, Needs, Not
 from referee.cluster.programs import ProgramStore, digest_of, packed_folder
 from referee.cluster.security import security_of
 from referee.launch.file_view import nothing_private
-from referee.net.jobs.acceptance import HandedOut
 from referee.observers import Observers
 from referee.record.reader import RecordError, read_record
 from referee.submissions.client import find_service

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -62,7 +63,13 @@ def workers(folder: Path) -> list[int]:
     return [line["pid"] for line in lines if line["event"] == "worker-started"]
 
 
-def entries(folder: Path) -> list[dict[str, object]]:
+def noted(folder: Path, event: str) -> list[str]:
+    """Return the matches of which something was noted."""
+    lines = map(json.loads, (folder / "log").read_text().splitlines())
+    return [line["match"] for line in lines if line["event"] == event]
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
     """Return what came of each match."""
     events = [line.get("event", {}) for line in lines_of(folder / "logs" / "cup" / "cup.jsonl")]
     return [event["entry"] for event in events if event.get("event") == "match-closed"]
@@ -88,6 +95,7 @@ def test_a_worker_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> N
     assert "signal SIGKILL" in str(voided[0])
     assert (len(found), [entry["fouls"] for entry in found]) == (4, [[]] * 4)
     assert len(workers(tmp_path)) == 4
+    assert sorted(noted(tmp_path, "match-ended")) == sorted(entry["fixture"]["match"] for entry in found)
     assert audit(tmp_path / "logs" / "cup") == ""
 
 

@@ -253,3 +253,12 @@ def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Obs
     assert left == [broken]
     assert written[-1] == {"event": "noted", "text": "once more"}
     assert [event for event, _ in noted.notes] == ["observer-failed"]
+
+
+def test_it_is_known_whether_anybody_would_hear_of_a_step() -> None:
+    """In a thread of its own or not; diagnostics are told of what is unusual by notes alone."""
+    noted, deaf = Noted(), Observer()
+    assert not Observers(deaf, InThread(deaf)).hear(Observer.match_stepped)
+    assert Observers(deaf, noted).hear(Observer.match_stepped)
+    assert Observers(InThread(noted)).hear(Observer.match_stepped)
+    assert not Observers(InThread(DiagnosticLog(Path("/dev/null")))).hear(Observer.match_stepped)

@@ -12,16 +12,16 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ... import __version__
-from ...match import events as e
-from ...match.machine import Match
-from ...plugins import find_game
-from ...record.audit.audit import check_course
-from ...record.audit.standstills import Presence, presences
-from ...record.reader import Record, RecordError, record_in
-from ...record.schema import FORMAT, Header
-from ..group_commit import Durability
-from .job import MatchJob
+from .. import __version__
+from ..match import events as e
+from ..match.machine import Match
+from ..net.group_commit import Durability
+from ..net.jobs.job import MatchJob
+from ..plugins import find_game
+from ..record.audit.audit import check_course
+from ..record.audit.standstills import Presence, presences
+from ..record.reader import Record, RecordError, record_in
+from ..record.schema import FORMAT, Header
 
 _ROUNDING_MS = 0.01
 """Of an instant and of a clock's, each rounded to a microsecond; with some room."""
@@ -118,7 +118,7 @@ def _accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
 
 
 def _check_header(job: MatchJob, record: Record, handed_out: HandedOut) -> None:
-    """Check all that was settled beforehand; when and in which folder it was played is the worker's to say."""
+    """Check all that was settled beforehand; when and in which folder it was played is the host's to say."""
     header = record.header
     wanted = replace(
         header,

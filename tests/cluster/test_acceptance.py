@@ -1,4 +1,4 @@
-"""A worker that lies: every lie that the job, the rules or the record itself can show is named; nothing is sealed."""
+"""A host that lies: every lie that the job, the rules or the record itself can show is named; nothing is sealed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from referee.cluster import acceptance
+from referee.cluster.acceptance import Accepted, FalseRecord, HandedOut, accepted_bytes
 from referee.match import events as e
 from referee.net.group_commit import Durability
-from referee.net.jobs import acceptance
-from referee.net.jobs.acceptance import Accepted, FalseRecord, HandedOut, accepted_bytes
 from referee.net.jobs.job import MatchJob
 
-from ...record.forging import Line, changed, hash_of, lines_of, linked, sealed, unchained, unsealed
-from .making import LAUNCH, job_of
-from .played import JOB, Lie, record_of
+from ..net.jobs.making import LAUNCH, job_of
+from ..net.jobs.played import JOB, Lie, record_of
+from ..record.forging import Line, changed, hash_of, lines_of, linked, sealed, unchained, unsealed
 
 HANDED_OUT = HandedOut(process="")
 KEEPING = HandedOut(process="", keeps_programs=True)
@@ -28,7 +28,7 @@ MOVE = 4
 
 @pytest.fixture(scope="module")
 def honest() -> bytes:
-    """Return the record that a worker returns that does not lie."""
+    """Return the record that a host returns that does not lie."""
     return record_of()
 
 
@@ -92,7 +92,7 @@ HEADERS: dict[str, tuple[Forge, str]] = {
 
 
 @pytest.mark.parametrize(("forge", "named"), HEADERS.values(), ids=HEADERS)
-def test_a_worker_that_lies_about_what_was_settled(honest: bytes, forge: Forge, named: str) -> None:
+def test_a_host_that_lies_about_what_was_settled(honest: bytes, forge: Forge, named: str) -> None:
     """The first line says what the job said, in every field."""
     error = refused(forge(lines_of(honest)))
     assert (error.line, error.path) == (1, Path("cup-00001.jsonl"))
@@ -136,7 +136,7 @@ LINES: dict[str, tuple[Forge, int, str]] = {
 
 
 @pytest.mark.parametrize(("forge", "line", "named"), LINES.values(), ids=LINES)
-def test_a_worker_that_lies_about_what_happened(honest: bytes, forge: Forge, line: int, named: str) -> None:
+def test_a_host_that_lies_about_what_happened(honest: bytes, forge: Forge, line: int, named: str) -> None:
     """The fold of the events, and the checks without it, give something else."""
     error = refused(forge(lines_of(honest)))
     assert error.line == line, error
@@ -168,7 +168,7 @@ BYTES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize(("spoil", "named"), BYTES.values(), ids=BYTES)
-def test_a_worker_that_returns_anything(honest: bytes, spoil: Callable[[bytes], bytes], named: str) -> None:
+def test_a_host_that_returns_anything(honest: bytes, spoil: Callable[[bytes], bytes], named: str) -> None:
     """They are no record of a match that is over, whose seal is still to come."""
     assert named in str(refused(spoil(honest)))
 
@@ -204,7 +204,7 @@ FOLDED: dict[str, tuple[Lie, str]] = {
 
 
 @pytest.mark.parametrize(("lie", "named"), FOLDED.values(), ids=FOLDED)
-def test_a_worker_that_lies_and_plays_on(lie: Lie, named: str) -> None:
+def test_a_host_that_lies_and_plays_on(lie: Lie, named: str) -> None:
     """What follows from a lie is as it should be; the lie itself is found by what it is said to rest on."""
     assert named in str(refused(record_of(lie=lie)))
 
@@ -222,7 +222,7 @@ BEGUN: dict[str, tuple[dict[str, Any], HandedOut, str]] = {
 
 
 @pytest.mark.parametrize(("said", "handed_out", "named"), BEGUN.values(), ids=BEGUN)
-def test_a_worker_that_lies_about_itself(said: dict[str, Any], handed_out: HandedOut, named: str) -> None:
+def test_a_host_that_lies_about_itself(said: dict[str, Any], handed_out: HandedOut, named: str) -> None:
     """A match was played by whom it was given to, after it was given, and as the tournament has it."""
     assert named in str(refused(record_of(began=lambda event: replace(event, **said)), handed_out))
 
@@ -242,7 +242,7 @@ def test_a_match_twice(honest: bytes) -> None:
 
 
 def test_nobody_plays_on_a_vacant_seat(honest: bytes) -> None:
-    """A worker that starts a program that the tournament can't start is not believed."""
+    """A host that starts a program that the tournament can't start is not believed."""
     job = replace(JOB, seats=(replace(JOB.seats[0], launch=None, why_not="it does not build"), JOB.seats[1]))
     assert "nobody on seat 0" in str(refused(honest, job=job))
 
