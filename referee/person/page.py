@@ -9,16 +9,14 @@ from typing import Any
 import msgspec
 from klein import Klein
 from msgspec import Struct
-from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 from twisted.web.resource import Resource
 from werkzeug.exceptions import HTTPException
 
 from ..clock import Port
-from ..net.http_messages import JSON
 from ..net.links.addresses import listen, stopped
 from ..site.answers import HTML, sent
-from ..site.authors.seat_page import Act, PersonsSeat, act_of, seat_page
+from ..site.authors.seat_page import Act, PersonsSeat, done_at, look_on, seat_page
 from ..site.bodies import NO_ROOM
 from ..site.event_streams import EventStreams
 from ..site.visitors import Visitors
@@ -133,21 +131,12 @@ def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
     @app.route("/<token>/events", methods=["GET"])
     def _events(request: Any, token: str) -> Any:
         own = _of(token)
-        if own is None:
-            return _refused(request)
-        sent(request, "text/event-stream", b"")
-        own.look_on(request)
-        return Deferred()  # cancelled once nobody looks on
+        return _refused(request) if own is None else look_on(request, own)
 
     @app.route("/<token>/<what>", methods=["POST"])
     def _do(request: Any, token: str, what: str) -> bytes:
         own = _of(token)
-        if own is None:
-            return _refused(request)
-        act = act_of(request, what)
-        if act is not None:
-            own.do(act)
-        return sent(request, JSON, own.snapshot())
+        return _refused(request) if own is None else done_at(request, own, what)
 
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:

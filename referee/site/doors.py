@@ -13,9 +13,33 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 
-from ..pages.desk_pages import DeskPages
+from ..pages.rendering import page
 from .answers import HTML, refused, sent, sent_on
 from .sessions import Person, Sessions, SiteRole
+
+
+class DeskPages:
+    """Makes pages."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+
+    def page(self, name: str, person: str, form_token: str, **values: Any) -> str:
+        """Return a page."""
+        return page(
+            name,
+            None,
+            looks="desk",
+            styles=("contest",),
+            scripts=("sorting",),
+            may_ask=True,
+            may_send=True,
+            title=self._title,
+            person=person,
+            form_token=form_token,
+            **values,
+        )
+
 
 MOST_FIELDS = 32
 _CHUNK_BYTES = 65_536

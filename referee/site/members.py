@@ -9,15 +9,13 @@ from msgspec import Struct
 
 from ..net.http_messages import Reply, bearer_of, inquiry_of
 from ..observers import Note
-from ..pages.desk_pages import DeskPages
 from ..submissions.api import AuthorApi
 from .answers import refused, replied
 from .api_requests import ApiDoors
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeDesk
-from .authors.seats import AuthorSeats
 from .bodies import Bodies
-from .doors import Doors
+from .doors import DeskPages, Doors
 from .member_api import MemberApi
 from .organisers.api import OrganiserApi
 from .organisers.desk import OrganiserDesk
@@ -68,7 +66,6 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, is_shown).register(doors)
     AuthorPractice(members.practice, members.api, members.desk.queue).register(doors)
-    AuthorSeats(members.practice).register(doors)
     OrganiserPages(members.desk, matches).register(doors)
 
     @app.handle_errors(Exception)

@@ -6,10 +6,9 @@ from typing import Any
 
 from klein import Klein
 
-from ..pages.desk_pages import DeskPages
 from ..submissions.authors import TooOften
 from .answers import HTML, address_of, sent, sent_on
-from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, BadForm, Form, cookie_of, form_of, give_cookie
+from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, BadForm, DeskPages, Form, cookie_of, form_of, give_cookie
 from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"

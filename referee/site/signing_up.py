@@ -12,12 +12,11 @@ from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from ..net.http_messages import JSON, refusal
-from ..pages.desk_pages import DeskPages
 from ..submissions.authors import HOUR_S, Pace, TooOften
 from .answers import HTML, address_of, replied, sent
 from .api_requests import RequestRefused, read_request
 from .cards import SignUp
-from .doors import cookie_of, give_cookie
+from .doors import DeskPages, cookie_of, give_cookie
 from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
 

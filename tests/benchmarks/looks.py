@@ -15,8 +15,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.pages.desk_pages import DeskPages
 from referee.record.key_file import VARIABLE
+from referee.site.doors import DeskPages
 from referee.site.organisers.desk import ProcessLine
 
 from ..hosted import hosted, shown_until

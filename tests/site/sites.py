@@ -19,12 +19,12 @@ from zope.interface import directlyProvides  # type: ignore[import-untyped]  # i
 
 from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
-from referee.pages.desk_pages import DeskPages
 from referee.plugins import find_game
 from referee.site import doors, flow, signing_up
 from referee.site.authors import practice
 from referee.site.bodies import Bodies
 from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
+from referee.site.doors import DeskPages
 from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members

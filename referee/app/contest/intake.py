@@ -66,8 +66,8 @@ class Intake:
 
     def members(self, desk: OrganiserDesk, practice: "PracticeDesk", sign_up: "SignUpDesk") -> "Members":
         """Return what the site has for those who may sign in."""
-        from ...pages.desk_pages import DeskPages  # noqa: PLC0415  # as the site
         from ...site.bodies import Bodies  # noqa: PLC0415
+        from ...site.doors import DeskPages  # noqa: PLC0415  # as the site
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.person_streams import PersonStreams  # noqa: PLC0415
         from ...site.sessions import Person, Sessions, SiteRole  # noqa: PLC0415

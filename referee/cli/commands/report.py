@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import rich_click as click
@@ -31,18 +32,7 @@ from ..views.standings import plain_standings, standings_table
 @click.option("--public", is_flag=True, help="Leave out what is not for everybody: links to what programs printed.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
-def report_command(
-    folder: Path,
-    html: Path | None,
-    csv: Path | None,
-    pgn: Path | None,
-    replays: str,
-    home: str,
-    jobs: int,
-    *,
-    public: bool,
-    as_json: bool,
-) -> None:
+def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_json: bool, **where: Any) -> None:
     """Report on a tournament, while it runs or afterwards: FOLDER has its records.
 
     Written are: report.html, one page with standings, crosstable, ratings, progress, fouls, time and every match, which
@@ -53,8 +43,7 @@ def report_command(
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 used wrongly.
     """
-    targets = Targets(html=html, csv=csv, pgn=pgn, replays=ReplayPages(replays), home=home, is_public=public)
-    report(folder, targets, jobs, as_json=as_json)
+    report(folder, Targets(replays=ReplayPages(replays), is_public=public, **where), jobs, as_json=as_json)
 
 
 def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, as_json: bool) -> None:

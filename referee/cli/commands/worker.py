@@ -1,6 +1,7 @@
 """`referee worker`: play matches for tournaments of other machines."""
 
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 
@@ -23,7 +24,7 @@ from ..options.running import metrics_option
     help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
 )
 @metrics_option
-def worker(scheduler: str, tables: int, folder: Path, keys: Path | None, sandbox: str, metrics: str | None) -> None:
+def worker(scheduler: str, **chosen: Any) -> None:
     """Play matches for tournaments that are run with `--cluster`, through the Dask scheduler at SCHEDULER.
 
     A host holds no key: each record is checked, and sealed, where the tournament is run.
@@ -31,14 +32,4 @@ def worker(scheduler: str, tables: int, folder: Path, keys: Path | None, sandbox
     Ctrl-C or SIGTERM lets it take no more matches, and end once those that it plays are over; a second one ends it at
     once. When the scheduler is lost, it connects again.
     """
-    work(
-        WorkerOptions(
-            address=scheduler,
-            tables=tables,
-            folder=folder,
-            keys=keys,
-            sandbox=sandbox,
-            metrics=metrics,
-            say=console.say,
-        )
-    )
+    work(WorkerOptions(address=scheduler, say=console.say, **chosen))

@@ -48,7 +48,7 @@ class AuthorPages:
     async def _matches(self, visit: Visit) -> bytes:
         reply = await asked(self._api, visit, "matches")
         if reply.code is not HTTPStatus.OK:
-            return refused(visit, reply)
+            return refused_page(visit, reply)
         matches = _decoded(reply)["matches"]
         ways = [self._ways(visit.person.name, match["match"], match["head"]) for match in matches]
         return visit.page("author/matches", matches=list(zip(matches, ways, strict=True)))
@@ -57,7 +57,7 @@ class AuthorPages:
         seat, turn = visit.number("seat"), visit.number("turn")
         reply = await asked(self._api, visit, "matches", name, seat=seat)
         if reply.code is not HTTPStatus.OK:
-            return refused(visit, reply)
+            return refused_page(visit, reply)
         match = _decoded(reply)
         standing, foul = self._tell(match)
         said = match["conversation"]
@@ -78,7 +78,7 @@ class AuthorPages:
         """Send what the author's program printed as plain text."""
         reply = await asked(self._api, visit, "matches", name, "printed", seat=visit.number("seat"))
         if reply.code is not HTTPStatus.OK:
-            return refused(visit, reply)
+            return refused_page(visit, reply)
         return replied(visit.request, reply)
 
     def _ways(self, author: str, name: str, head: str) -> tuple[str, str] | None:
@@ -107,13 +107,13 @@ class AuthorPages:
     async def _home(self, visit: Visit, told: Mapping[str, str] = _NOTHING) -> bytes:
         listed = await asked(self._api, visit, "submissions")
         if listed.code is not HTTPStatus.OK:
-            return refused(visit, listed)
+            return refused_page(visit, listed)
         return visit.page("author/versions", **_decoded(listed), told=told)
 
     async def _version(self, visit: Visit, number: str, told: Mapping[str, str] = _NOTHING) -> bytes:
         reply = await asked(self._api, visit, "submissions", number)
         if reply.code is not HTTPStatus.OK:
-            return refused(visit, reply)
+            return refused_page(visit, reply)
         version = _decoded(reply)
         steps = version["steps"] if version["report"] is None else version["report"].get("steps", ())
         return visit.page("author/version", version=version, steps=steps, told=told)
@@ -127,7 +127,7 @@ async def asked(
     return await api.answer(Inquiry(author=visit.person.name, method=method, path=path, query=query, body=body))
 
 
-def refused(visit: Visit, reply: Reply) -> bytes:
+def refused_page(visit: Visit, reply: Reply) -> bytes:
     """Show the page of what the service refused."""
     return visit.page("author/refused", told=_refusal(visit, reply))
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from twisted.internet.defer import DeferredLock
@@ -13,12 +14,12 @@ from ...errors import RemediableError
 from ...pages.replay_page import at_turn
 from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
-from ..answers import HTML, sent, sent_on, turn_of
+from ..answers import HTML, refused, sent, sent_on, turn_of
 from ..doors import Doors, Visit
 from ..organisers.desk import QueueLine, seen_by
 from ..sessions import SiteRole
-from .pages import asked, refused
-from .seats import SeatDesk
+from .pages import asked, refused_page
+from .seat_page import PersonsSeat, done_at, look_on, seat_page
 
 HOME, QUEUE = "/author/practice", "/author/queue"
 IN_PERSON = "person"
@@ -27,7 +28,7 @@ _LISTS = ("submissions", "matches")
 """What the page is made of, as the service tells it."""
 
 
-class PracticeDesk(SeatDesk, Protocol):
+class PracticeDesk(Protocol):
     """Takes challenges, and tells how they stand; whatever is refused is a ChallengeRefused."""
 
     def rules(self) -> Sequence[PracticeRules]:
@@ -63,9 +64,15 @@ class PracticeDesk(SeatDesk, Protocol):
     def replay(self, author: str, number: str) -> str | None:
         """Return the page that shows a match of the author's again; None if there is none that is over."""
 
+    def seat(self, author: str, number: str) -> PersonsSeat | None:
+        """Return an author's own seat in a practice match; None if there is none."""
+
+    def leave(self, author: str) -> None:
+        """Tell an author nothing any more: nobody knows which of its windows has signed out."""
+
 
 class AuthorPractice:
-    """Lets authors ask for practice matches, and see what became of them."""
+    """Lets authors ask for practice matches, play in them, and see what became of them."""
 
     def __init__(self, desk: PracticeDesk, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]]) -> None:
         self._desk = desk
@@ -82,9 +89,22 @@ class AuthorPractice:
         doors.does(SiteRole.AUTHOR, HOME, self._ask)
         doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/accept", self._accept)
         doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/give-up", self._give_up)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/seat", self._seat_page)
+        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/events", partial(self._at_seat, look_on))
+        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/<what>", partial(self._at_seat, done_at))
 
     def _waiting(self, visit: Visit) -> bytes:
         return visit.page("author/queue", lines=seen_by(visit.person, self._queue()))
+
+    def _seat_page(self, visit: Visit, number: str) -> Any:
+        def _page(request: Any, seat: PersonsSeat) -> bytes:
+            return sent(request, HTML, seat_page(seat, form_token=visit.form_token, number=number).encode())
+
+        return self._at_seat(_page, visit, number)
+
+    def _at_seat(self, answer: Callable[..., Any], visit: Visit, number: str, **parts: str) -> Any:
+        seat = self._desk.seat(visit.person.name, number)
+        return refused(visit.request, HTTPStatus.NOT_FOUND) if seat is None else answer(visit.request, seat, **parts)
 
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form
@@ -117,7 +137,7 @@ class AuthorPractice:
     async def _replay(self, visit: Visit, number: str) -> bytes:
         page = await self._replaying.run(deferToThread, self._desk.replay, visit.person.name, number)
         if page is None:
-            return refused(visit, NOWHERE)
+            return refused_page(visit, NOWHERE)
         turn = turn_of(visit.request)
         return sent(visit.request, HTML, (page if turn is None else at_turn(page, turn)).encode())
 
@@ -126,7 +146,7 @@ class AuthorPractice:
         replies = [await asked(self._api, visit, what) for what in _LISTS]
         for reply in replies:
             if reply.code is not HTTPStatus.OK:
-                return refused(visit, reply)
+                return refused_page(visit, reply)
         versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(replies, _LISTS, strict=True))
         challenges, invitations = desk.challenges(author), desk.invitations(author)
         waiting = {

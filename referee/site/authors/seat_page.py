@@ -3,8 +3,11 @@
 from typing import Any, Protocol
 
 from msgspec import Struct
+from twisted.internet.defer import Deferred
 
+from ...net.http_messages import JSON
 from ...pages.rendering import page
+from ..answers import sent
 
 _MAX_DIGITS, _MAX_CHARS = 9, 100
 """Of a number, and of what is touched."""
@@ -52,6 +55,21 @@ def act_of(request: Any, what: str) -> Act | None:
     if not are_numbers or len(what + option) > _MAX_CHARS:
         return None
     return Act(what=what, turn=int(turn), at=int(at), option=option)
+
+
+def look_on(request: Any, seat: PersonsSeat) -> Deferred[None]:
+    """Tell who asks how a seat stands, and all that changes from then on."""
+    sent(request, "text/event-stream", b"")
+    seat.look_on(request)
+    return Deferred()  # cancelled once nobody looks on
+
+
+def done_at(request: Any, seat: PersonsSeat, what: str) -> bytes:
+    """Do at a seat what a request of its page asks for, and return what is to be seen then."""
+    act = act_of(request, what)
+    if act is not None:
+        seat.do(act)
+    return sent(request, JSON, seat.snapshot())
 
 
 def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = None) -> str:
