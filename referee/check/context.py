@@ -202,7 +202,6 @@ class CheckContext:
 
 @contextmanager
 def _explained(session: Session) -> Iterator[None]:
-    """Add to a failure what the session knows of it."""
     try:
         yield
     except Failed as failure:

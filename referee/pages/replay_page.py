@@ -124,7 +124,6 @@ def _drawn(lines: Sequence[str], board: Sequence[int] | None) -> str:
 
 
 def _data(folded: FoldedRecord) -> dict[str, Any]:
-    """Return what the script shows."""
     names, game = folded.match.setup.names, folded.match.game
     drawings = (None if frame.shown is None else game.draw_svg(frame.shown) for frame in folded.frames)
     lines, boards = pooled(svg and with_names(svg, names) for svg in drawings)

@@ -233,7 +233,6 @@ def _players(summary: Summary, entry: MatchEntry) -> Iterator[tuple[int, str, st
 
 
 def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
-    """Return what the script lists."""
     return {
         "names": [printable(name) for name in summary.names],
         "pages": summary.pages,

@@ -195,7 +195,6 @@ class LiveTables:
 
 
 def _shown(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
-    """Return a table with its match as it is seen."""
     symbols, board = (None, None) if seen.board is None else _parted(with_names(seen.board, table.names))
     return replace(
         table,

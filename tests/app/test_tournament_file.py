@@ -261,7 +261,7 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
         "format      swiss, rounds = 2",
         "matches     6 in 2 rounds",
         "at a time   4",
-        "time        0.5 s a move, 60 s for all moves and 1 s more for each, 10 s to start",
+        "time        0.5 s for each move, 60 s for all of a seat's moves and 1 s more for each, 10 s to start",
         "memory      300 MiB a program",
         "deals       fixed by seed 7, so anybody can foretell them",
         "tie-breaks  wins",

@@ -185,7 +185,6 @@ class Organising:
 
 
 def _process_line(tournament: str, process: SeenProcess, told: datetime) -> ProcessLine:
-    """Return what a tournament has told of a process."""
     return ProcessLine(
         tournament=tournament,
         name=process.name,

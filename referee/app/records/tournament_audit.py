@@ -140,7 +140,6 @@ def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Exami
 
 
 def _paired(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Table, ...], str]]:
-    """Pair rounds, as pair_round does each."""
     with closing(each(pair_round, rounds, jobs)) as found:
         return list(found)
 

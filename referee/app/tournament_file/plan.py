@@ -253,7 +253,6 @@ class _File:
         return time, section.take("lag_margin", _SPAN, DEFAULT_LAG_MARGIN_MS / _MS) * _MS
 
     def _scoring(self, seats: int, teams: Teams) -> Scoring:
-        """Return what the places of a match are worth."""
         section = self._top.table("scoring", "under [scoring]")
         rows = [self._row(index, row) for index, row in enumerate(section.take("by_rank", _ROWS, []))]
         right = tuple(row for row in rows if row is not None)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from protocol.messages import TimeControl
-
+from ...pages.words import time_control
 from ...pairing.base import Extent
 from ...text import counted, printable
 from ...tournament.spec import TournamentSpec
@@ -12,7 +11,6 @@ from .plan import TournamentPlan
 from .sheet import shown
 
 _INDENT = 12
-_MS = 1000.0
 
 
 def described(plan: TournamentPlan) -> Iterator[str]:
@@ -31,7 +29,7 @@ def _matters(plan: TournamentPlan) -> Iterator[tuple[str, str]]:
     yield "format", spec.format + _options(spec.format_options)
     yield "matches", _matches(spec, plan.extent)
     yield "at a time", str(run_settings.tables)
-    yield "time", _time(spec.time)
+    yield "time", time_control(spec.time)
     yield "memory", f"{spec.memory_mib} MiB a program"
     yield "deals", _deals(spec)
     yield "tie-breaks", ", ".join(spec.tie_breaks) or "none"
@@ -58,14 +56,6 @@ def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
     count = f"{most}" if fewest == most else f"{fewest} to {most}"
     rounds = f" in {counted(extent.rounds, 'round')}" if extent.rounds else ""
     return f"{count}{rounds}"
-
-
-def _time(time: TimeControl) -> str:
-    parts = [f"{time.per_move_ms / _MS:g} s a move"]
-    if time.bank_ms is not None:
-        increment = f" and {time.increment_ms / _MS:g} s more for each" if time.increment_ms else ""
-        parts.append(f"{time.bank_ms / _MS:g} s for all moves{increment}")
-    return ", ".join([*parts, f"{time.start_ms / _MS:g} s to start"])
 
 
 def _deals(spec: TournamentSpec) -> str:

@@ -203,7 +203,6 @@ def _course(
 
 
 def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Observers, how: str) -> None:
-    """Put on record which programs have changed, and tell it."""
     for name in note_changes(recorder, programs):
         observers.tell(Observer.noted, f"{name} {how}")
 

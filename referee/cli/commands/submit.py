@@ -66,7 +66,6 @@ def submit(
 
 
 def _submit(service: SubmissionsClient, folder: Path, *, skip_check: bool, as_json: bool) -> int:
-    """Pack, check, hand in, wait; return the exit status."""
     archive = packed(folder, _say)
     if not skip_check:
         check_here(archive, folder, partial(_passes, as_json=as_json))

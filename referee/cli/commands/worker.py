@@ -8,7 +8,7 @@ import rich_click as click
 from ...app.cluster_worker import WorkerOptions, work
 from ...launch.confining import SandboxMode
 from ..common import FOLDER, Count, console
-from ..options.running import metrics_option
+from ..options.running import metrics_option, sandbox_option
 
 
 @click.command(epilog="Example:  referee worker tls://10.0.0.1:8786 --tables 4 --folder worker --keys keys")
@@ -16,13 +16,7 @@ from ..options.running import metrics_option
 @click.option("--tables", type=Count(1, 256), default=1, show_default=True, help="Play so many matches at a time.")
 @click.option("--folder", type=FOLDER, default=Path("worker"), show_default=True, help="For programs and records.")
 @click.option("--keys", type=FOLDER, help="Folder of the certificates. See `referee cluster-keys`.")
-@click.option(
-    "--sandbox",
-    type=click.Choice([mode.value for mode in SandboxMode]),
-    default=SandboxMode.REQUIRED.value,
-    show_default=True,
-    help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
-)
+@sandbox_option(SandboxMode.REQUIRED)
 @metrics_option
 def worker(scheduler: str, **chosen: Any) -> None:
     """Play matches for tournaments that are run with `--cluster`, through the Dask scheduler at SCHEDULER.

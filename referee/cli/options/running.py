@@ -13,14 +13,20 @@ from ..common import FILE, FOLDER, console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped
 
+
+def sandbox_option(default: SandboxMode) -> Decorator:
+    """Return the option for whether programs are confined."""
+    return click.option(
+        "--sandbox",
+        type=click.Choice([mode.value for mode in SandboxMode]),
+        default=default.value,
+        show_default=True,
+        help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
+    )
+
+
+_SANDBOX = sandbox_option(SandboxMode.AUTO)
 _KEY = click.option("--key", type=FILE, help="File of the key that seals records; made if missing. See `referee key`.")
-_SANDBOX = click.option(
-    "--sandbox",
-    type=click.Choice([mode.value for mode in SandboxMode]),
-    default=SandboxMode.AUTO.value,
-    show_default=True,
-    help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
-)
 _MEMORY = click.option(
     "--memory",
     "memory_mib",

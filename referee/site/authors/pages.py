@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -18,13 +18,8 @@ from ..sessions import SiteRole
 
 HOME, MATCHES, PRINTED = "/author", "/author/matches", "/author/printed"
 _NOTHING: Mapping[str, str] = {}
-
-
-class TellFoul(Protocol):
-    """Says in words what an explanation tells."""
-
-    def __call__(self, explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
-        """Return how the match ended for the seat, and label and text of what there is to know of its foul."""
+TellFoul = Callable[[Any], tuple[str, Sequence[tuple[str, str]]]]
+"""Returns of an explanation how the match ended for its seat, and what there is to know of its foul: label and text."""
 
 
 class AuthorPages:
