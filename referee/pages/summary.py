@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -10,13 +10,16 @@ from functools import cached_property
 from itertools import pairwise, zip_longest
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from protocol.limits import NAME_PATTERN
 
 from ..pairing.base import Pairing
 from ..record.fairness import FairnessTotals, fairness_totals
 from ..tournament.crosstable import HeadToHead
+from ..tournament.events import HostCame
 from ..tournament.history import History
+from ..tournament.host_class import Calibration, is_void_for
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed
@@ -26,10 +29,51 @@ from ..tournament.ruled_lines import RuledLines
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import by_seat, total
-from .host_lines import HostLine, host_lines
 from .match_summary import MatchSummary, SeatTime
 from .notation import places_of
 from .rating_history import RatedAfter, RatedEncounters
+
+
+class HostLine(Struct, frozen=True, kw_only=True):
+    """One host."""
+
+    host: str
+    calibration: Calibration
+    """When it came last."""
+    matches: int = 0
+    """That it has begun."""
+    void: int = 0
+    """That are void, some of which it had not begun."""
+    lag_ms: float = 0.0
+    """The most that the referee had there in an answer."""
+    standstills: int = 0
+    """Requests during which it stood still there."""
+
+
+def host_lines(
+    hosts: Iterable[HostCame], entries: Iterable[MatchEntry], match_summaries: Mapping[str, MatchSummary]
+) -> list[HostLine]:
+    """Return a line for each host, in the order in which they came first."""
+    processes, lines = {}, dict[str, HostLine]()
+    for came in hosts:
+        processes[came.process] = came.host
+        lines[came.host] = HostLine(host=came.host, calibration=came.calibration)
+    for entry in entries if lines else ():
+        match = match_summaries.get(entry.match)
+        told = {processes.get(time.process): time for time in match.fairness.processes} if match is not None else {}
+        for host, time in told.items():
+            if host is not None:
+                line = lines[host]
+                lines[host] = replace(
+                    line,
+                    matches=line.matches + 1,
+                    lag_ms=max(line.lag_ms, time.lag_ms),
+                    standstills=line.standstills + time.standstills,
+                )
+        for host in lines if entry.void is not None else ():
+            if host in told or is_void_for(host, entry.void or ""):
+                lines[host] = replace(lines[host], void=lines[host].void + 1)
+    return list(lines.values())
 
 
 def page_names(entrants: Sequence[str]) -> list[str]:

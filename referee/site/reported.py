@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from ..pages.charts.brackets import Bracket
-from ..pages.host_lines import HostLine
 from ..pages.match_summary import SeatTime
 from ..pages.rating_history import RatedAfter
-from ..pages.summary import EntrantSchedule
+from ..pages.summary import EntrantSchedule, HostLine
 from ..record.fairness import FairnessTotals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.history import PlayedVersion

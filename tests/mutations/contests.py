@@ -8,8 +8,7 @@ import msgspec
 from twisted.internet.task import Clock
 
 from referee.app.contest.contest_file import CONTEST, read_contest, write_example
-from referee.app.contest.deed_log import DEEDS, DeedLog
-from referee.app.contest.intake import LOGS
+from referee.app.contest.intake import DEEDS, LOGS, DeedLog
 from referee.app.contest.practice import Practice, RefereeProgram
 from referee.app.contest.practice_requests import PracticeRequests
 from referee.app.contest.publishing import Published

@@ -12,13 +12,12 @@ from referee.pages import report as pages_report
 from referee.pages.causes import placeless, short_cause
 from referee.pages.charts import curves
 from referee.pages.charts.curves import rating_drawings, ratings_drawings
-from referee.pages.host_lines import host_lines
 from referee.pages.match_summary import MatchSummary
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.pages.report import PageLinks, Titles, report_page
 from referee.pages.report_files import ReplayPages, Targets, report_address
-from referee.pages.summary import Summary
+from referee.pages.summary import Summary, host_lines
 from referee.pages.words import number
 from referee.plugins import load
 from referee.record.fairness import Timing, fairness

@@ -21,8 +21,7 @@ from ...text import printable
 from ...tournament.events import OF_ALL, Kind
 from ..tournaments.requests import pending
 from ..tournaments.ruling import rule
-from .deed_log import end_of
-from .intake import Intake
+from .intake import Intake, end_of
 from .practice import Practice
 from .queues import waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
 from .tournament_runs import TournamentRun

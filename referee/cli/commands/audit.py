@@ -3,12 +3,14 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from rich.markup import escape
+from rich.progress import Progress
 
 from ...app.records.audit import audit_paths
 from ...app.records.audit_reports import (
@@ -23,11 +25,10 @@ from ...app.records.audit_reports import (
 from ...match.setup import LEG_WORDS
 from ...record.published_heads import by_record
 from ...text import counted, printable
-from ..common import PATH, Count, harmless, json_option, out, paths_argument, print_json
+from ..common import PATH, Count, console, harmless, is_interactive, json_option, out, paths_argument, print_json
 from ..errors import FAILED, own_faults
 from ..options.grouping import grouped
 from ..options.proofs import heads_option, keys_option, published_option, seed_option
-from ..views.progress import progress
 
 _SHOWN = 20
 """So many names stand in a line at most."""
@@ -200,3 +201,18 @@ def _show_tournament(tournament: SoundTournament, what: str) -> None:
 def _some(names: Sequence[str]) -> str:
     more = [f"{len(names) - _SHOWN} more (--json names them)"] if len(names) > _SHOWN else []
     return ", ".join([*map(printable, names[:_SHOWN]), *more])
+
+
+@contextmanager
+def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Show a bar while something is done.
+
+    Args:
+        doing: what: `auditing`.
+
+    Yields:
+        What is to be called after each file, with how many files there are.
+    """
+    with Progress(console=console, transient=True, disable=is_quiet or not is_interactive()) as bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda total: bar.update(task, advance=1, total=total)

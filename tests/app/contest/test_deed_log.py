@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.contest.deed_log import DEEDS, DeedLog
+from referee.app.contest.intake import DEEDS, DeedLog
 
 
 def test_what_was_done_last_comes_first(tmp_path: Path) -> None:
