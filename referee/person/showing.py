@@ -16,26 +16,26 @@ SAID = 60
 class PageState(Struct, frozen=True, kw_only=True):
     """What the page shows at one moment."""
 
-    version: int
+    version: int = 0
     """Of two, the one with the higher number is newer."""
-    names: tuple[str, ...]
-    svg: str
+    names: tuple[str, ...] = ()
+    svg: str = ""
     """The board as the seat may see it; empty before the deal."""
-    turn: int
-    asked: bool
+    turn: int = 0
+    asked: bool = False
     """Whether a move is asked for."""
-    touched: tuple[str, ...]
-    options: tuple[str, ...]
-    ready: bool
-    left_ms: float
-    waiting: str
+    touched: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    ready: bool = False
+    left_ms: float = 0.0
+    waiting: str = ""
     """Whose move is waited for."""
     still: str = ""
     """Why nothing is played just now, though it will be; empty: it is."""
-    said: list[str]
-    over: str
+    said: list[str] = []
+    over: str = ""
     """Why this person has nothing more to do; empty: it has."""
-    closed: bool
+    closed: bool = False
     """Whether there will be nothing new."""
 
 

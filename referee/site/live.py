@@ -17,6 +17,7 @@ from ..match.fouls import Cause
 from ..observers.spectating import SeenTable, ToldNews
 from ..pages.drawing import with_names
 from ..pages.words import move_text
+from .cards import OpenMatch
 from .event_streams import EventStreams
 
 _UNSAID = ("kind", "seat", "event")
@@ -45,18 +46,12 @@ class LiveLine(Struct, frozen=True, kw_only=True):
     is_expulsion: bool
 
 
-class LiveTable(Struct, frozen=True, kw_only=True):
+class LiveTable(OpenMatch, frozen=True, kw_only=True):
     """A table, with the match that is played there, or that was played there last."""
 
     tournament: str
     table: int
     """From 1."""
-    match: str
-    round: int
-    names: Sequence[str]
-    """By seat."""
-    opened: str
-    """Time of day, ISO 8601 in UTC."""
     is_over: bool = False
     expelled: Sequence[int] = ()
     """Seats."""

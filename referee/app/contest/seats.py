@@ -16,21 +16,7 @@ from ...site.authors.seat_page import Act
 from ...site.event_streams import LONGEST_S, EventStreams
 from ...submissions.challenges import Challenge
 
-_NOTHING = PageState(
-    version=0,
-    names=(),
-    svg="",
-    turn=0,
-    asked=False,
-    touched=(),
-    options=(),
-    ready=False,
-    left_ms=0.0,
-    waiting="",
-    said=[],
-    over="",
-    closed=False,
-)
+_NOTHING = PageState()
 
 
 class HostedSeat:

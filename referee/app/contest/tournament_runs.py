@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from twisted.internet.defer import Deferred
 
 from ...clock import Timer, wall_clock
@@ -210,8 +210,8 @@ class TournamentRun:
             case "match-opened":
                 match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
                 self.open_matches[match.match] = match
-                facts = {name: getattr(match, name) for name in match.__struct_fields__}
-                self._live.opened(LiveTable(tournament=self.scheduled.name, table=told["table"], **facts))
+                table = LiveTable(tournament=self.scheduled.name, table=told["table"], **asdict(match))
+                self._live.opened(table)
             case "processes-seen":
                 self.processes, self.heard = msgspec.convert(told["processes"], list[SeenProcess]), datetime.now(UTC)
                 return
