@@ -216,10 +216,9 @@ def run(
             taken back into a match. What is remembered of a match belongs into what it returns: another match may
             follow on the same connection.
         on_told: called with every `told`.
-        address: where the referee listens; `REFEREE_ADDRESS` of the environment if None.
-        name: 1 to 20 letters, digits, - and _, the first one a letter or digit;
-            `REFEREE_NAME` of the environment, else `player`, if None.
-        token: what the seat is reserved with; `REFEREE_TOKEN` of the environment if None.
+        address: where the referee listens; None: `REFEREE_ADDRESS` of the environment.
+        name: 1 to 20 letters, digits, - and _, first a letter or digit; None: `REFEREE_NAME`, else `player`.
+        token: what the seat is reserved with; None: `REFEREE_TOKEN` of the environment.
         say: called with one line at the end of each match: whether the referee kept its commitment, and the last head
             of the record. None: nothing is said.
         come_back_s: how long to try to come back into a match whose connection broke, in seconds; None: a minute, but
@@ -232,44 +231,28 @@ def run(
         ClientError: no address, nobody listens, or the referee refuses this player or does not take it back.
         RemoteProtocolError: the referee broke the protocol.
     """
-    if (choose is None) == (make is None):
-        raise TypeError("run() takes either choose or make")
-    address = address or os.environ.get("REFEREE_ADDRESS")
-    if not address:
-        raise ClientError("no address: set REFEREE_ADDRESS, e.g. to tcp:HOST:PORT, or pass address=")
-    name = name or os.environ.get("REFEREE_NAME") or "player"
-    session = _Session(choose, make, on_told, say)
-    try:
-        session.play(connect(address), name, token or os.environ.get("REFEREE_TOKEN"))
-        _come_back(session, address, name, come_back_s)
-    finally:
-        session.close()
+    session = _Session(_maker(choose, make), on_told, say)
+    with contextlib.closing(session):
+        session.play_all(address, name, token, come_back_s)
     return list(session.ends.values())
 
 
-def _come_back(session: "_Session", address: str, name: str, come_back_s: float | None) -> None:
-    """Connect again whenever the connection broke within a match, each time with the whole time to be taken back."""
-    if come_back_s is None:
-        come_back_s = 0.0 if "REFEREE_PLAYER_SEED" in os.environ else COME_BACK_S
-    give_up = 0.0
-    while come_back_s > 0 and session.resume is not None:
-        if session.is_taken_in:
-            give_up = time.monotonic() + come_back_s
-        elif time.monotonic() >= give_up:
-            raise ClientError(f"the referee at {address} did not take this player back within {come_back_s:g} s")
-        else:
-            time.sleep(RETRY_S)
-        session.play(connect(address, wait_s=give_up - time.monotonic()), name, session.resume)
+def _maker(choose: Choose | None, make: Callable[[Terms], Choose] | None) -> Callable[[Terms], Choose]:
+    if make is not None and choose is None:
+        return make
+    if choose is not None and make is None:
+        return lambda _terms: choose
+    raise TypeError("run() takes either choose or make")
 
 
 class _Session(Struct):
     """All matches of one player, over several connections if one broke off."""
 
-    choose: Choose | None
-    """This one and the next three are parameters of run()."""
-    make: Callable[[Terms], Choose] | None
+    make: Callable[[Terms], Choose]
     on_told: Callable[[Told], None] | None
     say: Callable[[str], None] | None
+    choose: Choose | None = None
+    """Of the last match that was offered."""
     witness: Witness = field(default_factory=Witness)
     open_match: str | None = None
     broken_off: Ended | None = None
@@ -283,7 +266,26 @@ class _Session(Struct):
     ends: dict[str, Ended] = {}
     """By match: one can be void after its end was told."""
 
-    def play(self, client: Client, name: str, token: str | None) -> None:
+    def play_all(self, address: str | None, name: str | None, token: str | None, come_back_s: float | None) -> None:
+        """Play until the referee closes the connection, and come back whenever it broke within a match."""
+        address = address or os.environ.get("REFEREE_ADDRESS")
+        if not address:
+            raise ClientError("no address: set REFEREE_ADDRESS, e.g. to tcp:HOST:PORT, or pass address=")
+        name = name or os.environ.get("REFEREE_NAME") or "player"
+        if come_back_s is None:
+            come_back_s = 0.0 if "REFEREE_PLAYER_SEED" in os.environ else COME_BACK_S
+        self._play(connect(address), name, token or os.environ.get("REFEREE_TOKEN"))
+        give_up = 0.0
+        while come_back_s > 0 and self.resume is not None:
+            if self.is_taken_in:  # each time with the whole time to be taken back
+                give_up = time.monotonic() + come_back_s
+            elif time.monotonic() >= give_up:
+                raise ClientError(f"the referee at {address} did not take this player back within {come_back_s:g} s")
+            else:
+                time.sleep(RETRY_S)
+            self._play(connect(address, wait_s=give_up - time.monotonic()), name, self.resume)
+
+    def _play(self, client: Client, name: str, token: str | None) -> None:
         """Greet, and answer until the referee closes the connection."""
         client.witness = self.witness
         self.is_taken_in = False
@@ -335,8 +337,7 @@ class _Session(Struct):
         if self.broken_off is not None and self.broken_off.match != terms.match:
             self._conclude(self.broken_off)
         self.open_match, self.resume, self.is_taken_in = terms.match, terms.resume, True
-        if self.make is not None:
-            self.choose = self.make(terms)
+        self.choose = self.make(terms)
 
     def _commit(self, client: Client, offer: Offer) -> None:
         """Accept an offer, with a nonce that nobody can foresee and nobody sees before all have committed."""

@@ -36,7 +36,7 @@ _THE_OTHER, _OWN = 0, 1
 """Indices of the players in a pairing: what is counted is how the second one fares."""
 
 
-class _Work(Struct, frozen=True, kw_only=True):
+class _Work(Struct, frozen=True):
     """What all pairs of matches have in common."""
 
     players: tuple[SeatedPlayer, ...]
@@ -80,40 +80,37 @@ def evaluate(
     keeps for itself. What they print is lost; of the first thing that each raises, the traceback is shown.
 
     Args:
-        game: name of the game.
         players: the one that is evaluated, and the other one, each given as for `play`.
         pairs: so many deals are played at most, with two matches each.
         sprt: two numbers of Elo, as (0, 20); the matches end as soon as a sequential probability ratio test tells
             whether the player is better by the second rather than by the first; it errs in 5 % of the cases.
         seed: fixes the deals; None: they are different ones each time.
-        options: of the game, by name.
-        names: of the players.
-        per_move_s: how long a move may take, in seconds.
         processes: so many matches are played at the same time; None: one for each core.
         records: folder that takes the record of every match; None: none are kept.
         progress: whether a bar is shown on a terminal.
-
-    Returns:
-        What the matches say.
 
     Raises:
         RefereeError: there is no such game, or it can't be played with these players or options.
         KeyboardInterrupt: the user stopped it; the processes are ended.
     """
-    if len(players) != 2 or pairs < 1:
-        raise BadRequest("evaluate takes two players, the one to evaluate and another one, and at least one pair")
-    if processes is not None and processes < 1:
-        raise BadRequest(f"processes is at least 1, not {processes}")
-    hypotheses = None if sprt is None else _hypotheses(sprt)
+    _check(players, pairs=pairs, processes=processes)
     own, other = seated(find_game(game), players, names)
-    work = _Work(
-        players=(other, own),
-        setup=_setup(game, (other, own), options or {}, per_move_s),
-        seed=secrets.randbits(48) if seed is None else whole(seed),
-        records=None if records is None else _folder(records),
-    )
-    jobs = len(os.sched_getaffinity(0)) if processes is None else processes
-    return _evaluated(work, pairs, jobs, hypotheses, is_shown=progress)
+    setup = _setup(game, (other, own), options or {}, per_move_s)
+    work = _Work((other, own), setup, secrets.randbits(48) if seed is None else whole(seed), _folder(records))
+    return _evaluated(work, pairs, processes or len(os.sched_getaffinity(0)), _Tally(sprt), is_shown=progress)
+
+
+def _check(players: Sequence[Player], **counts: int | None) -> None:
+    """Check that there are two players, and at least one of what is counted.
+
+    Raises:
+        BadRequest: there are not.
+    """
+    if len(players) != 2:
+        raise BadRequest("evaluate takes two players, the one to evaluate and another one")
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise BadRequest(f"{name} is at least 1, not {count}")
 
 
 def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any], per_move_s: float) -> MatchSetup:
@@ -134,8 +131,10 @@ def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any
     )
 
 
-def _folder(records: str | Path) -> Path:
+def _folder(records: str | Path | None) -> Path | None:
     """Return the folder of records, whose key is there from now on: it is made once, and not in every process."""
+    if records is None:
+        return None
     sealer()
     return Path(records)
 
@@ -154,11 +153,14 @@ class _Tally:
     """What came of the pairs so far, in the order of the deals.
 
     Args:
-        hypotheses: of the sequential test; None: there is none.
+        sprt: of the sequential test, as for `evaluate`; None: there is none.
+
+    Raises:
+        BadRequest: these are no two numbers of Elo, the lower one first.
     """
 
-    def __init__(self, hypotheses: Hypotheses | None) -> None:
-        self._hypotheses = hypotheses
+    def __init__(self, sprt: tuple[float, float] | None) -> None:
+        self._hypotheses = None if sprt is None else _hypotheses(sprt)
         self._told: set[str] = set()
         self.counts = [0] * 5
         self.entries: list[MatchEntry] = []
@@ -184,9 +186,8 @@ class _Tally:
         return None if self._hypotheses is None else _test(self.counts, self._hypotheses)
 
 
-def _evaluated(work: _Work, pairs: int, jobs: int, hypotheses: Hypotheses | None, *, is_shown: bool) -> Evaluation:
+def _evaluated(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: bool) -> Evaluation:
     """Play until all is played, or the test decides."""
-    tally = _Tally(hypotheses)
     _work.append(work)
     try:
         with _bar(pairs, is_shown=is_shown) as step, closing(each(_play_pair, range(1, pairs + 1), jobs)) as results:

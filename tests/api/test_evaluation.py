@@ -81,7 +81,7 @@ def test_the_user_can_stop_it() -> None:
 
 MISTAKES: list[tuple[list[Any], dict[str, Any], str]] = [
     (["house:dag"], {}, "takes two players"),
-    (["house:dag", "house:dag"], {"pairs": 0}, "at least one pair"),
+    (["house:dag", "house:dag"], {"pairs": 0}, "pairs is at least 1, not 0"),
     (["house:dag", "house:dag"], {"processes": 0}, "processes is at least 1, not 0"),
     (["house:dag", "house:dag"], {"seed": "x"}, "a seed is a whole number, not 'x'"),
     (["house:dag", "house:dag"], {"sprt": (20, 0)}, "sprt: elo0"),
