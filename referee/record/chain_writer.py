@@ -13,9 +13,9 @@ from typing import Any
 
 from ..errors import RefereeError
 from ..files.whole import sync_folder
-from .hidden_fields import OPEN, hide
+from .hidden_fields import hide
 from .reader import ChainEnd
-from .schema import FIRST_PREV, encode_plain, line_hash
+from .schema import FIRST_PREV, encode_plain, line_hash, linked_core, with_open
 from .seal import RECORD_PURPOSE, Sealer
 
 _LOOK_S = 0.02
@@ -115,10 +115,9 @@ class ChainWriter:
         """
         if self._refusal is not None:
             raise self._refusal
-        core = b'{"n":%d,"prev":"%s",%s}' % (self.count, self.head.encode(), fields)
-        line = b'%s,"%s":{%s}}' % (core[:-1], OPEN.encode(), opened) if opened else core
+        core = linked_core(self.count, self.head, fields)
         try:
-            self._file.write(line + b"\n")
+            self._file.write(with_open(core, opened) + b"\n")
             self._file.flush()
         except OSError as error:
             raise self.refuse(error) from None

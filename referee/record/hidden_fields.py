@@ -14,9 +14,10 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
 SALT_BYTES = 16
 """As many as nobody can try all of: the values behind are few (a hand of Q is six of 36 kinds)."""
@@ -43,7 +44,9 @@ _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", 
 OF_FOULS = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
 _SALTS_AT_ONCE = 32
-_SALT = re.compile(f"[0-9a-f]{{{2 * SALT_BYTES}}}")
+_SALT = f"[0-9a-f]{{{2 * SALT_BYTES}}}"
+Salt = Annotated[str, Meta(pattern=f"^{_SALT}$(?!\n)")]
+"""In its one form: else characters could be moved from a value to its salt."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -162,8 +165,8 @@ def reveal(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_salt(salt: Any) -> bool:
-    """Tell whether a salt has its one form: else characters could be moved from a value to its salt."""
-    return isinstance(salt, str) and _SALT.fullmatch(salt) is not None
+    """Tell whether a value is a salt."""
+    return isinstance(salt, str) and re.fullmatch(_SALT, salt) is not None
 
 
 def _digest(salt: str, value: Any) -> str:

@@ -19,7 +19,7 @@ def entry_of(record: Record) -> MatchEntry:
         raise RecordError(record.path, 1, f"the names of {entrants} entrants", f"{names} names")
     if line is None or record.seal is None:
         raise RecordError(
-            record.path, len(record.chain.lines) + 1, "a result and its seal", f"a record that is {record.state}"
+            record.path, len(record.chain.hashes) + 1, "a result and its seal", f"a record that is {record.state}"
         )
     return outcome(context.fixture, record.header.setup.names, line.result, record.seal.prev)
 

@@ -6,8 +6,10 @@ A last line without a line feed is torn: its referee died while writing. It is c
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
@@ -82,28 +84,34 @@ class IsRedacted(RecordError):
         return IsRedacted, (self.path, self.line)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chain:
     """The lines of a record, plain, as far as their chain goes."""
 
     path: Path
-    lines: tuple[PlainLine, ...]
+    hashes: tuple[str, ...]
     size_bytes: int
     """Of these lines, with their line feeds."""
     rest: bytes
     """What stands behind the last line feed: a torn line."""
     digest: str
     """SHA-256 of the whole file, as it was read."""
+    read: Callable[[], tuple[PlainLine, ...]] = field(compare=False, repr=False)
+
+    @cached_property
+    def lines(self) -> tuple[PlainLine, ...]:
+        """The lines; one that was written anew is read when somebody asks."""
+        return self.read()
 
     @property
     def head(self) -> str:
         """Hash of the last line."""
-        return self.lines[-1].hash if self.lines else FIRST_PREV
+        return self.hashes[-1] if self.hashes else FIRST_PREV
 
     @property
     def end(self) -> "ChainEnd":
         """What it takes to go on with it."""
-        return ChainEnd(self.head, len(self.lines), self.size_bytes, len(self.rest))
+        return ChainEnd(self.head, len(self.hashes), self.size_bytes, len(self.rest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +169,17 @@ def read_chain(path: Path) -> Chain:
     Raises:
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
+    with opened_file(path) as file:
+        return _chained(path, file)
+
+
+@contextmanager
+def opened_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a record to read it.
+
+    Raises:
+        RecordError: it can't be read, or is too large for any record.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -168,7 +187,7 @@ def read_chain(path: Path) -> Chain:
         if status.st_size > MAX_RECORD_BYTES:
             raise RecordError(path, 0, f"at most {MAX_RECORD_BYTES} bytes", f"{status.st_size} bytes")
         with path.open("rb") as file:
-            return _chained(path, file)
+            yield file
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
 
@@ -226,7 +245,8 @@ def _chained(path: Path, file: BinaryIO) -> Chain:
         _check_link(path, number, line.fields, prev)
         prev, size_bytes = line.hash, size_bytes + len(data)
         lines.append(line)
-    return Chain(path, tuple(lines), size_bytes, rest, digest.hexdigest())
+    hashes = tuple(line.hash for line in lines)
+    return Chain(path, hashes, size_bytes, rest, digest.hexdigest(), partial(tuple, lines))
 
 
 def _check_link(path: Path, number: int, line: dict[str, Any], prev: str) -> None:

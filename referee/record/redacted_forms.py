@@ -11,7 +11,7 @@ import msgspec
 from ..match.commands import CloseMatch, Command, ExpelSeat, ResumeSeat, SeatCommand
 from .hidden_fields import HASH_KEY, hidden_fields
 from .reader import Chain, Record, RecordError, check_seats
-from .schema import BadLine, Header, PlainLine, RecordedStep, ResultLine, SealLine, check_form, typed
+from .schema import BadLine, Header, PlainLine, RecordedStep, ResultLine, SealLine, check_form, encode_plain, typed
 
 _TEXT = "0" * 64
 """Stands for whatever is hidden: a seed, bytes in hex, what somebody said."""
@@ -59,13 +59,13 @@ def _typed(line: PlainLine, kind: str) -> RecordedStep | ResultLine:
     found: RecordedStep | ResultLine
     if kind == "step":
         filled = {**fields, "event": _filled(fields.get("event"))}
-        found = msgspec.convert(filled, RecordedStep)
-        for command in found.commands:
-            _check_command(command)
+        found = msgspec.json.decode(encode_plain(filled), type=RecordedStep)
     else:
         filled = {**_filled(fields), "result": _result_filled(fields.get("result"))}
         found = msgspec.convert(filled, ResultLine)
     check_form(filled, found)
+    for command in found.commands if isinstance(found, RecordedStep) else ():
+        _check_command(command)
     hidden = hidden_fields(fields)
     for field in hidden:
         value = field.holder[field.name]

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Raw, Struct, field
 from msgspec.structs import replace
 
 from ..match.commands import Command, Result
@@ -37,7 +37,7 @@ class Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_fi
     """Hash of the line before: SHA-256 of its core, without its line feed, in hex."""
 
 
-class Header(Line, frozen=True, kw_only=True, tag="header"):
+class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
     """First line: what was settled beforehand."""
 
     format: int
@@ -52,7 +52,7 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """The seed, encrypted so that the referee alone can open it, to resume the match."""
     seed: Hex32 | None
     """The seed in hex if it was fixed beforehand (`--seed`); else it stands in the result only."""
-    programs: list[str] | None = None
+    programs: list[str] | None
     """How the players' programs were given, by seat, if the referee started them: enough to resume the match."""
     folder: str | None = None
     """The folder in which they were given."""
@@ -64,18 +64,20 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """`turn` if whatever follows from a line waited until the disk had it."""
 
 
-class RecordedStep(Line, frozen=True, kw_only=True, tag="step", dict=True):
+class RecordedStep(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True, dict=True):
     """One event and the commands it gave."""
 
     event: AnyEvent
-    commands: list[Any]
-    """Plain objects; typed as such, each would be copied when a line is typed."""
     standstills: tuple[Standstill, ...] = ()
     """Of the referee, up to the event, those that no line before tells of, or tells of up to then."""
+    told: Raw = field(name="commands")
+    """The commands as JSON; most are read for their form alone."""
 
-    def __post_init__(self) -> None:
-        if not {*map(type, self.commands)} <= {dict}:
-            raise ValueError("a command that is no object")
+    @cached_property
+    def commands(self) -> list[dict[str, Any]]:
+        """The commands as plain objects."""
+        commands: list[dict[str, Any]] = msgspec.json.decode(self.told)
+        return commands
 
     @cached_property
     def forms(self) -> "list[CommandForm]":
@@ -85,8 +87,8 @@ class RecordedStep(Line, frozen=True, kw_only=True, tag="step", dict=True):
             BadLine: one of them is no command.
         """
         try:
-            forms: list[CommandForm] = msgspec.convert(self.commands, list[CommandForm], strict=True)
-        except (msgspec.ValidationError, OverflowError) as error:
+            forms = _forms.decode(self.told)
+        except msgspec.ValidationError as error:
             raise BadLine(f"commands: {error}") from None
         for form in forms:
             if form.command in _TELLING or (form.seat is None and form.limit_ms is not None):
@@ -147,11 +149,6 @@ class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
 
 
 OTHER_FORM = "keys in another order, a number in another form, or a key that is left out where it is null"
-_KEYS = ["n", "prev", "kind", "event", "commands"]
-_STALLED_KEYS = ["n", "prev", "kind", "event", "standstills", "commands"]
-"""Of a step, without standstills and with some."""
-_LEFT_OUT = ("folder", "context", "dialect", "durability")
-"""What a header does not have if it is null."""
 TOURNAMENT = "tournament"
 """Kind of the first line of a tournament's record."""
 _HEADERS = ("header", TOURNAMENT)
@@ -159,12 +156,12 @@ _HEADERS = ("header", TOURNAMENT)
 AnyLine = Header | RecordedStep | ResultLine | SealLine
 _STAND_INS: dict[str, Any] = {"seed": "0" * 64, "programs": [], "folder": ""}
 """For what is hidden in a header."""
-_BY_KIND: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in (Header, RecordedStep, ResultLine, SealLine)}
-"""msgspec keeps what it knows of a struct, but looks through a bare union every time."""
 _TELLING = ("expel-seat", "extend-limit", "close-match")
 """The commands that lack something in some lines that are none; every line has commands, and few of them are these."""
 
 _encoder = msgspec.json.Encoder()
+_lines = msgspec.json.Decoder(AnyLine)
+_forms = msgspec.json.Decoder(list[CommandForm])
 _sized = msgspec.msgpack.Encoder()
 """Refuses integers of over 64 bits."""
 
@@ -184,16 +181,33 @@ def encode_line(core: dict[str, Any], opened: dict[str, list[Any]]) -> tuple[byt
         The bytes, and the line's hash.
     """
     data = _encoder.encode(core)
-    return (_with_open(data, opened) if opened else data), line_hash(data)
+    return with_open(data, _encoder.encode(opened)[1:-1]), line_hash(data)
+
+
+def linked_core(n: int, prev: str, fields: bytes) -> bytes:
+    """Number the core of a line, and chain it to the line before.
+
+    Args:
+        n: its number.
+        prev: hash of the line before.
+        fields: its other keys and values, as JSON without braces; hidden ones are hashes.
+    """
+    return b'{"n":%d,"prev":"%s",%s}' % (n, prev.encode(), fields)
+
+
+def with_open(core: bytes, opened: bytes) -> bytes:
+    """Return a line without its line feed.
+
+    Args:
+        core: of the line.
+        opened: keys and values of what its hashes stand for, as JSON without braces.
+    """
+    return b'%s,"%s":{%s}}' % (core[:-1], OPEN.encode(), opened) if opened else core
 
 
 def encode_plain(value: Any) -> bytes:
     """Return a plain value as it stands in a line."""
     return _encoder.encode(value)
-
-
-def _with_open(core: bytes, opened: dict[str, Any]) -> bytes:
-    return core[:-1] + b',"' + OPEN.encode() + b'":' + _encoder.encode(opened) + b"}"
 
 
 class PlainLine(NamedTuple):
@@ -231,7 +245,7 @@ def read_line(data: bytes) -> PlainLine:
         _sized.encode(line)  # all of it came from players or goes to them: no integer of over 64 bits does
         opened = line.pop(OPEN, {})
         core = _encoder.encode(line)
-        if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
+        if not isinstance(opened, dict) or data != with_open(core, _encoder.encode(opened)[1:-1]):
             raise BadLine("not the one form of such a line")
         shown = reveal(line, opened) if opened else {}
     except (msgspec.DecodeError, RecursionError, UnicodeError, OverflowError, BadRedaction) as error:
@@ -259,9 +273,7 @@ def typed(line: PlainLine) -> AnyLine:
     try:
         if line.is_redacted:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
-        found: AnyLine = msgspec.convert(
-            fields, _BY_KIND.get(kind, AnyLine) if isinstance(kind, str) else AnyLine, strict=True
-        )
+        found: AnyLine = _lines.decode(_encoder.encode(fields))
     except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None
     except RecursionError:
@@ -299,14 +311,8 @@ def has_form(fields: dict[str, Any], line: Line) -> bool:
         fields: of the line, plain.
         line: what they were taken for.
     """
-    event, standstills = getattr(line, "event", None), getattr(line, "standstills", ())
-    if event is not None:  # commands are plain, and are compared with those of the fold
-        is_ordered = [*fields] == (_STALLED_KEYS if standstills else _KEYS)
-        told = (event, standstills)
-        return is_ordered and _encoder.encode(told) == _encoder.encode((fields["event"], fields.get("standstills", ())))
-    plain = {"n": line.n, "prev": line.prev, **msgspec.to_builtins(line)}
-    expected = {key: value for key, value in plain.items() if value is not None or key not in _LEFT_OUT}
-    return _encoder.encode(expected) == _encoder.encode(fields)
+    tagged = {"kind": fields.get("kind"), **fields}  # a struct has its tag first
+    return [*fields][:3] == ["n", "prev", "kind"] and _encoder.encode(line) == _encoder.encode(tagged)
 
 
 def header_of(line: PlainLine) -> Header:

@@ -14,6 +14,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import repeat
 from pathlib import Path
 
 from referee import chance
@@ -22,7 +24,13 @@ from referee.app.records.audit_reports import Demands
 from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.record.reader import read_record
+from referee.plugins import find_game
+from referee.record.audit.audit import open_match
+from referee.record.audit.checks import check_shuffle
+from referee.record.audit.evidence import check_evidence, no_dialects
+from referee.record.audit.proof import prove
+from referee.record.audit.times import check_book
+from referee.record.reader import Record, read_record
 from referee.record.seal import RECORD_PURPOSE, Sealer, is_signed
 from referee.record.writer import RecordWriter
 from referee.testing import ScriptedSeat
@@ -98,6 +106,28 @@ def _audit(path: Path) -> None:
     assert examine(path, Demands()).report.holds
 
 
+def _stages(paths: list[Path]) -> dict[str, float]:
+    """Return how long each part of the audits takes on its own."""
+    opened = partial(open_match, find_game=find_game)
+    proofs: list[tuple[Record, Match] | None] = []
+    proven_s = _timed(lambda: proofs.extend(prove(path, opened) for path in paths))
+    assert None not in proofs, "all of them hold"
+    records = [proof[0] for proof in proofs if proof]
+    return {
+        "proof": proven_s,
+        "of it the fold": _timed(lambda: list(map(_fold, records, map(opened, records)))),
+        "times": _timed(lambda: list(map(check_book, records))),
+        "deal": _timed(lambda: list(map(check_shuffle, records, repeat(QGame())))),
+        "evidence": _timed(lambda: list(map(check_evidence, records, repeat(no_dialects)))),
+    }
+
+
+def _fold(record: Record, match: Match | None) -> None:
+    assert match is not None, "each tells its seed"
+    for step in record.steps:
+        match.handle(step.event)
+
+
 def _timed(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
     begun = clock()
     work()
@@ -120,8 +150,10 @@ def main(arguments: list[str]) -> int:
         played_s = turns * each_s
         print(f"a turn of a match over TCP took {each_s * 1000:.2f} ms, {ANSWER_MS:g} ms of it the player's")
         print("processor time of what one process does, and for several the time that passed")
+        _audit(paths[0])  # finds the games that are installed
         rows = {"floor: read and hash the lines": _timed(lambda: list(map(_read, paths)))}
         rows["audit, one process"] = _timed(lambda: list(map(_audit, paths)))
+        stages = _stages(paths)
         with ProcessPoolExecutor(jobs, initializer=gc.disable) as pool:
             list(pool.map(_audit, paths[:jobs]))  # warms up
             rows[f"audit, {jobs} processes"] = _timed(
@@ -130,6 +162,8 @@ def main(arguments: list[str]) -> int:
     for name, seconds in rows.items():
         ratio = f"{played_s / seconds:8.0f} times faster than the matches"
         print(f"  {name:<32} {seconds:7.2f} s {seconds / turns * 1e6:8.1f} us a turn {ratio}")
+    for name, seconds in stages.items():
+        print(f"    {name:<30} {seconds:7.2f} s {seconds / turns * 1e6:8.1f} us a turn")
     signature = sealer.sign(RECORD_PURPOSE, "00" * 32)
     sign = _timed(lambda: [sealer.sign(RECORD_PURPOSE, "00" * 32) for _ in range(_SEALS)]) / _SEALS
     check = (

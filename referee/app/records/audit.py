@@ -178,13 +178,13 @@ def examine(path: Path, demands: Demands) -> Examined:
         if record is None:
             return _examined_redaction(path, demands)
         if demands.seed is not None and record.seed is not None and record.seed.hex() != demands.seed:
-            raise RecordError(path, len(record.chain.lines) - 1, f"seed {demands.seed}", f"seed {record.seed.hex()}")
+            raise RecordError(path, len(record.chain.hashes) - 1, f"seed {demands.seed}", f"seed {record.seed.hex()}")
         header = record.header
         return Examined(
             path,
             _sound(record),
             proof=None if header.context is None else MatchProof.of(record),
-            opening=_opening(header, record.chain),
+            opening=_opening(header, record.chain, is_drawn=header.seed is None),
             heads=heads_of(record.chain, header.setup.match, demands),
             presences=tuple(presences(record)),
             digest=record.chain.digest,
@@ -254,16 +254,17 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         not_verified=NOT_VERIFIED if is_dealt else (*BY_SEED, *NOT_VERIFIED),
     )
     heads = heads_of(redaction.chain, header.setup.match, demands)
+    opening = _opening(header, redaction.chain, is_drawn=redaction.chain.lines[0].fields["seed"] is None)
     ran = tuple(presences(redaction.record))
-    return Examined(path, report, opening=_opening(header, redaction.chain), heads=heads, presences=ran)
+    return Examined(path, report, opening=opening, heads=heads, presences=ran)
 
 
-def _opening(header: Header, chain: Chain) -> str:
+def _opening(header: Header, chain: Chain, *, is_drawn: bool) -> str:
     """Return what no two matches of one name have in common, and all records of one match have."""
     if header.context is not None:
         return header.context.head
-    is_drawn = chain.lines[0].fields["seed"] is None  # a secret seed is drawn once; a fixed one may be played again
-    return header.setup.commitment if is_drawn else chain.lines[0].hash
+    # a secret seed is drawn once; a fixed one may be played again
+    return header.setup.commitment if is_drawn else chain.hashes[0]
 
 
 def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManifest:

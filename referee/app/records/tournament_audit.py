@@ -197,7 +197,7 @@ def _part(folder: Path, file: Path) -> str:
 
 def heads_of(chain: Chain, name: str, demands: Demands) -> frozenset[Head]:
     """Return those of the demanded heads, or published ones of this match or tournament, that lines of a chain have."""
-    return demanded_heads(((number, line.hash) for number, line in enumerate(chain.lines)), name, demands)
+    return demanded_heads(enumerate(chain.hashes), name, demands)
 
 
 def demanded_heads(heads: Iterable[Head], name: str, demands: Demands) -> frozenset[Head]:
@@ -229,10 +229,7 @@ def of_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocati
         begun = header.salt if header.spec.seed is None else first  # drawn once, unless all chance is fixed
         found.setdefault((header.spec.name, header.key, begun), []).append(record)
     for (name, *_), records in found.items():
-        longest = _hashes(max(records, key=lambda record: len(record.chain.lines)))
-        if any(longest[: len(record.chain.lines)] != _hashes(record) for record in records):
+        found_hashes = [record.chain.hashes for record in records]
+        longest = max(found_hashes, key=len)
+        if any(longest[: len(hashes)] != hashes for hashes in found_hashes):
             yield Equivocation(match=name, records=tuple(str(record.path) for record in records))
-
-
-def _hashes(record: TournamentRecord) -> list[str]:
-    return [line.hash for line in record.chain.lines]

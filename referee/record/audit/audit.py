@@ -4,6 +4,7 @@ Knows what must follow from what. Trusts nothing but the rules of the game; refu
 """
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
 from ..reader import Record, RecordError, check_key, read_record
-from ..schema import BadLine, RecordedStep, encode_plain, plain_json
+from ..schema import BadLine, RecordedStep, plain_json
 from .checks import check_ranking, check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
+from .proof import prove
 from .times import check_book
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
@@ -47,9 +49,12 @@ def audit(
         RecordError: the first line that does not hold.
         Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
     """
-    record = read_record(path)
+    record, match = prove(path, partial(open_match, find_game=find_game)) or (read_record(path), None)
     _check_provenance(record, keys, is_strict=is_strict)
-    check_course(record, find_game, find_wire)
+    if match is None:
+        check_course(record, find_game, find_wire)
+    else:
+        _check_beside(record, match, find_wire)
     return record
 
 
@@ -75,17 +80,22 @@ def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_d
     for number, (step, _) in enumerate(refold(record, match), 2):
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(record.path, number + 1, "the result, for the match is over", type(step.event).__name__)
+    _check_beside(record, match, find_wire)
+    return match
+
+
+def _check_beside(record: Record, match: Match, find_wire: FindWire) -> None:
+    """Check all that is checked without the fold, once every line is known to be the fold's."""
     check_result(record, match)
     check_evidence(record, find_wire)
     check_book(record)
     check_shuffle(record, match.game)
     check_ranking(record)
-    return match
 
 
 def _check_provenance(record: Record, keys: Collection[str], *, is_strict: bool) -> None:
     """Check who sealed a record."""
-    lines = len(record.chain.lines)
+    lines = len(record.chain.hashes)
     check_key(record.path, 1, record.header.key, keys)
     if is_strict and record.seal is None:
         found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
@@ -128,7 +138,7 @@ def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]
         except ImpossibleEvent as error:
             raise RecordError(record.path, number, "an event that can happen", str(error)) from None
         folded = plain_json(commands)
-        if folded != encode_plain(step.commands):
+        if folded != bytes(step.told):
             if match.fault is not None and not _is_void(step):
                 raise match.fault
             raise _difference(record.path, number, msgspec.json.decode(folded), step.commands)

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import struct
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,7 +18,7 @@ from ...match.commands import Result
 from ..reader import Record, RecordError
 
 T = TypeVar("T")
-_BLOCKS = 64
+_BLOCKS = 16
 """Of a stream, made at once."""
 _SURE = 2**64 - 2**32
 """A word below it is never thrown away: no list is longer than the difference."""
@@ -53,7 +54,7 @@ def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> l
     if is_deserted:
         return [[]]
     best = sorted(result.ranking[0])
-    kinds = [command["command"] for step in record.steps for command in step.commands]
+    kinds = [form.command for step in record.steps for form in step.forms]
     is_lost_at_the_end = "end-seat" in kinds and "expel-seat" in kinds[kinds.index("end-seat") :]
     return [best, []] if is_lost_at_the_end else [best]
 
@@ -185,7 +186,9 @@ def _places(key: bytes, size: int) -> list[int]:
 
 
 def _words(key: bytes) -> Iterator[int]:
-    digest = hashlib.sha256
-    for first in itertools.count(0, _BLOCKS):
-        blocks = [digest(key + block.to_bytes(8)).digest() for block in range(first, first + _BLOCKS)]
-        yield from struct.unpack(f">{4 * _BLOCKS}Q", b"".join(blocks))
+    return itertools.chain.from_iterable(map(partial(_some_words, key), itertools.count(0, _BLOCKS)))
+
+
+def _some_words(key: bytes, first: int) -> tuple[int, ...]:
+    blocks = [hashlib.sha256(key + block.to_bytes(8)).digest() for block in range(first, first + _BLOCKS)]
+    return struct.unpack(f">{4 * _BLOCKS}Q", b"".join(blocks))

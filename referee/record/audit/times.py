@@ -12,7 +12,7 @@ from ...match import events as e
 from ...match.fouls import Cause
 from ...match.standstills import DISK_MS, Standstill
 from ..reader import Record, RecordError
-from ..schema import BadLine, CommandForm, RecordedStep
+from ..schema import CommandForm, RecordedStep
 from .standstills import LOOKING_MS, PROMPT_MS, ROUNDING_MS, Excuses, presences
 
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
@@ -57,7 +57,7 @@ class _Book:
             RecordError: the time used and the verdict contradict each other, or an answer came before its request.
         """
         event = step.event
-        commands = self._forms(number, step)
+        commands = step.forms
         expelled: dict[int, Any] = {
             command.seat: command.foul
             for command in commands
@@ -73,25 +73,13 @@ class _Book:
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
         for command in commands:
-            if command.seat is not None:
-                self._ask(number, command, event, before.get(command.seat))
+            if command.seat is not None and command.limit_ms is not None:
+                self._ask(number, command, event, command.seat, command.limit_ms, before.get(command.seat))
 
-    def _forms(self, number: int, step: RecordedStep) -> list[CommandForm]:
-        """Return the commands of a line, each to a seat that there is; refuse what is none."""
-        try:
-            commands = step.forms
-        except BadLine as error:
-            raise RecordError(self._path, number, "commands with all their fields", str(error)) from None
-        seats = len(self._setup.names)
-        if max([command.seat or 0 for command in commands], default=0) >= seats:
-            raise RecordError(self._path, number, "commands with all their fields", f"a seat beyond {seats - 1}")
-        return commands
-
-    def _ask(self, number: int, command: CommandForm, event: Any, old: _Asked | None) -> None:
+    def _ask(
+        self, number: int, command: CommandForm, event: Any, seat: int, limit_ms: float, old: _Asked | None
+    ) -> None:
         """Open a request, or give it a new limit."""
-        seat, limit_ms = command.seat, command.limit_ms
-        if seat is None or limit_ms is None:
-            return
         is_move, extensions = command.command == "ask-move", 0
         if command.command == "extend-limit" and old is not None:
             is_move, extensions = old.is_move, old.extensions + 1
@@ -147,6 +135,8 @@ class _Book:
             since_ms: when the request was sent.
             granted_ms: what else may have been taken off.
         """
+        if event.lag_ms == event.stalled_ms == 0:  # as of nearly every answer
+            return
         lag_ms = self._excuses.all_ms(since_ms, event.at_ms) + granted_ms
         stalled_ms = self._excuses.longest_ms(since_ms, event.at_ms)
         if event.lag_ms > lag_ms or event.stalled_ms > stalled_ms:
