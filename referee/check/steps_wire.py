@@ -22,6 +22,11 @@ from .scripted_match import ScriptedMatch
 from .session import Rewrite
 from .wire import Delivery
 
+_MOVES = 2
+_MOVES_THAT_DRAW = 4
+"""After so many, one of them has drawn something, or none ever does."""
+_TOLD = 12_000
+"""Messages, about a megabyte: more than the systems between hold for a program that does not read."""
 _MAY_BE_MISSING = ("ack", "draws")
 """Keys of the referee's messages that may be left out if they are null."""
 
@@ -51,13 +56,6 @@ def _longest(value: Any) -> bytes:
             return struct.pack(">BI", 0xDD, len(value)) + b"".join(map(_longest, value))
     pairs = [_longest(key) + _longest(inner) for key, inner in value.items()]
     return struct.pack(">BI", 0xDF, len(pairs)) + b"".join(pairs)
-
-
-_MOVES = 2
-_MOVES_THAT_DRAW = 4
-"""After so many, one of them has drawn something, or none ever does."""
-_TOLD = 12_000
-"""Messages, about a megabyte: more than the systems between hold for a program that does not read."""
 
 
 def _ack_start(context: CheckContext) -> None:

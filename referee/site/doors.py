@@ -17,6 +17,17 @@ from ..pages.rendering import page
 from .answers import HTML, refused, sent, sent_on
 from .sessions import Person, Sessions, SiteRole
 
+MOST_FIELDS = 32
+_CHUNK_BYTES = 65_536
+SIGN_IN = "/sign-in"
+FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
+_DIGITS = 6
+SESSION, VISITOR = "session", "visitor"
+"""Cookies: of a session, and of somebody who may sign in. Two, as a link from elsewhere brings neither: the page of
+signing in, which is the answer then, must not end the session."""
+_SAFE = "__Host-"
+"""Before a cookie's name, over TLS: no other site of the same domain can have set it."""
+
 
 class DeskPages:
     """Makes pages."""
@@ -39,10 +50,6 @@ class DeskPages:
             form_token=form_token,
             **values,
         )
-
-
-MOST_FIELDS = 32
-_CHUNK_BYTES = 65_536
 
 
 class BadForm(Exception):
@@ -93,16 +100,6 @@ def _parted(boundary: str, content: BinaryIO) -> Form:
     except (ValueError, RequestEntityTooLarge):
         raise BadForm from None
     return Form(fields={name: text.decode(errors="replace") for name, text in fields.items()}, upload=bytes(upload))
-
-
-SIGN_IN = "/sign-in"
-FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
-_DIGITS = 6
-SESSION, VISITOR = "session", "visitor"
-"""Cookies: of a session, and of somebody who may sign in. Two, as a link from elsewhere brings neither: the page of
-signing in, which is the answer then, must not end the session."""
-_SAFE = "__Host-"
-"""Before a cookie's name, over TLS: no other site of the same domain can have set it."""
 
 
 class Visit(Struct, frozen=True, kw_only=True):

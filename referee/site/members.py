@@ -25,6 +25,8 @@ from .sessions import Person, Sessions, SiteRole
 from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpDesk
 
+PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
+
 
 class Members(Struct, frozen=True, kw_only=True):
     """What those have who may sign in."""
@@ -72,9 +74,6 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     def _failed(request: Any, failure: Any) -> bytes:
         members.note("page-failed", path=request.path.decode(errors="replace"), error=repr(failure.value))
         return refused(request, HTTPStatus.INTERNAL_SERVER_ERROR)
-
-
-PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
 
 
 def add_author_api(app: Klein, api: AuthorApi) -> None:

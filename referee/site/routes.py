@@ -34,6 +34,9 @@ from .visitors import Visitors
 PAGES_A_MINUTE = 300
 """Of those that are made for who asks, from one address: a class behind it goes through replays, turn by turn."""
 
+_PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
+_LINK, _HIDING_LINK = b'href="../report.html"', b'href="../report.html?spoilers=no"'
+_BODY, _HIDING_BODY = b"<body>", b'<body class="no-spoilers">'
 _MATCHES = 100
 """That have ended, from which an organiser chooses; an older one is typed."""
 
@@ -91,9 +94,9 @@ def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence
 
 def _public(content: SiteContent, pace: Pace) -> Klein:
     app = Klein()
-    add_live(app, content.title, content.live)
-    add_search(app, content.title, content.search, pace)
-    add_report(app, content.report)
+    _add_live(app, content.title, content.live)
+    _add_search(app, content.title, content.search, pace)
+    _add_report(app, content.report)
 
     @app.route("/", methods=["GET", "HEAD"])
     @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
@@ -152,20 +155,18 @@ def _published(content: SiteContent, request: Any, name: str, path: str, pace: P
     if folder is None or found is None:
         return None
     turn, hides = turn_of(request) if path.startswith("replays/") else None, hides_results(request)
-    if turn is None and not (hides and shows_results(path)):
+    if turn is None and not (hides and _shows_results(path)):
         return sent_file(request, found)
     pace.count(address_of(request))
     page: bytes | None = found.read_bytes()
     if hides:
-        page = page_without_results(content.title, content.report(name), folder, path)
+        page = _page_without_results(content.title, content.report(name), folder, path)
     if page is not None and turn is not None:
         page = at_turn(page.decode(), turn, hides_results=hides).encode()
     return None if page is None else sent(request, HTML, page)
 
 
-def add_live(app: Klein, title: str, live: LiveTables) -> None:
-    """Add the page of the tables, and how they stand as JSON and as events."""
-
+def _add_live(app: Klein, title: str, live: LiveTables) -> None:
     @app.route("/live", methods=["GET", "HEAD"])
     def _live_page(request: Any) -> bytes:
         return sent(request, HTML, live_page(title, live.state, time.time()).encode())
@@ -181,9 +182,7 @@ def add_live(app: Klein, title: str, live: LiveTables) -> None:
         return Deferred()  # cancelled once nobody looks on
 
 
-def add_search(app: Klein, title: str, search: Callable[[str], Found], pace: Pace) -> None:
-    """Add the page of a search, and what it found as JSON."""
-
+def _add_search(app: Klein, title: str, search: Callable[[str], Found], pace: Pace) -> None:
     def _searched(request: Any) -> tuple[str, Found]:
         pace.count(address_of(request))
         query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
@@ -198,9 +197,7 @@ def add_search(app: Klein, title: str, search: Callable[[str], Found], pace: Pac
         return sent(request, JSON, msgspec.json.encode(_searched(request)[1]))
 
 
-def add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> None:
-    """Add what the reports of tournaments tell, as JSON."""
-
+def _add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> None:
     @app.route("/api/tournaments/<name>", methods=["GET", "HEAD"])
     def _report(request: Any, name: str) -> bytes:
         report = find(name)
@@ -210,17 +207,12 @@ def add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> No
         return sent(request, JSON, msgspec.json.encode(report))
 
 
-_PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
-_LINK, _HIDING_LINK = b'href="../report.html"', b'href="../report.html?spoilers=no"'
-_BODY, _HIDING_BODY = b"<body>", b'<body class="no-spoilers">'
-
-
-def shows_results(path: str) -> bool:
+def _shows_results(path: str) -> bool:
     """Tell whether a file of a tournament is a page with results."""
     return _PAGE.fullmatch(path) is not None
 
 
-def page_without_results(title: str, report: TournamentReport | None, folder: Path, path: str) -> bytes | None:
+def _page_without_results(title: str, report: TournamentReport | None, folder: Path, path: str) -> bytes | None:
     """Return what stands for a page that everybody may have and that shows results; None: there is no such page yet.
 
     Args:

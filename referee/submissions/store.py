@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +31,7 @@ from ..files.whole import sync_folder, write_whole
 from .archive import unpack
 from .folder import write
 
+T = TypeVar("T")
 VERSIONS = ".versions"
 MAX_VERSIONS = 200
 """Of one author: ten a day for three weeks."""
@@ -201,10 +202,7 @@ class Store:
         return [version.number for version in self.versions(author) if version.state is VersionState.PASSED]
 
     def _choice(self, author: str) -> _Choice | None:
-        try:
-            return msgspec.json.decode((self._versions / author / _CHOICE).read_bytes(), type=_Choice)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
+        return _kept(self._versions / author / _CHOICE, _Choice)
 
     # --- handing in
 
@@ -311,10 +309,7 @@ class Store:
 
     def report(self, author: str, number: int) -> Any:
         """Return what the check of a version reported; None if there is none."""
-        try:
-            return msgspec.json.decode((self._folder(author, number) / _REPORT).read_bytes())
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
+        return _kept(self._folder(author, number) / _REPORT, dict[str, Any])
 
     # --- on the disk
 
@@ -364,6 +359,13 @@ def author_of(folder: Path) -> Path | None:
     """Return the folder of all versions of whoever handed a program in; None for any other program."""
     versions = folder.parent.parent
     return versions if folder.name == PLAYER and versions.parent.name == VERSIONS else None
+
+
+def _kept(path: Path, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _clear(path: Path) -> None:

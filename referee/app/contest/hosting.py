@@ -36,6 +36,9 @@ from .tournament_runs import RunState, TournamentRun
 LOOK_AHEAD_S = 60.0
 """Between two looks at which tournament of the next day is to be announced."""
 LISTEN = "tcp:8080:interface=127.0.0.1"
+LOOK_S = 1.0
+KEPT = 60
+"""Looks: the last minute."""
 
 
 def host(
@@ -196,11 +199,6 @@ class HostedContest:
             state = f"{state}, and its last report is not there yet"
         coming = coming_in(run, published.report)
         return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)
-
-
-LOOK_S = 1.0
-KEPT = 60
-"""Looks: the last minute."""
 
 
 class SiteLag:

@@ -33,6 +33,9 @@ AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitatio
 with."""
 LOGS = "logs"
 """Folder whose records authors are shown their own matches of."""
+DEEDS = "deeds.log"
+"""Its file in the contest's folder, a line of JSON for each deed."""
+_SHOWN_BYTES = 1 << 20
 
 
 class Intake:
@@ -108,11 +111,6 @@ def _people(path: Path) -> Authors:
     if not path.exists():
         add_tokens(path, (), may_renew=False)
     return Authors(path)
-
-
-DEEDS = "deeds.log"
-"""Its file in the contest's folder, a line of JSON for each deed."""
-_SHOWN_BYTES = 1 << 20
 
 
 class DeedLog:

@@ -28,6 +28,7 @@ from .tournament_runs import TournamentRun
 
 _SAID_LINES, _SAID_BYTES = 5, 4096
 """What of a process' words is shown."""
+_PART_BYTES = 262_144
 
 
 class Organising:
@@ -202,9 +203,6 @@ def _memory_free_mib() -> int | None:
         return None
     found = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
     return found[0] // 1024 if found else None
-
-
-_PART_BYTES = 262_144
 
 
 def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]:

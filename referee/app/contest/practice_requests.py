@@ -16,6 +16,9 @@ from ...submissions.store import Store, VersionState
 from ..tournament_file.plan import TournamentPlan
 from .contest_file import Contest
 
+PERSON_S = 180.0
+"""For a move where a person plays, unless the tournament gives more: who has gone away is not waited for longer."""
+_S = 1000.0
 _DIGITS = 6
 
 
@@ -88,11 +91,6 @@ def _rules(name: str, plan: TournamentPlan) -> PracticeRules:
     known, game = installed(), plan.spec.game
     houses = sorted(house.name for house in known.players.values() if game in house.games)
     return PracticeRules(tournament=name, game=known.game(game).title, houses=houses)
-
-
-PERSON_S = 180.0
-"""For a move where a person plays, unless the tournament gives more: who has gone away is not waited for longer."""
-_S = 1000.0
 
 
 def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, folder: Path) -> Iterator[str]:

@@ -21,6 +21,15 @@ _WAITS = {
     RunState.FAILED: "It can't be started before the organiser has mended its file.",
 }
 """State of a tournament in which no match begins -> why none does."""
+_WHY = {
+    RunState.WAITING: "its time has not come",
+    RunState.INTERRUPTED: "its process ended by a fault, and is begun again",
+    RunState.STOPPING: "its matches are being stopped",
+    RunState.PAUSED: "the organiser has paused it",
+    RunState.FAILED: "its file is wrong: mend it, and start it",
+}
+"""State of a tournament that waits -> why."""
+_FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
 
 
 def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | None:
@@ -60,17 +69,6 @@ def _why(run: TournamentRun, *, has_matches: bool) -> str:
         last = f", the last of round {min(rounds)}" if len(rounds) == 1 else ""
         return f"What comes next follows from the matches that are played now{last}."
     return "The next matches are being settled."
-
-
-_WHY = {
-    RunState.WAITING: "its time has not come",
-    RunState.INTERRUPTED: "its process ended by a fault, and is begun again",
-    RunState.STOPPING: "its matches are being stopped",
-    RunState.PAUSED: "the organiser has paused it",
-    RunState.FAILED: "its file is wrong: mend it, and start it",
-}
-"""State of a tournament that waits -> why."""
-_FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
 
 
 def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
