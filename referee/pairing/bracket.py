@@ -52,15 +52,13 @@ class State(EliminationState, frozen=True, kw_only=True):
     leans: tuple[int, ...]
     """By entrant: more matches in the first seat than in the second."""
 
-    def after(self, played: PlayedPairing, place: int, draws: int) -> "State":
+    def after(self, played: PlayedPairing) -> "State":
         """Return the state with the match decided, or with the match due again."""
-        leans, seats = list(self.leans), played.pairing.seats
-        for entrant, step in zip(seats, (1, -1) if len(seats) > 1 else (), strict=False):
-            leans[entrant] += step
-        state = replace(self, leans=tuple(leans))
-        winner = _winner(self, played, draws)
+        place, seats = self.place(played.pairing), played.pairing.seats
+        state = replace(self, leans=_leant(self, seats, 1))
+        winner = _winner(self, played)
         if winner is None:
-            return _issued(state, place, draws + 1, (seats[1], seats[0]))
+            return _issued(state, place, self.draws(played.pairing) + 1, (seats[1], seats[0]))
         loser = next((entrant for entrant in seats if entrant != winner), NOBODY)
         return _decided(replace(state, played=state.played | {place}), place, (winner, loser))
 
@@ -84,10 +82,10 @@ class State(EliminationState, frozen=True, kw_only=True):
 
     def taken_back(self, old: PlayedPairing) -> "State":
         """Return the state without a result, and without what followed from it and was not played."""
-        place, seats = self.place(old.pairing), old.pairing.seats
-        if self.results[place] is None or _winner(self, old, (old.pairing.number - 1) % (self.replays + 1)) is None:
+        place = self.place(old.pairing)
+        if self.results[place] is None or _winner(self, old) is None:
             raise BadRuling("the match was played again, and only the last one can be ruled on")
-        results, leans, gone = list(self.results), list(self.leans), {place}
+        results, gone = list(self.results), {place}
         for index, node in enumerate(self.nodes):
             if gone.isdisjoint(source.index for source in node.sources if source.kind != "seed"):
                 continue
@@ -96,11 +94,9 @@ class State(EliminationState, frozen=True, kw_only=True):
                 raise BadRuling("later matches that follow from it have been played")
         for index in gone:
             results[index] = None
-        for entrant, step in zip(seats, (1, -1) if len(seats) > 1 else (), strict=False):
-            leans[entrant] -= step
+        leans, played = _leant(self, old.pairing.seats, -1), self.played - {place}
         due = tuple(pairing for pairing in self.due if self.place(pairing) not in gone)
-        played = self.played - {place}
-        return replace(self, results=tuple(results), leans=tuple(leans), due=due, played=played)
+        return replace(self, results=tuple(results), leans=leans, due=due, played=played)
 
     def bracket(self) -> tuple[BracketPlace, ...]:
         """Return all matches of the graph but a reset that is not needed."""
@@ -167,13 +163,21 @@ def start(nodes: Iterable[BracketMatch], seeds: tuple[int, ...], replays: int) -
     )
 
 
-def _winner(state: State, played: PlayedPairing, draws: int) -> int | None:
+def _winner(state: State, played: PlayedPairing) -> int | None:
     """Return who goes on; None if the match is to be played again."""
     seats = played.pairing.seats
     best = played.ranking[0] if played.ranking else tuple(range(len(seats)))
     if len(best) == 1:
         return seats[best[0]]
-    return min(seats, key=state.seeds.index) if draws >= state.replays else None
+    return min(seats, key=state.seeds.index) if state.draws(played.pairing) >= state.replays else None
+
+
+def _leant(state: State, seats: tuple[int, ...], sign: int) -> tuple[int, ...]:
+    """Return the leans after a match, or with a sign of -1 those before it; a bye has no seats to count."""
+    leans = list(state.leans)
+    for entrant, step in zip(seats, (sign, -sign) if len(seats) > 1 else (), strict=False):
+        leans[entrant] += step
+    return tuple(leans)
 
 
 def _decided(state: State, index: int, result: tuple[int, int]) -> State:

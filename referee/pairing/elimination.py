@@ -6,6 +6,7 @@ replays. So the same results give the same matches, in whatever order they come 
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Collection, Iterable
+from functools import reduce
 from typing import Self, TypeVar
 
 from msgspec import Struct, StructMeta
@@ -35,8 +36,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         Raises:
             NotDue: its pairing is not due.
         """
-        state = replace(self, due=without(self.due, played))
-        return state.after(played, self.place(played.pairing), (played.pairing.number - 1) % (self.replays + 1))
+        return replace(self, due=without(self.due, played)).after(played)
 
     @abstractmethod
     def withdraw(self, entrant: int) -> Self:
@@ -48,14 +48,15 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         Raises:
             NotDue: its pairing is not due.
         """
-        state = self.record(played)
-        for entrant in leaving:
-            state = state.withdraw(entrant)
-        return state
+        return reduce(type(self).withdraw, leaving, self.record(played))
 
     def place(self, pairing: Pairing) -> int:
         """Return the place of a match, from 0."""
         return (pairing.number - 1) // (self.replays + 1)
+
+    def draws(self, pairing: Pairing) -> int:
+        """Return how often a match was played in vain before a pairing."""
+        return (pairing.number - 1) % (self.replays + 1)
 
     def issued(self, place: int, draws: int, *, seats: tuple[int, ...], round: int, table: str) -> Self:  # noqa: A002  # a pairing's
         """Return the state with one more pairing due.
@@ -79,7 +80,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         raise BadRuling("a result can't be changed where several go on from a table: later tables follow from it")
 
     @abstractmethod
-    def after(self, played: PlayedPairing, place: int, draws: int) -> Self:
+    def after(self, played: PlayedPairing) -> Self:
         """Return the state, in which a pairing is due no more, with what follows from its result."""
 
     def bracket(self) -> tuple[BracketPlace, ...]:
@@ -128,9 +129,7 @@ class EliminationFormat(PairingFormat[S]):
             BadRuling: matches that follow from it have been played.
         """
         state = state if old is None else state.taken_back(old)
-        if new is None:
-            return state
-        return state.after(new, state.place(new.pairing), (new.pairing.number - 1) % (state.replays + 1))
+        return state if new is None else state.after(new)
 
     def bracket(self, state: S) -> tuple[BracketPlace, ...]:
         """Return the places of its bracket; none: results decide who goes where."""

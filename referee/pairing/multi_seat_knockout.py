@@ -36,8 +36,9 @@ class State(EliminationState, frozen=True, kw_only=True):
     """The place of the first match of this round."""
     round: int = 0
 
-    def after(self, played: PlayedPairing, place: int, draws: int) -> "State":
+    def after(self, played: PlayedPairing) -> "State":
         """Return the state with the table settled, or with the table due again."""
+        place, draws = self.place(played.pairing), self.draws(played.pairing)
         table, used, count = played.pairing.seats, list(self.used), self.counts[place - self.first]
         for seat, entrant in enumerate(table if len(table) > 1 else ()):
             used[entrant] = tuple(times + (at == seat) for at, times in enumerate(used[entrant]))

@@ -21,7 +21,7 @@ from ..games.base import Shuffle
 from . import timetable
 from .base import EntrantField, Extent, Pairing, PlayedPairing
 from .seated_timetable import SeatedTimetable, made_up, planned, tables_to_make_up, without_tables
-from .timetable import State, TimetableFormat
+from .timetable import FixedFormat, State
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,7 +75,7 @@ class Berger(Struct, frozen=True):
         return Pairing(number=index * (size // 2) + board + 1, round=index + 1, seats=seats)
 
 
-class RoundRobin(TimetableFormat):
+class RoundRobin(FixedFormat[State]):
     """Everybody against everybody."""
 
     name = "roundrobin"
@@ -110,7 +110,7 @@ class RoundRobin(TimetableFormat):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _made_up(super().record(state, played))
+        return _made_up(timetable.record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers, or other tables at the end."""
@@ -122,7 +122,7 @@ class RoundRobin(TimetableFormat):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _made_up(reduce(_left, leaving, super().record(state, played)))
+        return _made_up(reduce(_left, leaving, timetable.record(state, played)))
 
     def reinstate(self, state: State, entrant: int) -> State:
         """Return the state with somebody who plays on: in its own pairings, or at other tables at the end."""

@@ -162,23 +162,3 @@ class FixedFormat(PairingFormat[S]):
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
         """Return the state as it is: no pairing follows from a result."""
         return state
-
-
-class TimetableFormat(FixedFormat[State]):
-    """Base of those that have a timetable."""
-
-    def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
-        return record(state, played)
-
-    def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those that it was to meet have walkovers."""
-        return withdraw(state, entrant)
-
-    def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with somebody who plays on; walkovers that were given stay."""
-        return reinstate(state, entrant)

@@ -2,30 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Protocol
 
 from msgspec.structs import replace
 
-from .crosstable import Crosstable
-from .spec import TournamentSpec
 from .standings import Standing, standings
+from .state import TournamentState
 
 
-class Placeable(Protocol):
-    """A tournament after any results."""
-
-    spec: TournamentSpec
-    disqualified: set[int]
-
-    @property
-    def table(self) -> Crosstable:
-        """All that points and tie-breaks follow from."""
-
-    def places(self) -> tuple[tuple[int, ...], ...] | None:
-        """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
-
-
-def placed(tournament: Placeable, *, has_tie_breaks: bool = True) -> tuple[Standing, ...]:
+def placed(tournament: TournamentState, *, has_tie_breaks: bool = True) -> tuple[Standing, ...]:
     """Put the entrants of a tournament in order: as its format decides, or else by points and tie-breaks.
 
     Args:

@@ -86,10 +86,7 @@ class QView(Struct, frozen=True):
 
 
 _Row = Annotated[list[Any], Meta(min_length=1)]
-_TILES = {
-    name: {"color": name.partition("-")[0], "shape": name.partition("-")[2]}
-    for name in (f"{color}-{shape}" for shape in SHAPES for color in COLORS)
-}
+_TILES = {f"{color}-{shape}": {"color": color, "shape": shape} for shape in SHAPES for color in COLORS}
 
 
 def converted(value: Any, form: Any) -> Any:
