@@ -48,20 +48,20 @@ def _check(value: Any, depth: int = 0) -> None:
     level: list[Any] = [value]
     while level:
         deeper: list[Any] = []
-        for item in level:
-            kind = type(item)
+        for element in level:
+            kind = type(element)
             if kind in _PLAIN:
                 continue
             if kind is list or kind is dict:
                 if depth == MAX_DEPTH:
                     raise RemoteProtocolError(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}")
-                if kind is dict and not _STRINGS.issuperset(map(type, item)):
+                if kind is dict and not _STRINGS.issuperset(map(type, element)):
                     raise RemoteProtocolError(Code.KEY_NOT_STRING, "a map's key is no string")
-                deeper += item if kind is list else item.values()
+                deeper += element if kind is list else element.values()
             elif kind is not float:
                 raise RemoteProtocolError(Code.TYPE_NOT_ALLOWED, f"a value of msgpack type {kind.__name__}")
-            elif not math.isfinite(item):
-                raise RemoteProtocolError(Code.NOT_FINITE, f"the number {item} is not finite")
+            elif not math.isfinite(element):
+                raise RemoteProtocolError(Code.NOT_FINITE, f"the number {element} is not finite")
         level = deeper
         depth += 1
 

@@ -301,14 +301,14 @@ def other_salt(result: Plain) -> None:
 
 def other_hash(result: Plain) -> None:
     """Let the core hold another hash."""
-    result["seed"]["veiled"] = flipped(result["seed"]["veiled"])
+    result["seed"]["hidden"] = flipped(result["seed"]["hidden"])
 
 
 def other_seed(result: Plain) -> None:
     """Hide another seed, properly."""
     salt, seed = result["open"]["seed"]
     result["open"]["seed"][1] = flipped(seed)
-    result["seed"]["veiled"] = sha256(f'{salt}"{flipped(seed)}"'.encode()).hexdigest()
+    result["seed"]["hidden"] = sha256(f'{salt}"{flipped(seed)}"'.encode()).hexdigest()
 
 
 def other_nonce(result: Plain) -> None:

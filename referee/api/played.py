@@ -118,7 +118,7 @@ def play_out(
         programs=tuple(player.given for player in players),
         events=tuple(_events(match, seats)),
         result=_result(match),
-        tracebacks={seat: each.traceback for seat, each in enumerate(seats) if each.traceback},
+        tracebacks={seat: played_seat.traceback for seat, played_seat in enumerate(seats) if played_seat.traceback},
     )
 
 

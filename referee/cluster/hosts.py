@@ -319,9 +319,9 @@ class Hosts:
         self.choice.look(self._hosts.values())
         if self.choice.room:
             waiting, self._waiting = self._waiting, []
-            for each in waiting:
-                if not each.called:
-                    each.callback(None)
+            for waiter in waiting:
+                if not waiter.called:
+                    waiter.callback(None)
             self._has_room()
 
     # --- a match
@@ -389,7 +389,7 @@ class Hosts:
     def _pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:
         host.pushing.discard(digest)
         welcome = answer.read(RunAnswer)
-        for attempt in [each for each in host.attempts.values() if digest in each.needs]:
+        for attempt in [attempt for attempt in host.attempts.values() if digest in attempt.needs]:
             attempt.needs.discard(digest)
             if welcome is None or welcome.refused is not None:
                 why = f"could not keep a program: {answer.why if welcome is None else welcome.refused}"

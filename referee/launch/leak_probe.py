@@ -326,11 +326,11 @@ class Probe:
             if channel is not None:
                 self._channels[name] = channel
 
-    def _try(self, name: str, deed: Callable[[], Any]) -> Any:
+    def _try(self, name: str, attempt: Callable[[], Any]) -> Any:
         if name in self._refused:
             return None
         try:
-            return deed()
+            return attempt()
         except OSError as error:
             self._refused[name] = error.strerror or type(error).__name__
             return None

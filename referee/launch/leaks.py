@@ -100,12 +100,12 @@ def _judged(together: Together, rounds: Sequence[_Round]) -> Iterator[TriedChann
     """Yield what came of each channel."""
     refused = rounds[-1].sent["refused"] | rounds[-1].heard["refused"]
     for name in leak_probe.MAKERS:
-        heard = tuple(each.heard["heard"].get(name) for each in rounds)
+        heard = tuple(round_.heard["heard"].get(name) for round_ in rounds)
         detail = refused.get(name, "")
         yield TriedChannel(name=name, together=together, leaks=heard == BITS, detail=detail)
-    counted = all(each.sent["counts"] != each.heard["counts"] for each in rounds)
+    counted = all(round_.sent["counts"] != round_.heard["counts"] for round_ in rounds)
     yield TriedChannel(name=COUNTS, together=together, leaks=counted, detail="")
-    shared = any(each.sent["own folder"] == each.heard["own folder"] for each in rounds)
+    shared = any(round_.sent["own folder"] == round_.heard["own folder"] for round_ in rounds)
     yield TriedChannel(name=OWN_FOLDER, together=together, leaks=shared, detail="")
 
 

@@ -33,15 +33,15 @@ def superiority(met: HeadToHead) -> float | None:
     return _NORMAL.cdf((met.wins - met.losses) / sqrt(decided)) if decided else None
 
 
-def rated_superiority(one: Rating, other: Rating) -> float | None:
+def rated_superiority(rating: Rating, opponent_rating: Rating) -> float | None:
     """Return how likely it is by their ratings that one is stronger than the other; None: they can't be compared.
 
     Their errors are taken for independent.
     """
-    deviation = sqrt(one.error**2 + other.error**2) / NORMAL_95
-    if one.group != other.group or not deviation:
+    deviation = sqrt(rating.error**2 + opponent_rating.error**2) / NORMAL_95
+    if rating.group != opponent_rating.group or not deviation:
         return None
-    return _NORMAL.cdf((one.rating - other.rating) / deviation)
+    return _NORMAL.cdf((rating.rating - opponent_rating.rating) / deviation)
 
 
 def share_error(met: HeadToHead) -> float:
@@ -66,16 +66,16 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
         for seat, other, level in _encounters(entry, scoring.sides(len(entry.names))):
             counts[entry.fixture.entrants[seat]][seat][level[0]] += 1
             counts[entry.fixture.entrants[other]][other][level[1]] += 1
-    return [[HeadToHead(wins=won, draws=drawn, losses=lost) for won, drawn, lost in each] for each in counts]
+    return [[HeadToHead(wins=won, draws=drawn, losses=lost) for won, drawn, lost in opponents] for opponents in counts]
 
 
 def _encounters(entry: MatchEntry, sides: Sequence[int]) -> Iterable[tuple[int, int, tuple[int, int]]]:
     """Yield every two seats, and what came of it for each: 0 a win, 1 a draw, 2 a loss."""
     places, fouls = places_of(entry), {foul.seat for foul in entry.fouls}
-    for one, other in combinations(range(len(places)), 2):
-        if sides[one] == sides[other]:
+    for seat, opponent in combinations(range(len(places)), 2):
+        if sides[seat] == sides[opponent]:
             continue
-        if places[one] == places[other]:
-            yield one, other, (2, 2) if one in fouls else (1, 1)
+        if places[seat] == places[opponent]:
+            yield seat, opponent, (2, 2) if seat in fouls else (1, 1)
         else:
-            yield one, other, (0, 2) if places[one] < places[other] else (2, 0)
+            yield seat, opponent, (0, 2) if places[seat] < places[opponent] else (2, 0)

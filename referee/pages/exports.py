@@ -155,7 +155,7 @@ def _course(summary: Summary) -> dict[str, Any]:
         "courses": [msgspec.to_builtins(course) for course in summary.courses],
         "fairness": msgspec.to_builtins(summary.fairness),
         "schedules": [
-            {"entrant": entrant, **msgspec.to_builtins(each)} for entrant, each in enumerate(summary.schedules)
+            {"entrant": entrant, **msgspec.to_builtins(schedule)} for entrant, schedule in enumerate(summary.schedules)
         ],
         "fouls": list(_fouls(summary)),
         "out": [

@@ -67,13 +67,13 @@ def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int,
     """Yield entrant, opponent and score of every encounter, from both sides; nothing of two that both fouled."""
     seats, sides = played.pairing.seats, scoring.sides(len(played.pairing.seats))
     place = {seat: index for index, group in enumerate(groups_of(played)) for seat in group}
-    for one, other in combinations(sorted(place), 2):
-        is_equal = place[one] == place[other]
-        if sides[one] == sides[other] or (is_equal and one in played.fouls):
+    for seat, opponent in combinations(sorted(place), 2):
+        is_equal = place[seat] == place[opponent]
+        if sides[seat] == sides[opponent] or (is_equal and seat in played.fouls):
             continue
-        score = 0.5 if is_equal else float(place[one] < place[other])
-        yield seats[one], seats[other], score
-        yield seats[other], seats[one], 1 - score
+        score = 0.5 if is_equal else float(place[seat] < place[opponent])
+        yield seats[seat], seats[opponent], score
+        yield seats[opponent], seats[seat], 1 - score
 
 
 def _most_likely(start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating]) -> tuple[float, float]:

@@ -48,8 +48,8 @@ def page(
         may_send: whether forms may be sent to that server.
     """
     own = looks or name
-    style = "".join(_source(f"{each}.css") for each in ("page", *styles, own))
-    script = library + "".join(_source(f"{each}.js") for each in ("times", *scripts, own))
+    style = "".join(_source(f"{name}.css") for name in ("page", *styles, own))
+    script = library + "".join(_source(f"{name}.js") for name in ("times", *scripts, own))
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask else ''}"

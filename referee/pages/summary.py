@@ -306,7 +306,9 @@ class Summary:
             (entry.match for entry in self.entries_of[entrant]), key=lambda match: history.waited[match][1]
         )
         waits = [_seconds(*history.waited[match]) for match in matches]
-        gaps = [_seconds(history.closed_at[one], history.waited[other][1]) for one, other in pairwise(matches)]
+        gaps = [
+            _seconds(history.closed_at[match], history.waited[following][1]) for match, following in pairwise(matches)
+        ]
         sat = Counter(
             entry.fixture.entrants.index(entrant) for entry in self.entries_of[entrant] if entry.match in counted
         )

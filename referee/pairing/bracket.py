@@ -189,15 +189,17 @@ def _with(state: State, index: int, result: tuple[int, int]) -> State:
     return replace(state, results=(*state.results[:index], result, *state.results[index + 1 :]))
 
 
-def _opened(state: State, first: int) -> State:
+def _opened(state: State, begin: int) -> State:
     """Return the state with those matches open or decided, from an index on, whose entrants are known now."""
     waiting = {state.place(pairing) for pairing in state.due}
-    for index in range(first, len(state.nodes)):
-        one, two = (_entrant(state, source) for source in state.nodes[index].sources)
-        if one is None or two is None or state.results[index] is not None or index in waiting:
+    for index in range(begin, len(state.nodes)):
+        first, second = (_entrant(state, source) for source in state.nodes[index].sources)
+        if first is None or second is None or state.results[index] is not None or index in waiting:
             continue
-        result = _without_match(state, index, one, two)
-        state = _issued(state, index, 0, _seated(state, one, two)) if result is None else _with(state, index, result)
+        result = _without_match(state, index, first, second)
+        state = (
+            _issued(state, index, 0, _seated(state, first, second)) if result is None else _with(state, index, result)
+        )
     return state
 
 
@@ -215,24 +217,24 @@ def _candidates(state: State, source: Source) -> tuple[int, ...] | None:
     if entrant is not None:
         return () if entrant == NOBODY else (entrant,)
     met = [_entrant(state, before) for before in state.nodes[source.index].sources]
-    known = tuple(each for each in met if each not in (None, NOBODY))
+    known = tuple(entrant for entrant in met if entrant not in (None, NOBODY))
     return known if len(known) == len(met) else None
 
 
-def _without_match(state: State, index: int, one: int, two: int) -> tuple[int, int] | None:
+def _without_match(state: State, index: int, first: int, second: int) -> tuple[int, int] | None:
     """Return the result of a match that needs none: a bye later than at the start, a walkover, or a needless reset."""
     node = state.nodes[index]
     if node.is_reset and not _is_upset(state, index - 1):
-        return one, two
-    if NOBODY in (one, two):
-        is_bye = node.sources[0].kind == "seed" and one not in (NOBODY, *state.withdrawn)
-        return None if is_bye else (max(one, two), min(one, two))
-    if one in state.withdrawn and two in state.withdrawn:
-        better = min(one, two, key=state.seeds.index)
-        return better, one + two - better
-    if two in state.withdrawn:
-        return one, two
-    return (two, one) if one in state.withdrawn else None
+        return first, second
+    if NOBODY in (first, second):
+        is_bye = node.sources[0].kind == "seed" and first not in (NOBODY, *state.withdrawn)
+        return None if is_bye else (max(first, second), min(first, second))
+    if first in state.withdrawn and second in state.withdrawn:
+        better = min(first, second, key=state.seeds.index)
+        return better, first + second - better
+    if second in state.withdrawn:
+        return first, second
+    return (second, first) if first in state.withdrawn else None
 
 
 def _is_upset(state: State, index: int) -> bool:
@@ -242,11 +244,11 @@ def _is_upset(state: State, index: int) -> bool:
     return result is not None and result[0] != first and state.withdrawn.isdisjoint(result)
 
 
-def _seated(state: State, one: int, two: int) -> tuple[int, ...]:
+def _seated(state: State, first: int, second: int) -> tuple[int, ...]:
     """Seat two entrants: whoever has had the first seat less has it; a bye if there is only one."""
-    if two == NOBODY:
-        return (one,)
-    return (two, one) if state.leans[two] < state.leans[one] else (one, two)
+    if second == NOBODY:
+        return (first,)
+    return (second, first) if state.leans[second] < state.leans[first] else (first, second)
 
 
 def _issued(state: State, index: int, draws: int, seats: tuple[int, ...]) -> State:

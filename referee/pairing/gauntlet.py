@@ -166,7 +166,7 @@ def _filled(state: State) -> State:
         pairing = None if planned is None else what_is_left(planned, state.withdrawn)
         if pairing is None:
             continue
-        is_early = pairing.is_bye and (held or any(not each.is_bye and each.number < looked_at for each in due))
+        is_early = pairing.is_bye and (held or any(not other.is_bye and other.number < looked_at for other in due))
         if busy.isdisjoint(pairing.seats) and not is_early:
             due.append(pairing)
         else:

@@ -202,7 +202,7 @@ class Ladder(PairingFormat[State]):
         """
         told = old or new
         assert told is not None, "one of them is there"
-        waiting = next((each for each in state.early if each.pairing.number == told.pairing.number), None)
+        waiting = next((waited for waited in state.early if waited.pairing.number == told.pairing.number), None)
         if waiting is not None:
             return _with_waiting(state, replace(waiting, played=new or replace(told, ranking=())))
         sign = 1 if old is None else -1
@@ -241,7 +241,7 @@ def _waiting(state: State, entrant: int) -> Waiting | None:
 def _with_waiting(state: State, waiting: Waiting) -> State:
     """Return the state with a pairing that waits, in place of the one with its number."""
     others = (other for other in state.early if other.pairing.number != waiting.pairing.number)
-    return replace(state, early=tuple(sorted((*others, waiting), key=lambda each: each.pairing.number)))
+    return replace(state, early=tuple(sorted((*others, waiting), key=lambda waited: waited.pairing.number)))
 
 
 def _counted(state: State) -> State:

@@ -73,7 +73,7 @@ def planned(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable:
 def without_tables(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
     """Return a plan without the tables of an entrant from a round on, counted from 0."""
     kept = (
-        tuple(item for item in done if index < first or entrant not in item.seats)
+        tuple(pairing for pairing in done if index < first or entrant not in pairing.seats)
         for index, done in enumerate(plan.pairings)
     )
     return _with(plan, tuple(kept), plan.last)
@@ -86,8 +86,8 @@ def made_up(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
     """
     index = {entrant: place for place, entrant in enumerate(staying)}
     met = _nobody_met(len(staying))
-    for item in (item for done in plan.pairings for item in done):
-        count_meetings(met, [index[entrant] for entrant in item.seats if entrant in index])
+    for pairing in (pairing for done in plan.pairings for pairing in done):
+        count_meetings(met, [index[entrant] for entrant in pairing.seats if entrant in index])
     rounds = _evened(_need(plan, staying), plan.seats, None, met, _WORK_AGAIN)
     return _filled(plan, staying, rounds, "walkover")
 
@@ -134,7 +134,7 @@ def _need(plan: SeatedTimetable, entrants: Sequence[int]) -> list[int]:
 
 
 def _results(plan: SeatedTimetable) -> Counter[int]:
-    return Counter(entrant for done in plan.pairings for item in done for entrant in item.seats)
+    return Counter(entrant for done in plan.pairings for pairing in done for entrant in pairing.seats)
 
 
 def _evened(need: Sequence[int], seats: int, limit: int | None, met: Met, work: int) -> list[list[list[int]]]:
@@ -227,5 +227,5 @@ def _extended(plan: SeatedTimetable, rounds: Sequence[Sequence[Table]], bye: str
 
 
 def _with(plan: SeatedTimetable, pairings: tuple[tuple[Pairing, ...], ...], last: int) -> SeatedTimetable:
-    places = ({entrant: place for place, item in enumerate(done) for entrant in item.seats} for done in pairings)
+    places = ({entrant: place for place, pairing in enumerate(done) for entrant in pairing.seats} for done in pairings)
     return replace(plan, pairings=pairings, places=tuple(places), last=last)

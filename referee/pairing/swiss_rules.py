@@ -70,7 +70,7 @@ def cards_of(course: PlayedRounds) -> dict[int, Card]:
         for number, entrant in enumerate(course.order, start=1)
         if entrant not in course.away
     }
-    return dict(sorted(cards.items(), key=lambda item: item[1].rank))
+    return dict(sorted(cards.items(), key=lambda entry: entry[1].rank))
 
 
 def _card(entrant: int, number: int, course: PlayedRounds) -> Card:
@@ -122,15 +122,15 @@ def _worst(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Co
 
 def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
     high, low = edge
-    one = cards[entrants[high]]
+    own = cards[entrants[high]]
     if low == len(entrants):
         fewest = min(card.walkovers for card in cards.values())
         lowest = min(card.points for card in cards.values())
-        return min(one.walkovers - fewest, _OFTEN), 0, min(one.points - lowest, _FAR) ** 2, 0
+        return min(own.walkovers - fewest, _OFTEN), 0, min(own.points - lowest, _FAR) ** 2, 0
     other = cards[entrants[low]]
-    clash = one.wish is not None and one.wish == other.wish
-    gap = min(one.points - other.points, _FAR)
-    return 0, int(clash and one.strength == other.strength == 3), gap * gap, int(clash)
+    clash = own.wish is not None and own.wish == other.wish
+    gap = min(own.points - other.points, _FAR)
+    return 0, int(clash and own.strength == other.strength == 3), gap * gap, int(clash)
 
 
 def _seated(table: Table, cards: Mapping[int, Card], course: PlayedRounds) -> Table:
@@ -204,20 +204,20 @@ def _needless_float(tables: Sequence[Table], cards: Mapping[int, Card]) -> str |
         if low is None or cards[low].points < cards[high].points:
             floats.setdefault(cards[high].points, []).append((high, low))
     for same in floats.values():
-        for (one, under), (other, below) in combinations(same, 2):
-            if _may_meet(one, other, cards) and _may_meet(under, below, cards):
-                return f"entrants {one} and {other} could have met with equal points"
+        for (entrant, below), (opponent, below_opponent) in combinations(same, 2):
+            if _may_meet(entrant, opponent, cards) and _may_meet(below, below_opponent, cards):
+                return f"entrants {entrant} and {opponent} could have met with equal points"
     return None
 
 
-def _may_meet(one: int | None, other: int | None, cards: Mapping[int, Card]) -> bool:
+def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Card]) -> bool:
     """Tell whether two may meet whatever the round, or one may have the bye."""
-    if one is None or other is None:
-        card = cards[other if one is None else one]  # type: ignore[index]
+    if entrant is None or opponent is None:
+        card = cards[opponent if entrant is None else entrant]  # type: ignore[index]
         return not card.byes and not card.walkovers
-    mine, yours = cards[one], cards[other]
+    mine, yours = cards[entrant], cards[opponent]
     must_differ = mine.strength == yours.strength == 3
-    return other not in mine.met and not (must_differ and mine.wish == yours.wish)
+    return opponent not in mine.met and not (must_differ and mine.wish == yours.wish)
 
 
 def gather(ranked: Sequence[int], seats: int, lines: Sequence[Sequence[RoundLine]], *, is_first: bool) -> list[Table]:

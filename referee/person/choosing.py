@@ -52,8 +52,8 @@ class Choosing:
         before = self.touched
         if option not in self.options:
             self.undo()
-        for each in (option,) if option in self.options else before[len(self.touched) :]:
-            self.touch(each)
+        for kept in (option,) if option in self.options else before[len(self.touched) :]:
+            self.touch(kept)
 
     def undo(self) -> None:
         """Take back what was chosen last; nothing if there is nothing."""

@@ -3,7 +3,7 @@
 A line on the disk is its core, the JSON whose hash goes into the chain, and behind it, as the last key `open`, the
 values that the core holds hashes of:
 
-    {"n": 7, ..., "event": {..., "move": {"veiled": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
+    {"n": 7, ..., "event": {..., "move": {"hidden": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
 
 To redact a record is to leave out entries of `open`; nothing else changes. Where the value is the digest of a view, a
 redacted record holds the view itself as a third element, so that its seat can read it.
@@ -22,8 +22,8 @@ from msgspec import Meta
 SALT_BYTES = 16
 """As many as nobody can try all of: the values behind are few (a hand of Q is six of 36 kinds)."""
 OPEN = "open"
-HASH_KEY = "veiled"
-HASH_PREFIX = b'{"veiled":'
+HASH_KEY = "hidden"
+HASH_PREFIX = b'{"hidden":'
 """How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
 HEADER_HIDES = ("seed", "programs", "folder")
 """Fields of a header, besides the position of its setup."""

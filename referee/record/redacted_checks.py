@@ -139,7 +139,7 @@ def _check_fouls(record: Record) -> None:
     told = last[-1].get("result") if last else None
     if not isinstance(told, dict) or _without_fouls(told) != _without_fouls(msgspec.to_builtins(result)):
         raise RecordError(record.path, line, f"the result that closed the match: {told!r:.140}", f"{result!r:.140}")
-    for command in (each for each in last if each["command"] == "end-seat"):
+    for command in (own for own in last if own["command"] == "end-seat"):
         wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
         if wrong:
             raise RecordError(record.path, line - 1, f"the result's {wrong[0]}", f"{command[wrong[0]]!r:.140}")

@@ -69,12 +69,12 @@ def _typed(line: PlainLine, kind: str) -> RecordedStep | ResultLine:
     hidden = hidden_fields(fields)
     for field in hidden:
         value = field.holder[field.name]
-        if field.path not in line.opened and not _is_veil(value):
+        if field.path not in line.opened and not _is_hash(value):
             raise BadLine(f"{field.path} neither hidden nor shown with its salt")
         if field.path in line.opened and field.name != "move" and isinstance(value, dict):
             raise BadLine(f"{field.path} shown as an object")
-    if len(hidden) != line.veils:
-        raise BadLine(f"{line.veils} hidden values, of {len(hidden)} that are to be hidden")
+    if len(hidden) != line.hidden_count:
+        raise BadLine(f"{line.hidden_count} hidden values, of {len(hidden)} that are to be hidden")
     return found
 
 
@@ -112,6 +112,6 @@ def _filled(holder: Any) -> Any:
     return {key: _TEXT if isinstance(value, dict) and HASH_KEY in value else value for key, value in holder.items()}
 
 
-def _is_veil(value: Any) -> bool:
+def _is_hash(value: Any) -> bool:
     """Tell whether a value is nothing but the hash of a hidden one."""
     return isinstance(value, dict) and list(value) == [HASH_KEY] and _HASH.fullmatch(str(value[HASH_KEY])) is not None

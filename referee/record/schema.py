@@ -221,13 +221,13 @@ class PlainLine(NamedTuple):
     """Paths of the fields that were hidden and could be opened."""
     shown: dict[str, Any]
     """Views of a redacted record, by the path of their digest."""
-    veils: int
+    hidden_count: int
     """How many fields are hidden in the line's core, opened or not."""
 
     @property
     def is_redacted(self) -> bool:
         """Whether hidden fields could not be opened."""
-        return self.veils > len(self.opened)
+        return self.hidden_count > len(self.opened)
 
 
 def read_line(data: bytes) -> PlainLine:

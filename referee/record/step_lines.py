@@ -24,7 +24,7 @@ _Showing = c.AskMove | c.StartSeat | c.ResumeSeat
 _HIDDEN = HASH_PREFIX.decode() + '"%s"}'
 
 
-class _Veils:
+class _LineRedaction:
     """Puts hashes in place of the fields of one line, and keeps what they stand for."""
 
     def __init__(self, salts: Iterator[str]) -> None:
@@ -53,16 +53,16 @@ def step_line(
     Returns:
         The keys and values of its core from `kind` on, and those of `open`, as JSON without the braces around them.
     """
-    veils = _Veils(salts)
-    happened = _encode(_veiled_event(event, veils))
+    redaction = _LineRedaction(salts)
+    happened = _encode(_redacted_event(event, redaction))
     follows = list(commands)
     for index, command in enumerate(commands):
         hide = _HIDING.get(type(command))
         if hide is not None:
-            follows[index] = hide(command, f"commands.{index}", veils)
+            follows[index] = hide(command, f"commands.{index}", redaction)
     stalled = b',"standstills":' + _encode(standstills) if standstills else b""
     core = b'"kind":"step","event":%s%s,"commands":%s' % (happened, stalled, _encode(follows))
-    return core, b",".join(veils.opened)
+    return core, b",".join(redaction.opened)
 
 
 @cache
@@ -73,49 +73,50 @@ def _hidden_of(kind: type[Event]) -> tuple[tuple[str, Any], ...]:
     return tuple((name, defaults.get(name)) for name in EVENT_HIDES.get(config.tag, ()))
 
 
-def _veiled_event(event: Event, veils: _Veils) -> Event:
+def _redacted_event(event: Event, redaction: _LineRedaction) -> Event:
     hidden = {}
     for name, default in _hidden_of(type(event)):
         value = getattr(event, name)
         if value is not None and value is not default:
-            hidden[name] = veils.hide(f"event.{name}", _encode(value))
+            hidden[name] = redaction.hide(f"event.{name}", _encode(value))
     return replace(event, **hidden) if hidden else event
 
 
-def _veiled_view(command: _Showing, path: str, veils: _Veils) -> c.Command:
+def _redacted_view(command: _Showing, path: str, redaction: _LineRedaction) -> c.Command:
     """Hide the digest of a view, for the line does not hold the view itself."""
     if command.view is None:
         return command
     digest = hashlib.sha256(command.view).hexdigest()
-    return replace(command, view=veils.hide(f"{path}.view", b'"%s"' % digest.encode()))
+    return replace(command, view=redaction.hide(f"{path}.view", b'"%s"' % digest.encode()))
 
 
-def _veiled_draws(command: c.TellSeat, path: str, veils: _Veils) -> c.Command:
+def _redacted_draws(command: c.TellSeat, path: str, redaction: _LineRedaction) -> c.Command:
     if command.draws is None:
         return command
-    return replace(command, draws=veils.hide(f"{path}.draws", _encode(command.draws)))
+    return replace(command, draws=redaction.hide(f"{path}.draws", _encode(command.draws)))
 
 
-def _veiled_expulsion(command: c.ExpelSeat, path: str, veils: _Veils) -> c.Command:
-    return replace(command, foul=_veiled_foul(command.foul, f"{path}.foul", veils))
+def _redacted_expulsion(command: c.ExpelSeat, path: str, redaction: _LineRedaction) -> c.Command:
+    return replace(command, foul=_redacted_foul(command.foul, f"{path}.foul", redaction))
 
 
-def _veiled_result(command: c.CloseMatch, path: str, veils: _Veils) -> c.Command:
+def _redacted_result(command: c.CloseMatch, path: str, redaction: _LineRedaction) -> c.Command:
     fouls = [
-        _veiled_foul(foul, f"{path}.result.fouls.{index}", veils) for index, foul in enumerate(command.result.fouls)
+        _redacted_foul(foul, f"{path}.result.fouls.{index}", redaction)
+        for index, foul in enumerate(command.result.fouls)
     ]
     return replace(command, result=replace(command.result, fouls=fouls)) if fouls else command
 
 
-def _veiled_foul(foul: Foul, path: str, veils: _Veils) -> Foul:
-    return replace(foul, **{name: veils.hide(f"{path}.{name}", _encode(getattr(foul, name))) for name in OF_FOULS})
+def _redacted_foul(foul: Foul, path: str, redaction: _LineRedaction) -> Foul:
+    return replace(foul, **{name: redaction.hide(f"{path}.{name}", _encode(getattr(foul, name))) for name in OF_FOULS})
 
 
-_HIDING: dict[type[c.Command], Callable[[Any, str, _Veils], c.Command]] = {
-    c.AskMove: _veiled_view,
-    c.StartSeat: _veiled_view,
-    c.ResumeSeat: _veiled_view,
-    c.TellSeat: _veiled_draws,
-    c.ExpelSeat: _veiled_expulsion,
-    c.CloseMatch: _veiled_result,
+_HIDING: dict[type[c.Command], Callable[[Any, str, _LineRedaction], c.Command]] = {
+    c.AskMove: _redacted_view,
+    c.StartSeat: _redacted_view,
+    c.ResumeSeat: _redacted_view,
+    c.TellSeat: _redacted_draws,
+    c.ExpelSeat: _redacted_expulsion,
+    c.CloseMatch: _redacted_result,
 }

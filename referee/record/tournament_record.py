@@ -226,7 +226,7 @@ def _is_sound(entry: MatchEntry) -> bool:
     by_seat = (entry.names, entry.scores, entry.used_ms)
     ranked = sorted(seat for group in entry.ranking for seat in group)
     return (
-        all(len(each) == len(seats) for each in by_seat)
+        all(len(entries) == len(seats) for entries in by_seat)
         and all(foul.seat in seats for foul in entry.fouls)
         and all(entry.ranking)
         and (ranked == list(seats) or (not ranked and entry.void is not None))

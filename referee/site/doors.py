@@ -29,7 +29,7 @@ _SAFE = "__Host-"
 """Before a cookie's name, over TLS: no other site of the same domain can have set it."""
 
 
-class DeskPages:
+class MemberPages:
     """Makes pages."""
 
     def __init__(self, title: str) -> None:
@@ -40,7 +40,7 @@ class DeskPages:
         return page(
             name,
             None,
-            looks="desk",
+            looks="member",
             styles=("contest",),
             scripts=("sorting",),
             may_ask=True,
@@ -112,7 +112,7 @@ class Visit(Struct, frozen=True, kw_only=True):
     """For the forms of the page that is the answer."""
     form: Form
     """That was sent off; empty if none was."""
-    pages: DeskPages
+    pages: MemberPages
 
     def coded(self, code: HTTPStatus) -> Self:
         """Say how it went, whatever page is shown."""
@@ -164,7 +164,7 @@ async def form_of(request: Any) -> Form:
 class Doors:
     """Registers addresses, each for one role."""
 
-    def __init__(self, app: Klein, sessions: Sessions, pages: DeskPages) -> None:
+    def __init__(self, app: Klein, sessions: Sessions, pages: MemberPages) -> None:
         self._app = app
         self._sessions = sessions
         self._pages = pages

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from ..submissions.challenges import Challenge, PracticeRules
 from .api_requests import AUTHOR, ORGANISER, ApiDoors, read_request
-from .authors.practice import PracticeDesk
-from .organisers.desk import QueueLine, seen_by
+from .authors.practice import PracticeService
+from .organisers.service import QueueLine, seen_by
 from .sessions import Person
 
 PRACTICE, QUEUE = "/api/practice", "/api/queue"
@@ -49,7 +49,7 @@ class Queue(Struct, frozen=True, kw_only=True):
 class MemberApi:
     """Answers programs of those who may sign in."""
 
-    def __init__(self, queue: Callable[[], Sequence[QueueLine]], practice: PracticeDesk) -> None:
+    def __init__(self, queue: Callable[[], Sequence[QueueLine]], practice: PracticeService) -> None:
         self._queue = queue
         self._practice = practice
 
@@ -60,10 +60,14 @@ class MemberApi:
         doors.answers("GET", QUEUE, AUTHOR + ORGANISER, self._waiting)
 
     async def _practised(self, person: Person, _request: Any) -> PracticeState:
-        desk, name = self._practice, person.name
-        waiting = {each.number_for(name): why for each, why in desk.waiting() if name in (each.author, each.guest)}
-        challenges, invitations = desk.challenges(name), desk.invitations(name)
-        return PracticeState(rules=desk.rules(), challenges=challenges, invitations=invitations, waiting=waiting)
+        service, name = self._practice, person.name
+        waiting = {
+            challenge.number_for(name): why
+            for challenge, why in service.waiting()
+            if name in (challenge.author, challenge.guest)
+        }
+        challenges, invitations = service.challenges(name), service.invitations(name)
+        return PracticeState(rules=service.rules(), challenges=challenges, invitations=invitations, waiting=waiting)
 
     async def _challenge(self, person: Person, request: Any) -> PracticeState:
         asked = read_request(request, PracticeRequest)

@@ -13,17 +13,17 @@ from ..submissions.api import AuthorApi
 from .answers import refused, replied
 from .api_requests import ApiDoors
 from .authors.pages import AuthorPages, TellFoul
-from .authors.practice import AuthorPractice, PracticeDesk
+from .authors.practice import AuthorPractice, PracticeService
 from .bodies import Bodies
-from .doors import DeskPages, Doors
+from .doors import Doors, MemberPages
 from .member_api import MemberApi
 from .organisers.api import OrganiserApi
-from .organisers.desk import OrganiserDesk
 from .organisers.pages import FindMatches, OrganiserPages
+from .organisers.service import OrganiserService
 from .person_streams import PersonStreams
 from .sessions import Person, Sessions, SiteRole
 from .signing_in import SigningIn
-from .signing_up import SigningUp, SignUpDesk
+from .signing_up import SigningUp, SignUpService
 
 PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
 
@@ -33,13 +33,13 @@ class Members(Struct, frozen=True, kw_only=True):
 
     sessions: Sessions
     bodies: Bodies
-    pages: DeskPages
+    pages: MemberPages
     api: AuthorApi
     tell: TellFoul
     streams: PersonStreams
-    desk: OrganiserDesk
-    practice: PracticeDesk
-    sign_up: SignUpDesk
+    organisers: OrganiserService
+    practice: PracticeService
+    sign_up: SignUpService
     now: Callable[[], float]
     """Monotonic seconds."""
     note: Note
@@ -63,12 +63,12 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     SigningIn(members.sessions, members.pages, _signed_out).register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
     programs = ApiDoors(app, members.sessions, members.now)
-    MemberApi(members.desk.queue, members.practice).register(programs)
-    OrganiserApi(members.desk).register(programs)
+    MemberApi(members.organisers.queue, members.practice).register(programs)
+    OrganiserApi(members.organisers).register(programs)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, is_shown).register(doors)
-    AuthorPractice(members.practice, members.api, members.desk.queue).register(doors)
-    OrganiserPages(members.desk, matches).register(doors)
+    AuthorPractice(members.practice, members.api, members.organisers.queue).register(doors)
+    OrganiserPages(members.organisers, matches).register(doors)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:

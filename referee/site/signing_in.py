@@ -8,7 +8,7 @@ from klein import Klein
 
 from ..submissions.authors import TooOften
 from .answers import HTML, address_of, sent, sent_on
-from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, BadForm, DeskPages, Form, cookie_of, form_of, give_cookie
+from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, BadForm, Form, MemberPages, cookie_of, form_of, give_cookie
 from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"
@@ -20,7 +20,7 @@ TOO_OLD = "The form was too old. Please try again."
 class SigningIn:
     """Lets people sign in and out."""
 
-    def __init__(self, sessions: Sessions, pages: DeskPages, signed_out: Callable[[Person], None]) -> None:
+    def __init__(self, sessions: Sessions, pages: MemberPages, signed_out: Callable[[Person], None]) -> None:
         self._sessions = sessions
         self._pages = pages
         self._signed_out = signed_out

@@ -16,7 +16,7 @@ from ..submissions.authors import HOUR_S, Pace, TooOften
 from .answers import HTML, address_of, replied, sent
 from .api_requests import RequestRefused, read_request
 from .cards import SignUp
-from .doors import DeskPages, cookie_of, give_cookie
+from .doors import MemberPages, cookie_of, give_cookie
 from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
 
@@ -40,7 +40,7 @@ class SignUpRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The code, where one is asked for."""
 
 
-class SignUpDesk(Protocol):
+class SignUpService(Protocol):
     """Makes authors."""
 
     @property
@@ -66,8 +66,10 @@ class SigningUp:
         now: monotonic seconds.
     """
 
-    def __init__(self, desk: SignUpDesk, sessions: Sessions, pages: DeskPages, now: Callable[[], float]) -> None:
-        self._desk = desk
+    def __init__(
+        self, service: SignUpService, sessions: Sessions, pages: MemberPages, now: Callable[[], float]
+    ) -> None:
+        self._service = service
         self._sessions = sessions
         self._pages = pages
         self._tries = Pace("tries from your address", TRIES_OF_ADDRESS, now, HOUR_S)
@@ -107,18 +109,18 @@ class SigningUp:
         """Make an author.
 
         Raises:
-            RequestRefused: there were too many tries, or as the desk has it.
+            RequestRefused: there were too many tries, or as the service has it.
         """
         try:
             self._tries.count(address_of(request))
         except TooOften as error:
             raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy) from None
-        token = await self._one.run(deferToThread, self._desk.sign_up, asked.name, asked.invitation)
+        token = await self._one.run(deferToThread, self._service.sign_up, asked.name, asked.invitation)
         return NewAuthor(name=asked.name, token=token)
 
     def _page(
         self, request: Any, *, trouble: str = "", asked: SignUpRequest | None = None, author: NewAuthor | None = None
     ) -> bytes:
-        shown = {"mode": self._desk.mode, "trouble": trouble, "asked": asked, "author": author}
+        shown = {"mode": self._service.mode, "trouble": trouble, "asked": asked, "author": author}
         page = self._pages.page("sign_up", "", visitor_token(request, self._sessions), **shown)
         return sent(request, HTML, page.encode())

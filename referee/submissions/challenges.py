@@ -183,7 +183,7 @@ class Challenges:
 
     def _turns(self, author: str) -> Iterator[tuple[tuple[bool, int, str, str], Challenge]]:
         """Yield an author's challenges that are still to be played, each with its place among all."""
-        last = max((each.begun or "" for each in self.of(author) if each.ended is not None), default="")
+        last = max((challenge.begun or "" for challenge in self.of(author) if challenge.ended is not None), default="")
         open_ones = (challenge for challenge in self.of(author) if challenge.ended is None)
         for turn, challenge in enumerate(open_ones):
             yield (challenge.begun is None, turn, last, challenge.asked), challenge

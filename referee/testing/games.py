@@ -322,8 +322,8 @@ def spoilt(raw: Any, source: "Random") -> Any:
 
 def _check_places(paths: list[tuple[str, ...]]) -> None:
     """Check that a person can tell steps apart by what is touched for them, in ascending order."""
-    for one, other in pairwise(paths):
-        assert one != other[: len(one)], f"{one} begins the ways to two steps"
+    for path, following in pairwise(paths):
+        assert path != following[: len(path)], f"{path} begins the ways to two steps"
 
 
 def _check_type(view: Any, view_type: type[msgspec.Struct]) -> None:

@@ -117,7 +117,7 @@ class Crosstable:
         self._scale: Scale | None = None
         self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
         self._walkovers: list[Counter[int]] = [Counter() for _ in field.entrants]
-        self._duels: defaultdict[tuple[int, int], HeadToHead] = defaultdict(HeadToHead)
+        self._head_to_heads: defaultdict[tuple[int, int], HeadToHead] = defaultdict(HeadToHead)
 
     def add(self, played: PlayedPairing, former: AbstractSet[int] = frozenset()) -> None:
         """Count a result; a void match counts as not played.
@@ -145,7 +145,7 @@ class Crosstable:
                 self._walkovers[entrant][played.pairing.against] += 1
         else:
             self._add_match(played)
-            self._add_duel(played, former)
+            self._add_head_to_head(played, former)
         self._most = max(
             self._most, *(self._sums[entrant].played + self._sums[entrant].byes for entrant in played.pairing.seats)
         )
@@ -162,10 +162,10 @@ class Crosstable:
 
     def renew(self, entrant: int) -> None:
         """Note that an entrant has another program: what it has done so far, its former one has."""
-        duels, self._duels = self._duels, defaultdict(HeadToHead)
-        for (one, other), told in duels.items():
-            key = (~one if one == entrant else one, ~other if other == entrant else other)
-            self._duels[key] = self._duels[key].plus(told)
+        before, self._head_to_heads = self._head_to_heads, defaultdict(HeadToHead)
+        for (program, opponent), told in before.items():
+            key = (~program if program == entrant else program, ~opponent if opponent == entrant else opponent)
+            self._head_to_heads[key] = self._head_to_heads[key].plus(told)
 
     def join(self, field: EntrantField) -> None:
         """Note that somebody has joined, the last one of the field."""
@@ -183,12 +183,12 @@ class Crosstable:
         return self._met[entrant]
 
     @property
-    def duels(self) -> Mapping[tuple[int, int], HeadToHead]:
+    def head_to_heads(self) -> Mapping[tuple[int, int], HeadToHead]:
         """How any two programs fared in matches of two, but for those in which both fouled.
 
         An entrant stands for the program that it has now, ~entrant for all that it had before.
         """
-        return self._duels
+        return self._head_to_heads
 
     @property
     def opponents_each(self) -> int:
@@ -219,9 +219,9 @@ class Crosstable:
         if self._scale is None:
             points, draw = [sums.points for sums in self._sums], first_place(self.scoring) * HALF
             unit = lcm(draw.denominator, *(worth.denominator for worth in points))
-            own, each = [int(worth * unit) for worth in points], int(draw * unit)
-            adjusted = [worth + self.missed(entrant) * each for entrant, worth in enumerate(own)]
-            self._scale = Scale(unit, own, adjusted, each)
+            own, draw_worth = [int(worth * unit) for worth in points], int(draw * unit)
+            adjusted = [worth + self.missed(entrant) * draw_worth for entrant, worth in enumerate(own)]
+            self._scale = Scale(unit, own, adjusted, draw_worth)
         return self._scale
 
     def bye_share(self, *, is_late: bool = False) -> Fraction:
@@ -236,25 +236,25 @@ class Crosstable:
             for seat in groups[0]:
                 self._sums[seats[seat]].wins += 1
         place = {seat: index for index, group in enumerate(groups) for seat in group}
-        for one, other in combinations(range(len(seats)), 2):
-            if sides[one] == sides[other]:
+        for seat, opponent in combinations(range(len(seats)), 2):
+            if sides[seat] == sides[opponent]:
                 continue
-            level = place[one] - place[other]
-            lost = level == 0 and one in fouls
-            self._meet(seats[one], seats[other], level, is_lost=lost)
-            self._meet(seats[other], seats[one], -level, is_lost=lost)
+            level = place[seat] - place[opponent]
+            lost = level == 0 and seat in fouls
+            self._meet(seats[seat], seats[opponent], level, is_lost=lost)
+            self._meet(seats[opponent], seats[seat], -level, is_lost=lost)
         self._add_scores(seats, played.scores, sides)
 
-    def _add_duel(self, played: PlayedPairing, former: AbstractSet[int]) -> None:
+    def _add_head_to_head(self, played: PlayedPairing, former: AbstractSet[int]) -> None:
         """Count a match of two for the programs that played it."""
         if self.field.seats != 2 or len(played.fouls) == 2:
             return
-        (one, first), (other, second) = sorted(zip(played.pairing.seats, (0, 1), strict=True))
+        (program, first), (opponent, second) = sorted(zip(played.pairing.seats, (0, 1), strict=True))
         place = {seat: index for index, group in enumerate(groups_of(played)) for seat in group}
         lead = place[second] - place[first]
-        key = (~one if one in former else one, ~other if other in former else other)
+        key = (~program if program in former else program, ~opponent if opponent in former else opponent)
         told = HeadToHead(wins=int(lead > 0), draws=int(lead == 0), losses=int(lead < 0))
-        self._duels[key] = self._duels[key].plus(told)
+        self._head_to_heads[key] = self._head_to_heads[key].plus(told)
 
     def _meet(self, entrant: int, opponent: int, level: int, *, is_lost: bool) -> None:
         """Count an encounter from one side; a negative level is a better place."""

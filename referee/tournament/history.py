@@ -173,6 +173,6 @@ class History:
         for played in self.played:
             worth = found.setdefault(played.pairing.round, {})
             points = match_points(played, self.tournament.spec.scoring, self.tournament.spec.seats)
-            for entrant, each in zip(played.pairing.seats, points, strict=True):
-                worth[entrant] = worth.get(entrant, Fraction(0)) + each
+            for entrant, share in zip(played.pairing.seats, points, strict=True):
+                worth[entrant] = worth.get(entrant, Fraction(0)) + share
         return dict(sorted(found.items()))

@@ -34,7 +34,7 @@ def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | No
         return parts[0]
     seats = range(len(pairing.seats))
     points = [match_points(part, scoring) for part in parts]
-    sums = [sum((each[seat] for each in points), Fraction(0)) for seat in seats]
+    sums = [sum((shares[seat] for shares in points), Fraction(0)) for seat in seats]
     fouls = tuple(seat for seat in seats if all(seat in part.fouls for part in parts))
     order = sorted(seats, key=lambda seat: (seat in fouls, -sums[seat], seat))
     groups = groupby(order, key=lambda seat: (seat in fouls, sums[seat]))

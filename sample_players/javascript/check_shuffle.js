@@ -54,9 +54,9 @@ function checkVectors({ chance }) {
 }
 
 function openSeed({ seed, open }) { // the line has a hash of it, and behind it salt and value
-  if (!seed?.veiled || !open?.seed) throw new Error("the seed is hidden: a redacted record can't be checked");
+  if (!seed?.hidden || !open?.seed) throw new Error("the seed is hidden: a redacted record can't be checked");
   const [salt, value] = open.seed;
-  return { seed: value, isTrue: sha256(salt, JSON.stringify(value)).toString("hex") === seed.veiled };
+  return { seed: value, isTrue: sha256(salt, JSON.stringify(value)).toString("hex") === seed.hidden };
 }
 
 // Tells whether every nonce that counts is the one that its seat committed to last.
@@ -78,7 +78,7 @@ function checkRecord(lines) {
   const seats = names.length;
   const { seed, isTrue } = openSeed(result);
   const isKept = commitment(seed) === setup.commitment && result.nonces.length === seats;
-  if (!isTrue) console.log(`the seed IS NOT THE ONE that the line's hash stands for: ${result.seed.veiled}`);
+  if (!isTrue) console.log(`the seed IS NOT THE ONE that the line's hash stands for: ${result.seed.hidden}`);
   console.log(`the commitment ${isKept ? "was kept" : "WAS BROKEN"}: ${setup.commitment}`);
   const isOpened = areOpened(setup, result, lines);
   if (!DECKS[game] || position) {

@@ -117,7 +117,7 @@ function putBack(fields, path, entry, reader) { // an entry of `open`, once its 
   if (!Array.isArray(entry) || entry.length < 2 || entry.length > 3 || !/^[0-9a-f]{32}$/.test(entry[0])) {
     throw new Error(`the entry of ${path} is neither salt and value nor salt, digest and view`);
   }
-  if (!isObject(place) || Object.keys(place).join() !== "veiled" || place.veiled !== hex(entry[0], reader.textOf(entry, 1))) {
+  if (!isObject(place) || Object.keys(place).join() !== "hidden" || place.hidden !== hex(entry[0], reader.textOf(entry, 1))) {
     throw new Error(`${path} is not what the line holds the hash of`);
   }
   if (entry.length === 3 && hex(packed(entry[2])) !== entry[1]) {

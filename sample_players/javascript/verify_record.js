@@ -71,7 +71,7 @@ function checkResult(lines, steps) { // the one that the match was closed with
   const told = lines.find(({ fields }) => fields.kind === "result")?.fields;
   if (!told) return;
   const closing = steps.at(-1)?.commands.at(-1);
-  const plain = (result) => JSON.stringify(result, (_, value) => (value?.veiled ? null : value));
+  const plain = (result) => JSON.stringify(result, (_, value) => (value?.hidden ? null : value));
   if (closing?.command !== "close-match" || plain(closing.result) !== plain(told.result)) {
     throw new Finding(told.n + 1, "the result is not the one that the match was closed with");
   }

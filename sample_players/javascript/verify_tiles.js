@@ -2,7 +2,7 @@
 "use strict";
 const { Finding, hex, packed } = require("./verify_lines.js");
 
-const isHidden = (value) => typeof value?.veiled === "string"; // in a redacted record
+const isHidden = (value) => typeof value?.hidden === "string"; // in a redacted record
 const isSame = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 const words = (tiles) => (tiles ?? []).map(String).join(" ") || "none";
 

@@ -125,7 +125,7 @@ class Stones:
         other = object.__new__(Stones)
         other.bits, other.lines, other._unbreakable = self.bits[:], self.lines[:], self._unbreakable[:]
         other._owner, other._codes = self._owner[:], self._codes[:]
-        other._sums, other._changes = [each[:] for each in self._sums], self._changes
+        other._sums, other._changes = [sums[:] for sums in self._sums], self._changes
         return other
 
     def add(self, team: int, square: int) -> None:
@@ -205,7 +205,7 @@ class Stones:
 
     def _values(self, which: int) -> list[float]:
         """Return one of the sums for every square, from the fours as they are."""
-        of_code = [each[which] for each in _OF_FOURS[self._has_line()]]
+        of_code = [row[which] for row in _OF_FOURS[self._has_line()]]
         of_four = [of_code[code] for code in self._codes].__getitem__
         return [sum(map(of_four, fours)) for fours in _FOURS_OF]
 

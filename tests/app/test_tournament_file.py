@@ -20,26 +20,26 @@ from .tournament_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, m
 
 
 @pytest.fixture(scope="module")
-def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with all that the whole file names."""
-    return furnished(tmp_path_factory.mktemp("hall"))
+    return furnished(tmp_path_factory.mktemp("folder"))
 
 
-def test_a_short_file_is_enough(hall: Path) -> None:
+def test_a_short_file_is_enough(folder: Path) -> None:
     """Game, entrants and format suffice: the rest has the defaults that a single match has, too."""
-    plan = read(hall, MINIMAL, "my cup!.toml")
+    plan = read(folder, MINIMAL, "my cup!.toml")
     two = (Participant(name="greedy", player="house:greedy"), Participant(name="random", player="house:random"))
     expected = TournamentSpec(
         name="my-cup", game="q", entrants=two, seats=2, format="roundrobin", time=DEFAULT_TIME, tie_breaks=DEFAULT
     )
     assert plan.spec == expected
-    assert plan.run_settings == RunSettings(folder=hall / "logs" / "my-cup")
+    assert plan.run_settings == RunSettings(folder=folder / "logs" / "my-cup")
     assert (plan.extent, plan.warnings) == (Extent(fewest=1, most=1, rounds=1), ())
 
 
-def test_a_whole_file_says_everything(hall: Path) -> None:
+def test_a_whole_file_says_everything(folder: Path) -> None:
     """Every key arrives where it belongs: seconds as milliseconds, paths absolute, files as what stands in them."""
-    plan = read(hall, WHOLE)
+    plan = read(folder, WHOLE)
     spec = plan.spec
     assert spec.name == "autumn-1.0"
     assert (spec.game, spec.seats, spec.options["sizes"]) == ("quincala", 2, 3)
@@ -50,8 +50,8 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
         Participant(name="ada", player="remote"),
         Participant(name="carl", player="remote"),
         Participant(name="shell", player="cmd:sh -c 'exit 1'"),
-        Participant(name="mine", player=str(hall.resolve() / "mine")),
-        Participant(name="zoe", player=str(hall.resolve() / "submissions" / "zoe")),
+        Participant(name="mine", player=str(folder.resolve() / "mine")),
+        Participant(name="zoe", player=str(folder.resolve() / "submissions" / "zoe")),
     )
     assert spec.time == TimeControl(per_move_ms=500.0, bank_ms=60_000.0, increment_ms=1000.0, start_ms=10_000.0)
     assert spec.lag_margin_ms == 0.0
@@ -60,7 +60,7 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
     assert (spec.tie_breaks, spec.suspend_after, spec.memory_mib) == (("wins",), 0, 300)
     assert spec.hosts == "any"
     assert plan.run_settings == RunSettings(
-        folder=hall / "kept" / "autumn-1.0",
+        folder=folder / "kept" / "autumn-1.0",
         tables=4,
         ledger="postgresql+psycopg://referee@db/contest",
         listen="tcp:7777",
@@ -73,43 +73,43 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
     assert plan.warnings == ()
 
 
-def test_a_spec_survives_being_written_down(hall: Path) -> None:
+def test_a_spec_survives_being_written_down(folder: Path) -> None:
     """What is kept in a tournament's folder and read again is the same spec, so that it can go on."""
-    spec = read(hall, WHOLE).spec
+    spec = read(folder, WHOLE).spec
     assert msgspec.json.decode(msgspec.json.encode(spec), type=TournamentSpec) == spec
 
 
 @pytest.mark.parametrize(("form", "expected"), [("swiss", DEFAULT_SWISS), ("ladder", DEFAULT)])
-def test_tie_breaks_suit_the_format(hall: Path, form: str, expected: tuple[str, ...]) -> None:
+def test_tie_breaks_suit_the_format(folder: Path, form: str, expected: tuple[str, ...]) -> None:
     """Where the file names none, they are those for fields in which everybody meets a few, or everybody."""
-    assert read(hall, MINIMAL.replace("roundrobin", form)).spec.tie_breaks == expected
+    assert read(folder, MINIMAL.replace("roundrobin", form)).spec.tie_breaks == expected
 
 
 FOUR = 'game = "quincy"\nseats = 4\nentrants = ["house:greedy", "house:greedy", "house:random", "house:random"]\n'
 
 
-def test_partners_win_together(hall: Path) -> None:
+def test_partners_win_together(folder: Path) -> None:
     """The points of a game in teams are those of two sides, whose rows have two numbers."""
     text = FOUR + 'format = "roundrobin"\nduplicate = true\n'
-    plan = read(hall, text + "[scoring]\nby_rank = [[3, 1]]\n")
+    plan = read(folder, text + "[scoring]\nby_rank = [[3, 1]]\n")
     assert plan.spec.scoring == Scoring(by_rank=((3, 1),), teams=((0, 2), (1, 3)))
     assert plan.warnings == ()
-    plan = read(hall, text + "[scoring]\nby_rank = [[3, 2, 1, 0]]\n")
+    plan = read(folder, text + "[scoring]\nby_rank = [[3, 2, 1, 0]]\n")
     rest = "a match of 2 teams is worth the share of opponents beaten"
     assert plan.warnings == (f"scoring.by_rank has no row of 2 numbers, so {rest}",)
 
 
-def test_partners_that_would_change_are_no_partners(hall: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partners_that_would_change_are_no_partners(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A deal is not played from all seats where that would part those who win together."""
     text = FOUR + 'format = "roundrobin"\nduplicate = true\n'
     monkeypatch.setattr(type(REGISTRY.games["quincy"]), "teams", lambda *_: ((0, 1), (2, 3)))
-    assert mistakes(hall, text) == [(5, "duplicate: partners would change from leg to leg; take duplicate = false")]
+    assert mistakes(folder, text) == [(5, "duplicate: partners would change from leg to leg; take duplicate = false")]
 
 
 @pytest.mark.parametrize("text", [b"\xef\xbb\xbf" + MINIMAL.encode(), MINIMAL.replace("\n", "\r\n").encode()])
-def test_files_of_other_editors_are_read(hall: Path, text: bytes) -> None:
+def test_files_of_other_editors_are_read(folder: Path, text: bytes) -> None:
     """A byte order mark or other line ends make no difference."""
-    assert read(hall, text).spec.game == "q"
+    assert read(folder, text).spec.game == "q"
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_files_of_other_editors_are_read(hall: Path, text: bytes) -> None:
         ([("x" * 20, "house:dag"), "mine", "mine"], ["x" * 20, "mine1", "mine2"]),
     ],
 )
-def test_names_differ(hall: Path, entrants: list[Any], expected: list[str]) -> None:
+def test_names_differ(folder: Path, entrants: list[Any], expected: list[str]) -> None:
     """Names that the file gives stay; those that several programs have of themselves get numbers."""
     tables = [("", entrant) if isinstance(entrant, str) else entrant for entrant in entrants]
     lines = [f'[[entrants]]\nplayer = "{one}"' + (f'\nname = "{name}"' if name else "") for name, one in tables]
     text = 'game = "q"\nformat = "ladder"\n' + "\n".join(lines)
-    assert [entrant.name for entrant in read(hall, text).spec.entrants] == expected
+    assert [entrant.name for entrant in read(folder, text).spec.entrants] == expected
 
 
 SUBMITTED = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n'
@@ -251,10 +251,10 @@ def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
     assert plan.extent.most * plan.spec.legs <= 14
 
 
-def test_a_plan_is_told_in_words(hall: Path) -> None:
+def test_a_plan_is_told_in_words(folder: Path) -> None:
     """Game, format, matches, time, records and everybody who takes part; markup in a path stays what it is."""
     text = WHOLE.replace('logs = "kept"', 'logs = "[red]kept"')
-    lines = list(described(read(hall, text)))
+    lines = list(described(read(folder, text)))
     assert [line.strip() for line in lines] == [
         "autumn-1.0",
         "game        quincala, 2 seats, sizes = 3, layout as in its file",
@@ -265,7 +265,7 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
         "memory      300 MiB a program",
         "deals       fixed by seed 7, so anybody can foretell them",
         "tie-breaks  wins",
-        f"records     {hall}/[red]kept/autumn-1.0",
+        f"records     {folder}/[red]kept/autumn-1.0",
         "ledger      postgresql+psycopg://referee@db/contest",
         "remote      2 entrants at tcp:7777",
         "entrants    6",
@@ -273,8 +273,8 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
         "ada                   remote",
         "carl                  remote",
         "shell                 cmd:sh -c 'exit 1'",
-        f"mine                  {hall.resolve()}/mine",
-        f"zoe                   {hall.resolve()}/submissions/zoe",
+        f"mine                  {folder.resolve()}/mine",
+        f"zoe                   {folder.resolve()}/submissions/zoe",
     ]
 
 
@@ -292,6 +292,6 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
         ("tie_breaks = []\n" + MINIMAL, "tie-breaks  none"),
     ],
 )
-def test_a_plan_tells_how_much_is_played(hall: Path, text: str, line: str) -> None:
+def test_a_plan_tells_how_much_is_played(folder: Path, text: str, line: str) -> None:
     """As many matches as can be known beforehand, all legs counted."""
-    assert line in list(described(read(hall, text)))
+    assert line in list(described(read(folder, text)))

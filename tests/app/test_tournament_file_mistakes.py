@@ -18,9 +18,9 @@ Expected = list[tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
-def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with all that the whole file names."""
-    return furnished(tmp_path_factory.mktemp("hall"))
+    return furnished(tmp_path_factory.mktemp("folder"))
 
 
 URLS = 'takes the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"'
@@ -92,7 +92,7 @@ ADDED: list[tuple[str, str, Expected]] = [
     ("memory", "[limits]\nmemory_mib = 63", [(5, "limits.memory_mib: takes whole MiB, from 64 to 1048576, not 63")]),
     ("disk", "min_free_mib = inf", [(4, "min_free_mib: takes a number of MiB from 0 up, not Infinity")]),
     ("sandbox", 'sandbox = "of"', [(4, 'sandbox: there is no way to confine programs "of"; did you mean "off"?')]),
-    ("logs", 'logs = "players.toml"', [(4, "logs: HALL/players.toml is no folder; records go into one")]),
+    ("logs", 'logs = "players.toml"', [(4, "logs: FOLDER/players.toml is no folder; records go into one")]),
     ("logs-null", 'logs = "a\\u0000"', [(4, 'logs: takes a text of one line, not "a\\u0000"')]),
     ("ledger", 'ledger = "kept.db"', [(4, f'ledger: {URLS}, not "kept.db"')]),
     ("ledger-kind", 'ledger = "mysql://user@host/name"', [(4, f'ledger: {URLS}, not "mysql://user@host/name"')]),
@@ -141,8 +141,8 @@ ADDED: list[tuple[str, str, Expected]] = [
             (
                 5,
                 (
-                    "remote.tokens: HALL/none.toml: No such file or directory; "
-                    "`referee token NAME... --file HALL/none.toml` makes such a file"
+                    "remote.tokens: FOLDER/none.toml: No such file or directory; "
+                    "`referee token NAME... --file FOLDER/none.toml` makes such a file"
                 ),
             )
         ],
@@ -166,8 +166,8 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
     ("house", 'player = "house:gredy"', [(5, "there is no house player 'gredy'; did you mean \"greedy\"?")]),
     ("not-house", 'player = "Greedy"', [(5, "there is no folder 'Greedy'; did you mean \"house:greedy\"?")]),
     ("folder", 'player = "xyz"', [(5, f"there is no folder 'xyz'; a player is house:NAME ({HOUSES}), {OTHERS}")]),
-    ("bare", 'player = "bare"', [(5, f"there is no player.toml in HALL/bare; {NEEDS}")]),
-    ("game", 'player = "quincy"', [(5, "HALL/quincy/player.toml: mine plays quincy, not q")]),
+    ("bare", 'player = "bare"', [(5, f"there is no player.toml in FOLDER/bare; {NEEDS}")]),
+    ("game", 'player = "quincy"', [(5, "FOLDER/quincy/player.toml: mine plays quincy, not q")]),
     ("cmd", 'player = "cmd:\'"', [(5, "cmd:': No closing quotation; it is split into words as a shell would")]),
     ("no-name", 'player = "cmd:true"', [(5, 'a command has no name; give the entrant one: name = "..."')]),
     (
@@ -207,8 +207,8 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
             (
                 5,
                 (
-                    "adda has no token in HALL/players.toml; "
-                    '`referee token adda --file HALL/players.toml` makes one; did you mean "ada"?'
+                    "adda has no token in FOLDER/players.toml; "
+                    '`referee token adda --file FOLDER/players.toml` makes one; did you mean "ada"?'
                 ),
             )
         ],
@@ -230,28 +230,28 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in WHOLE_FILES], ids=[row[0] for row in WHOLE_FILES])
-def test_a_file_that_is_no_tournament(hall: Path, text: str | bytes, expected: Expected) -> None:
+def test_a_file_that_is_no_tournament(folder: Path, text: str | bytes, expected: Expected) -> None:
     """What is no TOML is told with its line; of an empty file, all that it needs."""
-    assert mistakes(hall, text) == expected
+    assert mistakes(folder, text) == expected
 
 
 @pytest.mark.parametrize(("added", "expected"), [row[1:] for row in ADDED], ids=[row[0] for row in ADDED])
-def test_a_mistake_has_its_line_and_its_remedy(hall: Path, added: str, expected: Expected) -> None:
+def test_a_mistake_has_its_line_and_its_remedy(folder: Path, added: str, expected: Expected) -> None:
     """One line too many, or a wrong one, in a file that is right: just that is found."""
-    assert mistakes(hall, MINIMAL + added + "\n") == expected
+    assert mistakes(folder, MINIMAL + added + "\n") == expected
 
 
 @pytest.mark.parametrize(("form", "expected"), [row[1:] for row in FORMATS], ids=[row[0] for row in FORMATS])
-def test_a_format_that_cannot_be_played(hall: Path, form: str, expected: Expected) -> None:
+def test_a_format_that_cannot_be_played(folder: Path, form: str, expected: Expected) -> None:
     """Unknown formats and options, and formats that the field does not suit."""
-    assert mistakes(hall, MINIMAL.replace('format = "roundrobin"', f"[format]\n{form}")) == expected
+    assert mistakes(folder, MINIMAL.replace('format = "roundrobin"', f"[format]\n{form}")) == expected
 
 
 @pytest.mark.parametrize(("entrant", "expected"), [row[1:] for row in ENTRANTS], ids=[row[0] for row in ENTRANTS])
-def test_an_entrant_that_cannot_play(hall: Path, entrant: str, expected: Expected) -> None:
+def test_an_entrant_that_cannot_play(folder: Path, entrant: str, expected: Expected) -> None:
     """Whoever is listed must be right, whatever there is to find about it."""
     head = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n[[entrants]]\n'
-    short = [(line, text.removeprefix("entrants.player: ")) for line, text in mistakes(hall, head + entrant)]
+    short = [(line, text.removeprefix("entrants.player: ")) for line, text in mistakes(folder, head + entrant)]
     assert short == [(line, text.removeprefix("entrants.player: ")) for line, text in expected]
 
 
@@ -266,52 +266,52 @@ def test_an_entrant_that_cannot_play(hall: Path, entrant: str, expected: Expecte
         ("sizes = 6", (5, "options.sizes: Invalid enum value 6; it is 6")),
     ],
 )
-def test_options_of_a_game_are_held_to_its_rules(hall: Path, options: str, expected: tuple[int, str]) -> None:
+def test_options_of_a_game_are_held_to_its_rules(folder: Path, options: str, expected: tuple[int, str]) -> None:
     """Files that options name are read at once, and what stands in them is checked."""
     text = MINIMAL.replace('"q"', '"quincala"') + f"[options]\n{options}\n"
-    assert mistakes(hall, text) == [expected]
+    assert mistakes(folder, text) == [expected]
 
 
-def test_a_deal_that_is_played_twice_is_not_for_remote_programs(hall: Path) -> None:
+def test_a_deal_that_is_played_twice_is_not_for_remote_programs(folder: Path) -> None:
     """A program that the referee does not start would know the deal of the second leg from the first."""
     text = WHOLE.replace("duplicate = false", "duplicate = true")
     why = "ada, carl would know each deal from its first leg, being remote"
     remedy = "let their programs be started here, or take duplicate = false"
-    assert mistakes(hall, text) == [(3, f"duplicate: {why}; {remedy}")]
+    assert mistakes(folder, text) == [(3, f"duplicate: {why}; {remedy}")]
 
 
-def test_options_that_do_not_go_together_are_told_where_they_stand(hall: Path) -> None:
+def test_options_that_do_not_go_together_are_told_where_they_stand(folder: Path) -> None:
     """What no option by itself shows is told at the head of the options."""
-    board = (hall / "board.toml").read_text()
-    (hall / "small.toml").write_text(board[: board.index("[start.3]")] + board[board.index("[start.4]") :])
+    board = (folder / "board.toml").read_text()
+    (folder / "small.toml").write_text(board[: board.index("[start.3]")] + board[board.index("[start.4]") :])
     text = MINIMAL.replace('"q"', '"quincala"') + '[options]\nsizes = 3\nlayout = "small.toml"\n'
-    ((line, told),) = mistakes(hall, text)
+    ((line, told),) = mistakes(folder, text)
     assert line == 4
     assert told.startswith("options of quincala: the layout has no start.3")
 
 
-def test_a_file_without_a_name_needs_one(hall: Path) -> None:
+def test_a_file_without_a_name_needs_one(folder: Path) -> None:
     """Where nothing of the file's name can be kept, the tournament's must be given."""
-    ((line, told),) = mistakes(hall, MINIMAL, "日本.toml")
+    ((line, told),) = mistakes(folder, MINIMAL, "日本.toml")
     missing = "name: this key is missing, and the name of the file does not do instead"
     assert (line, told.partition(";")[0]) == (1, missing)
 
 
 @pytest.mark.parametrize(("path", "why"), [("none.toml", "No such file or directory"), ("bare", "this is no file")])
-def test_a_file_that_is_not_there(hall: Path, path: str, why: str) -> None:
+def test_a_file_that_is_not_there(folder: Path, path: str, why: str) -> None:
     """The whole file is to blame, on no line."""
     with pytest.raises(BadTournamentFile, match=why) as caught:
-        read_tournament(hall / path, REGISTRY)
+        read_tournament(folder / path, REGISTRY)
     assert [mistake.line for mistake in caught.value.mistakes] == [0]
 
 
-def test_all_mistakes_are_told_at_once_by_line(hall: Path) -> None:
+def test_all_mistakes_are_told_at_once_by_line(folder: Path) -> None:
     """An organiser mends a file once, not mistake by mistake; the text can be clicked in an editor."""
     text = 'gamee = "q"\ntables = 0\nentrants = ["house:x", "nobody"]\n[time]\nbank = 0\n[format]\nname = "x"\n'
-    found = outcome(hall, text)
+    found = outcome(folder, text)
     assert isinstance(found, BadTournamentFile)
     assert [mistake.line for mistake in found.mistakes] == [1, 1, 2, 3, 3, 5, 7]
-    assert str(found).splitlines()[2] == f"{hall}/cup.toml:2: tables: takes a whole number from 1 to 1000, not 0"
+    assert str(found).splitlines()[2] == f"{folder}/cup.toml:2: tables: takes a whole number from 1 to 1000, not 0"
 
 
 def test_the_whole_file_is_named_without_a_line() -> None:
@@ -320,13 +320,13 @@ def test_the_whole_file_is_named_without_a_line() -> None:
     assert str(error) == "cup.toml: a\ncup.toml:3: b"
 
 
-def test_nobody_in_a_folder_can_take_part(hall: Path) -> None:
+def test_nobody_in_a_folder_can_take_part(folder: Path) -> None:
     """A folder without players, and one that is a player's, are mistakes of the organiser's."""
     text = 'game = "q"\nformat = "ladder"\nentrants_from = "{}"\n'
     remedy = "it needs a folder with a player.toml for each entrant"
-    assert mistakes(hall, text.format("bare")) == [(3, f"entrants_from: nobody in bare can take part; {remedy}")]
+    assert mistakes(folder, text.format("bare")) == [(3, f"entrants_from: nobody in bare can take part; {remedy}")]
     remedy = "it is a player's folder itself: list it under entrants"
-    assert mistakes(hall, text.format("mine")) == [(3, f"entrants_from: nobody in mine can take part; {remedy}")]
+    assert mistakes(folder, text.format("mine")) == [(3, f"entrants_from: nobody in mine can take part; {remedy}")]
 
 
 LINES = WHOLE.splitlines(keepends=True)
@@ -364,7 +364,7 @@ WORDS = st.sampled_from(
         max_size=6,
     )
 )
-def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str]]) -> None:
+def test_no_file_is_too_strange(folder: Path, edits: list[tuple[str, int, int, str]]) -> None:
     """However a good file is mangled, it is read, or refused with mistakes on lines that it has."""
     lines = list(LINES)
     for how, one, other, word in edits:
@@ -380,7 +380,7 @@ def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str
         else:
             lines[at] = lines[at][: other % (len(lines[at]) + 1)] + word + lines[at][other % (len(lines[at]) + 1) :]
     text = "".join(lines)
-    found = outcome(hall, text, "mangled.toml")
+    found = outcome(folder, text, "mangled.toml")
     if isinstance(found, BadTournamentFile):
         assert found.mistakes
         count = text.count("\n") + 1
@@ -391,6 +391,6 @@ def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60) | st.text(alphabet="[]{}\"'=.,#\n ab1_-", max_size=40).map(str.encode))
-def test_no_bytes_are_too_strange(hall: Path, content: bytes) -> None:
+def test_no_bytes_are_too_strange(folder: Path, content: bytes) -> None:
     """Whatever bytes a file has, they are no tournament, and that is all that comes of it."""
-    assert mistakes(hall, content, "bytes.toml")
+    assert mistakes(folder, content, "bytes.toml")

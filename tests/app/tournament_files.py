@@ -118,4 +118,4 @@ def mistakes(folder: Path, text: str | bytes, name: str = "cup.toml") -> list[tu
     """Return line and text of every mistake of a file."""
     found = outcome(folder, text, name)
     assert isinstance(found, BadTournamentFile)
-    return [(mistake.line, mistake.text.replace(str(folder), "HALL")) for mistake in found.mistakes]
+    return [(mistake.line, mistake.text.replace(str(folder), "FOLDER")) for mistake in found.mistakes]

@@ -16,8 +16,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.record.key_file import VARIABLE
-from referee.site.doors import DeskPages
-from referee.site.organisers.desk import ProcessLine
+from referee.site.doors import MemberPages
+from referee.site.organisers.service import ProcessLine
 
 from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser
@@ -151,7 +151,7 @@ class _HostsPage(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html; charset=utf-8" if is_page else "text/event-stream")
         self.end_headers()
         if is_page:
-            page = DeskPages("Autumn course").page("organiser/hosts", "ann", "", lines=HOSTS)
+            page = MemberPages("Autumn course").page("organiser/hosts", "ann", "", lines=HOSTS)
             self.wfile.write(page.encode())
 
     def log_message(self, *_: object) -> None:

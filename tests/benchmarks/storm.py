@@ -11,7 +11,7 @@ from pathlib import Path
 
 from referee.record.key_file import VARIABLE, load_or_make
 
-from ..peers.halls import Halls
+from ..peers.match_server import MatchServer
 from ..peers.offences_made import POSITION
 from ..peers.rogues import Rogue, playing
 from ..peers.storm import KINDS, storming
@@ -33,13 +33,13 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.environ[VARIABLE] = str(Path(folder, "key.pem"))  # never the user's own key
         key = load_or_make(Path(os.environ[VARIABLE]))[0].public
-        with Halls(Path(folder), key) as halls:
-            return max([weather(halls, kind, options.limit_ms) for kind in KINDS])
+        with MatchServer(Path(folder), key) as server:
+            return max([weather(server, kind, options.limit_ms) for kind in KINDS])
 
 
-def weather(halls: Halls, kind: str, limit_ms: float) -> int:
+def weather(server: MatchServer, kind: str, limit_ms: float) -> int:
     """Play a match in a storm, print what came of it, and return 0 if that is as it should be."""
-    address = halls.open(kind, "q", 3, position=POSITION, per_move_ms=limit_ms, come_back_s=COME_BACK_S)
+    address = server.open(kind, "q", 3, position=POSITION, per_move_ms=limit_ms, come_back_s=COME_BACK_S)
     silent = Rogue(address)
     silent.hello("silent")
     others = [playing(address, name, ELSEWHERE) for name in ("ada", "bob")]
@@ -50,7 +50,7 @@ def weather(halls: Halls, kind: str, limit_ms: float) -> int:
         took_s = time.monotonic() - begun
     for other in others:
         other.join()
-    outcome = halls.outcome()
+    outcome = server.outcome()
     stalls_ms = sorted((end - begin) * 1000 for begin, end in outcome.stalls)
     commands = [command["command"] for step in outcome.record.steps for command in step.commands]
     extended = commands.count("extend-limit")

@@ -103,9 +103,9 @@ def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Pat
         assert played <= last["played"] < MATCHES
         assert b"withdraw random in rounds" in ann.open("organiser/log")
         (tmp_path / "all.tar").write_bytes(ann.open("organiser/contest.tar"))
-    deeds = [json.loads(line) for line in (contest / "deeds.log").read_text().splitlines()]
+    actions = [json.loads(line) for line in (contest / "actions.log").read_text().splitlines()]
     told = [("pause", "rounds"), ("add", "ada"), ("withdraw", "random in rounds"), ("start", "rounds")]
-    assert [(deed["what"], deed["about"]) for deed in deeds if deed["by"] == "ann"][:4] == told
+    assert [(action["what"], action["about"]) for action in actions if action["by"] == "ann"][:4] == told
     with tarfile.open(tmp_path / "all.tar") as archive:
         assert not [
             name for name in archive.getnames() if "authors" in name or "organisers" in name or "invitations" in name

@@ -8,7 +8,7 @@ import msgspec
 from twisted.internet.task import Clock
 
 from referee.app.contest.contest_file import CONTEST, read_contest, write_example
-from referee.app.contest.intake import DEEDS, LOGS, DeedLog
+from referee.app.contest.intake import ACTION_LOG, LOGS, ActionLog
 from referee.app.contest.practice import Practice, RefereeProgram
 from referee.app.contest.practice_requests import PracticeRequests
 from referee.app.contest.publishing import Published
@@ -110,14 +110,14 @@ def _contest(folder: Path) -> None:
         each.upcoming(each.start)
 
 
-def _write_deeds(folder: Path) -> None:
-    log = DeedLog(folder)
+def _write_actions(folder: Path) -> None:
+    log = ActionLog(folder)
     for what in ("pauses", "awards", "resumes"):
         log.add("ada", what, "cup", "it hung")
 
 
-def _deeds(folder: Path) -> None:
-    log = DeedLog(folder)
+def _actions(folder: Path) -> None:
+    log = ActionLog(folder)
     log.newest()
     log.add("bob", "pauses", "cup")
     if log.newest()[0].by != "bob":
@@ -180,7 +180,7 @@ def _write_authored(folder: Path) -> None:
     header, opened = lines[0], lines[0].pop("open")
     seed, *others = opened.items()
     more = [("programs", ["00" * 16, ["in/ann", "in/ann"]]), ("folder", ["11" * 16, "/"])]
-    lines[0] = header | {name: {"veiled": ""} for name, _ in more} | {"open": dict([seed, *more, *others])}
+    lines[0] = header | {name: {"hidden": ""} for name, _ in more} | {"open": dict([seed, *more, *others])}
     (folder / _AUTHORED).write_bytes(records.rewritten(lines))
 
 
@@ -214,7 +214,7 @@ KINDS: dict[str, Kind] = {
         {"audit --since": command("audit", _AUDITED, "--since", _SINCE, "--json"), "what is told": _check_since},
     ),
     "contest": Kind(_write_contest, texts_of(CONTEST, CONTEST, "cup.toml"), {"host": _contest}),
-    "deeds": Kind(_write_deeds, json_of(DEEDS), {"host": _deeds}),
+    "actions": Kind(_write_actions, json_of(ACTION_LOG), {"host": _actions}),
     "challenge": Kind(_write_challenges, json_of(f"{LOGS}/{PRACTICE}/*/*/*.json"), {"host": _challenges}),
     "author's match": Kind(_write_authored, _change_authored, {"host": _authored}),
     "published report": Kind(_write_published, json_of(f"{LOGS}/cup/tournament.json"), {"host": _published}),

@@ -135,8 +135,8 @@ def _hide_anew(core: Line, opened: Any) -> None:
                 entry[1] = digest(msgspec.msgpack.encode(entry[2]))
         with suppress(KeyError, IndexError, TypeError, ValueError):
             keys = _keys_of(path)
-            if "veiled" in found_at(core, keys):
-                found_at(core, keys)["veiled"] = digest(entry[0].encode() + encoded(entry[1]))
+            if "hidden" in found_at(core, keys):
+                found_at(core, keys)["hidden"] = digest(entry[0].encode() + encoded(entry[1]))
 
 
 def _keys_of(path: str) -> Keys:

@@ -20,7 +20,7 @@ TEXTS = (
     *("00", "c1", "7b7d", "ff" * 40, "0" * 63, "0" * 64, "A" * 64, "\u0660" * 64, "0" * 128, "x" * 3000, "9" * 5000),
     *("2026-01-01T00:00:00.000+00:00", "0001-01-01T00:00:00+23:59", "house:greedy", "cmd:true", "remote", "expel-seat"),
 )
-ODD: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], {"": None}, {"veiled": "00"}, {"veiled": 7})
+ODD: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], {"": None}, {"hidden": "00"}, {"hidden": 7})
 NUMBERS = ("1e400", "-1e400", "NaN", "nan", "inf", "Infinity", "1e2", "1.50", "01", "-0", "0x10", "9" * 400, "9" * 5000)
 """As a text has them: some are none, or have another form."""
 SIGNS = (

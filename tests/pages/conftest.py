@@ -38,7 +38,7 @@ def ruled_cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     stage.take(ProgramChanged(at=LATER, entrant=3, digest="0" * 64))
     stage.rule("withdraw", "its author asked for it", entrant="bot05")
     honest = next(entry for entry in stage.entries if entry.void is None and not entry.fouls)
-    stage.rule("award", "the hall was dark", match=honest.match, entrant=honest.names[-1])
+    stage.rule("award", "the room was dark", match=honest.match, entrant=honest.names[-1])
     stage.play(6)
     stage.take(TournamentResumed(at=LATER, referee="0.0"))
     stage.rule("disqualify", SCRIPT, entrant="bot06")

@@ -84,7 +84,7 @@ def test_a_ruling_stands_beside_what_it_changed(ruled_cup: Stage) -> None:
     """With its reason: in the standings, and at the match wherever it is listed; in the crosstable stands a mark."""
     text, entry = page(ruled_cup), ruled_cup.entries[0]
     loser, winner = entry.names
-    award = f"awarded to {winner}: the hall was dark jury, 2026-01-01 02:30 UTC"
+    award = f"awarded to {winner}: the room was dark jury, 2026-01-01 02:30 UTC"
     table = text.partition('id="standings-table"')[2].partition("</table>")[0]
     lines = [read(line) for line in re.findall(r'<th scope="row" class="entrant">(.*?)</th>', table, re.DOTALL)]
     beside = {name: told for name, _, told in (line.partition(" ") for line in lines) if "jury" in told}
@@ -93,7 +93,7 @@ def test_a_ruling_stands_beside_what_it_changed(ruled_cup: Stage) -> None:
         "bot05": f"withdrawn withdrawn: its author asked for it jury, 2026-01-01 02:30 UTC cup-00001 {award}",
         "bot06": f"disqualified disqualified: {SCRIPT} jury, 2026-01-01 02:30 UTC",
     }
-    assert text.count(f'title="cup-00001 awarded to {winner}: the hall was dark">2</a></sup>') == 2
+    assert text.count(f'title="cup-00001 awarded to {winner}: the room was dark">2</a></sup>') == 2
     assert text.count('id="ruling-2"') == 1
     assert award in read(text.partition('id="plain-match-list"')[2].partition("</tr><tr>")[0])
     assert award in section(entrant_page(ruled_cup, loser), "matches")

@@ -200,7 +200,7 @@ def test_the_list_of_matches_tells_rulings(browser: Page, ruled_cup: Stage) -> N
     """Beside the match that they changed, as the list without the script does."""
     page = opened(browser, ruled_cup)
     (told,) = page.texts("#match-list .ruled")
-    assert told.startswith("awarded to bot05: the hall was dark jury, ")
+    assert told.startswith("awarded to bot05: the room was dark jury, ")
     assert any(SCRIPT in text for text in page.texts("#standings-table .ruled"))
     assert page.run("return window.broken") is None
 

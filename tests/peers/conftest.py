@@ -7,15 +7,15 @@ import pytest
 
 from referee.record.key_file import default_path, load_or_make
 
-from .halls import Halls
+from .match_server import MatchServer
 from .rogues import Honest
 
 
 @pytest.fixture(scope="session")
-def halls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Halls]:
-    """Return a running hall that has played its first match; whoever played there, it stayed small."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MatchServer]:
+    """Return a running server that has played its first match; whoever played there, it stayed small."""
     key = load_or_make(default_path(os.environ))[0].public
-    with Halls(tmp_path_factory.mktemp("hall"), key) as running:
+    with MatchServer(tmp_path_factory.mktemp("server"), key) as running:
         address = running.open("first", "q", 2)
         players = [Honest(address, name) for name in ("ada", "bob")]
         for player in players:

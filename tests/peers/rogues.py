@@ -35,7 +35,7 @@ from protocol.messages import (
 )
 from sample_players.python.q_simple import make_dag
 
-from .halls import WAIT_S
+from .match_server import WAIT_S
 
 NONCE = "00" * 16
 _MAX_FRAME_BYTES = 1 << 30

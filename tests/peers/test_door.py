@@ -16,7 +16,7 @@ from protocol.messages import Ack, Hello, Message, Move, Ready, Refused, Welcome
 from referee.net.links.lobby import HELLO_S
 
 from ..protocol.tables import BAD_FRAMES
-from .halls import Halls
+from .match_server import MatchServer
 from .offences_made import POSITION
 from .rogues import Honest, Rogue, frame
 from .test_offences import MAX_GROWTH_KIB
@@ -40,15 +40,15 @@ def seated(address: str, names: list[str] = NAMES, tokens: dict[str, str] | None
     return players
 
 
-def unharmed(halls: Halls, players: list[Honest]) -> None:
+def unharmed(server: MatchServer, players: list[Honest]) -> None:
     """See honest players through to the end of a match without any foul."""
     for player in players:
         player.finish()
-    outcome = halls.outcome()
+    outcome = server.outcome()
     assert outcome.record.header.setup.names == tuple(NAMES)
     assert outcome.fouls == []
     assert outcome.result.void is None
-    assert halls.grown_kib <= MAX_GROWTH_KIB
+    assert server.grown_kib <= MAX_GROWTH_KIB
 
 
 def refusal(rogue: Rogue) -> str | None:
@@ -57,9 +57,9 @@ def refusal(rogue: Rogue) -> str | None:
     return last.code if isinstance(last, Refused) else None
 
 
-def test_bytes_that_are_no_hello_are_refused_with_their_code(halls: Halls) -> None:
+def test_bytes_that_are_no_hello_are_refused_with_their_code(server: MatchServer) -> None:
     """Every kind of bad bytes, one connection each: its author is told, and sign-up goes on."""
-    address = halls.open("bad-bytes", "q", SEATS, position=POSITION)
+    address = server.open("bad-bytes", "q", SEATS, position=POSITION)
     rows = [(data, str(code)) for _, role, data, code in BAD_FRAMES if role is Role.PLAYER and code != "truncated"]
     assert len(rows) > 40
     found = []
@@ -68,7 +68,7 @@ def test_bytes_that_are_no_hello_are_refused_with_their_code(halls: Halls) -> No
         rogue.send(data)
         found.append(refusal(rogue))
     assert [code for _, code in rows] == found
-    unharmed(halls, seated(address))
+    unharmed(server, seated(address))
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_bytes_that_are_no_hello_are_refused_with_their_code(halls: Halls) -> No
     ],
     ids=lambda cell: cell if isinstance(cell, str) else "",
 )
-def test_what_comes_at_the_wrong_door_is_refused(halls: Halls, name: str, data: bytes, code: str) -> None:
+def test_what_comes_at_the_wrong_door_is_refused(server: MatchServer, name: str, data: bytes, code: str) -> None:
     """While another player is signed up already: who is no player is told so, and costs nobody its seat."""
-    address = halls.open("-".join(name.split()), "q", SEATS, position=POSITION)
+    address = server.open("-".join(name.split()), "q", SEATS, position=POSITION)
     players = seated(address, NAMES[:1])
     rogue = Rogue(address)
     rogue.send(data)
     last = refusal(rogue)
     assert last == code or (last is None and len(data) > MAX_FRAME_FROM_PLAYER_BYTES)  # a reset overtakes last words
-    unharmed(halls, players + seated(address, NAMES[1:]))
+    unharmed(server, players + seated(address, NAMES[1:]))
 
 
 def _silent(_rogue: Rogue) -> None:
@@ -109,20 +109,20 @@ def _half_a_hello(rogue: Rogue) -> None:
 
 
 @pytest.mark.parametrize("do", [_silent, _half_a_hello])
-def test_who_says_no_hello_is_turned_away(halls: Halls, do: Callable[[Rogue], None]) -> None:
+def test_who_says_no_hello_is_turned_away(server: MatchServer, do: Callable[[Rogue], None]) -> None:
     """The time for a hello passes, whatever comes of one; meanwhile others sign up."""
-    address = halls.open("silent-" + do.__name__.strip("_"), "q", SEATS, position=POSITION)
+    address = server.open("silent-" + do.__name__.strip("_"), "q", SEATS, position=POSITION)
     rogue = Rogue(address)
     do(rogue)
     players = seated(address, NAMES[:1])
     assert refusal(rogue) == "silent"
-    unharmed(halls, players + seated(address, NAMES[1:]))
+    unharmed(server, players + seated(address, NAMES[1:]))
     assert HELLO_S <= 3.0
 
 
-def test_connections_that_break_at_once_are_forgotten(halls: Halls) -> None:
+def test_connections_that_break_at_once_are_forgotten(server: MatchServer) -> None:
     """Reset, closed and half-closed ones, before and in the middle of a hello."""
-    address = halls.open("broken", "q", SEATS, position=POSITION)
+    address = server.open("broken", "q", SEATS, position=POSITION)
     for data in (b"", _HELLO[:3], _HELLO[:9]):
         for end in (Rogue.reset, lambda one: one.sock.close(), lambda one: one.sock.shutdown(socket.SHUT_WR)):
             rogue = Rogue(address)
@@ -132,13 +132,13 @@ def test_connections_that_break_at_once_are_forgotten(halls: Halls) -> None:
     left = Rogue(address)
     assert isinstance(left.hello("ada"), Welcome)
     left.reset()
-    halls.wait_for([])
-    unharmed(halls, seated(address))
+    server.wait_for([])
+    unharmed(server, seated(address))
 
 
-def test_thousands_of_connections_keep_nobody_out(halls: Halls) -> None:
+def test_thousands_of_connections_keep_nobody_out(server: MatchServer) -> None:
     """However many say nothing, honest players sign up among them, and play."""
-    address = halls.open("thousands", "q", SEATS, position=POSITION)
+    address = server.open("thousands", "q", SEATS, position=POSITION)
     open_ones: deque[Rogue] = deque()
     players = seated(address, NAMES[:1])
     for number in range(CONNECTIONS):
@@ -148,14 +148,14 @@ def test_thousands_of_connections_keep_nobody_out(halls: Halls) -> None:
         if number == CONNECTIONS // 2:
             players += seated(address, NAMES[1:2])
     players += seated(address, NAMES[2:])
-    unharmed(halls, players)
+    unharmed(server, players)
     for rogue in open_ones:
         rogue.sock.close()
 
 
-def test_tokens_are_not_guessed(halls: Halls) -> None:
+def test_tokens_are_not_guessed(server: MatchServer) -> None:
     """Many hellos with wrong tokens are refused alike, names of known players help nobody, and the known ones play."""
-    address = halls.open("guessed", "q", SEATS, position=POSITION, players=HASHES)
+    address = server.open("guessed", "q", SEATS, position=POSITION, players=HASHES)
     guesses = [
         None,
         "",
@@ -172,16 +172,16 @@ def test_tokens_are_not_guessed(halls: Halls) -> None:
         answers.add(rogue.hello("ada", guess))
         rogue.last_words()
     assert answers == {Refused(code="token", reason="the token is not one of the organiser's")}
-    unharmed(halls, seated(address, tokens=TOKENS))
+    unharmed(server, seated(address, tokens=TOKENS))
 
 
-def test_a_seat_is_not_taken_by_a_stranger(halls: Halls) -> None:
+def test_a_seat_is_not_taken_by_a_stranger(server: MatchServer) -> None:
     """In a running match a stranger is refused, whatever name or token of another match it has."""
-    old = halls.open("old", "q", SEATS, position=POSITION)
+    old = server.open("old", "q", SEATS, position=POSITION)
     before = seated(old)
-    unharmed(halls, before)
+    unharmed(server, before)
     stolen = [player.offer.resume for player in before if player.offer is not None]
-    address = halls.open("new", "q", SEATS, position=POSITION, come_back_s=5.0)
+    address = server.open("new", "q", SEATS, position=POSITION, come_back_s=5.0)
     slow = Rogue(address)
     slow.hello("ada")
     players = seated(address, NAMES[1:])
@@ -193,12 +193,12 @@ def test_a_seat_is_not_taken_by_a_stranger(halls: Halls) -> None:
         assert answer.code == "closed"
         thief.last_words()
     slow.play_on()
-    unharmed(halls, players)
+    unharmed(server, players)
 
 
-def test_nobody_listens_when_nobody_is_expected(halls: Halls) -> None:
+def test_nobody_listens_when_nobody_is_expected(server: MatchServer) -> None:
     """Once all are seated for good there is no door to knock at."""
-    address = halls.open("shut", "q", SEATS, position=POSITION)
+    address = server.open("shut", "q", SEATS, position=POSITION)
     slow = Rogue(address)
     slow.hello("ada")
     players = seated(address, NAMES[1:])
@@ -206,12 +206,12 @@ def test_nobody_listens_when_nobody_is_expected(halls: Halls) -> None:
     with pytest.raises(ConnectionRefusedError):
         Rogue(address)
     slow.play_on()
-    unharmed(halls, players)
+    unharmed(server, players)
 
 
-def test_a_token_of_ones_own_is_worth_nothing_after_an_expulsion(halls: Halls) -> None:
+def test_a_token_of_ones_own_is_worth_nothing_after_an_expulsion(server: MatchServer) -> None:
     """Who was expelled does not come back, though the table waits for players whose connection broke."""
-    address = halls.open("expelled", "q", SEATS, position=POSITION, come_back_s=5.0)
+    address = server.open("expelled", "q", SEATS, position=POSITION, come_back_s=5.0)
     rogue = Rogue(address)
     rogue.hello("rogue")
     players = seated(address, NAMES[1:])
@@ -223,4 +223,4 @@ def test_a_token_of_ones_own_is_worth_nothing_after_an_expulsion(halls: Halls) -
     assert refusal(again) == "closed"
     for player in players:
         player.finish()
-    assert halls.outcome().fouls == [(0, "malformed-message", "not-msgpack")]
+    assert server.outcome().fouls == [(0, "malformed-message", "not-msgpack")]

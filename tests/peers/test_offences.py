@@ -11,7 +11,7 @@ from referee.match import events as e
 
 from ..counting import count
 from . import offences, offences_made
-from .halls import Halls, Outcome
+from .match_server import MatchServer, Outcome
 from .offences import Offence, Stage
 from .offences_made import POSITION
 from .rogues import Honest, Rogue
@@ -24,11 +24,11 @@ COUNT = iter(range(1_000_000))
 SEATS = 3
 
 
-def played(halls: Halls, offence: Offence) -> tuple[Outcome, Rogue]:
+def played(server: MatchServer, offence: Offence) -> tuple[Outcome, Rogue]:
     """Play a match of a rogue and two honest players, and see the honest ones through to its end."""
     is_waiting = offence.stage is Stage.WAITING
     settings = {"position": POSITION, "acknowledge": offence.stage is Stage.TO_CONFIRM, **offence.settings}
-    address = halls.open(f"rogue-{next(COUNT)}", "q", SEATS, **settings)
+    address = server.open(f"rogue-{next(COUNT)}", "q", SEATS, **settings)
     gate = threading.Event()
     players = [Honest(address, "ada", gate=gate)] if is_waiting else []
     rogue = Rogue(address)
@@ -42,7 +42,7 @@ def played(halls: Halls, offence: Offence) -> tuple[Outcome, Rogue]:
     gate.set()
     for player in players:
         player.finish()
-    return halls.outcome(), rogue
+    return server.outcome(), rogue
 
 
 def bring(rogue: Rogue, stage: Stage) -> None:
@@ -75,9 +75,9 @@ def late_ms(outcome: Outcome, rogue: Rogue, offence: Offence) -> float:
 
 
 @pytest.mark.parametrize("offence", OFFENCES, ids=lambda offence: offence.name)
-def test_a_foul_hits_its_author_alone_and_at_once(halls: Halls, offence: Offence) -> None:
+def test_a_foul_hits_its_author_alone_and_at_once(server: MatchServer, offence: Offence) -> None:
     """Whatever a rogue does, it alone is expelled, for what it did, in time, and the record proves it."""
-    outcome, rogue = played(halls, offence)
+    outcome, rogue = played(server, offence)
     seat = 1 if offence.stage is Stage.WAITING else 0
     assert outcome.fouls == [(seat, str(offence.cause), offence.code)]
     assert outcome.result.void is None
@@ -87,13 +87,13 @@ def test_a_foul_hits_its_author_alone_and_at_once(halls: Halls, offence: Offence
     explained = CliRunner().invoke(main, ["explain", str(outcome.record.path), "rogue"])
     assert f"expelled in turn {outcome.result.fouls[0].turn}: {offence.cause}" in explained.output
     assert offence.code is None or offence.code in explained.output
-    assert halls.grown_kib <= MAX_GROWTH_KIB
+    assert server.grown_kib <= MAX_GROWTH_KIB
 
 
-def test_who_reads_nothing_is_expelled_before_the_referee_is_full(halls: Halls) -> None:
+def test_who_reads_nothing_is_expelled_before_the_referee_is_full(server: MatchServer) -> None:
     """What is sent piles up to a limit and no further; the player that reads plays on to the end."""
     options = {"alone": True, "talk": 100, "limit": 40}
-    address = halls.open("deaf", "counting", 2, options=options)
+    address = server.open("deaf", "counting", 2, options=options)
     player = Honest(address, "ada", choose=count)
     rogue = Rogue(address, buffer_bytes=4096)
     rogue.hello()
@@ -102,9 +102,9 @@ def test_who_reads_nothing_is_expelled_before_the_referee_is_full(halls: Halls) 
     rogue.accept()
     rogue.open_nonce()
     end = player.finish()
-    outcome = halls.outcome()
+    outcome = server.outcome()
     assert outcome.fouls == [(1, "not-reading", "not-reading")]
     assert end.winners == [0]
     assert outcome.result.turns == options["limit"]
-    assert halls.grown_kib <= MAX_GROWTH_KIB
+    assert server.grown_kib <= MAX_GROWTH_KIB
     rogue.sock.close()

@@ -3,7 +3,7 @@
 Knows what a storm must not do. Refuses to know how it is weathered.
 """
 
-from .halls import Halls
+from .match_server import MatchServer
 from .offences_made import POSITION
 from .rogues import Rogue, playing
 from .storm import storming
@@ -12,9 +12,9 @@ AT, ELSEWHERE = "127.0.0.1", "127.0.0.2"
 LIMIT_MS = 500.0
 
 
-def test_a_storm_buys_its_player_no_time(halls: Halls) -> None:
+def test_a_storm_buys_its_player_no_time(server: MatchServer) -> None:
     """Who thinks for longer than its limit while its address storms the door is late at once, and nobody else is."""
-    address = halls.open("storm", "q", 3, position=POSITION, per_move_ms=LIMIT_MS, lag_margin_ms=50.0, come_back_s=5.0)
+    address = server.open("storm", "q", 3, position=POSITION, per_move_ms=LIMIT_MS, lag_margin_ms=50.0, come_back_s=5.0)
     rogue = Rogue(address)
     rogue.hello()
     honest = [playing(address, name, ELSEWHERE) for name in ("ada", "bob")]
@@ -23,18 +23,18 @@ def test_a_storm_buys_its_player_no_time(halls: Halls) -> None:
         rogue.last_words()
     for player in honest:
         player.join()
-    outcome = halls.outcome()
+    outcome = server.outcome()
     assert [(seat, cause) for seat, cause, _ in outcome.fouls] == [(0, "timeout")]
     commands = [command for step in outcome.record.steps for command in step.commands]
     assert not [item for item in commands if item["command"] == "extend-limit" and item["seat"] == 0]
 
 
-def test_a_storm_keeps_nobody_out(halls: Halls) -> None:
+def test_a_storm_keeps_nobody_out(server: MatchServer) -> None:
     """However many connections one address opens and holds, the referee has files left for another's players."""
-    with halls.few_files(128):
-        address = halls.open("full", "q", 3, position=POSITION)
+    with server.few_files(128):
+        address = server.open("full", "q", 3, position=POSITION)
         with storming("holds", address, AT):
             players = [playing(address, name, ELSEWHERE) for name in ("ada", "bob", "cyd")]
         for player in players:
             player.join()
-        assert halls.outcome().fouls == []
+        assert server.outcome().fouls == []

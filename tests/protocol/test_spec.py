@@ -239,10 +239,10 @@ def test_a_hidden_field_is_hidden_as_described() -> None:
     """Salt and value of the example open the hash of the example, to the record's own reader too."""
     found = re.search(r'^salt +(\w+)\nvalue +"(\w+)"\nhash +(\w+)$', section("The record"), re.MULTILINE)
     assert found is not None
-    salt, value, veiled = found.groups()
+    salt, value, hidden = found.groups()
     assert SEED.hex() == value
-    assert hashlib.sha256(f'{salt}"{value}"'.encode()).hexdigest() == veiled
-    line: dict[str, Any] = {"seed": {"veiled": veiled}}
+    assert hashlib.sha256(f'{salt}"{value}"'.encode()).hexdigest() == hidden
+    line: dict[str, Any] = {"seed": {"hidden": hidden}}
     reveal(line, {"seed": [salt, value]})
     assert line == {"seed": value}
 

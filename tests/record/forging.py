@@ -77,7 +77,7 @@ def _hidden(body: bytes) -> bytes:
     hidden = [(path, value) for path, value in _paths(core) if value is not None and is_hidden(core, path)]
     for path, value in sorted(hidden, key=lambda item: "." in item[0]):
         entries[path] = [salts.get(path, SALT), value]
-        _set(core, path, {"veiled": digest(entries[path][0].encode() + encoded(value))})
+        _set(core, path, {"hidden": digest(entries[path][0].encode() + encoded(value))})
     return encoded([core, entries])
 
 

@@ -87,7 +87,7 @@ REFUSED = {
     '{"n":"\\ud800"}': "a lone surrogate",
     '{"n":0,}': "a comma too much",
     '{"n":0,"open":{}}': "open, with nothing in it",
-    '{"n":{"veiled":"00"},"open":{"n":["00",0]}}': "a salt of another length",
+    '{"n":{"hidden":"00"},"open":{"n":["00",0]}}': "a salt of another length",
     '{"n":1,"open":{"n":["fedcba9876543210fedcba9876543210",1]}}': "an entry of what is not hidden",
     "[0]": "no object",
 }
@@ -124,7 +124,7 @@ def _line(fields: dict[str, Any]) -> dict[str, str]:
         *way, last = path.split(".")
         for key in way:
             holder = holder[int(key) if isinstance(holder, list) else key]
-        holder[last] = {"veiled": _hash(value)}
+        holder[last] = {"hidden": _hash(value)}
     line, digest = encode_line(core, opened)
     assert read_line(line).hash == digest
     return {"line": line.decode(), "core": encoded(core), "hash": digest}

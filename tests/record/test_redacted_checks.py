@@ -103,9 +103,9 @@ FORMS: dict[str, Forge] = {
     "a key that is left out if it is null": lambda lines: lines[0].update(folder=None),
     "a key that is left out if it is false": lambda lines: commands(lines, "ask-move")[0].update(goes_on=False),
     "a key that no command has": lambda lines: commands(lines, "tell-seat")[0].update(x=1),
-    "a code that is hidden": lambda lines: commands(lines, "expel-seat")[0]["foul"].update(code={"veiled": "0" * 64}),
-    "a play that is hidden": lambda lines: commands(lines, "tell-seat")[0].update(what={"a": {"veiled": "0" * 64}}),
-    "a hash that is none": lambda lines: events(lines, "move-received")[1].update(move={"veiled": "x"}),
+    "a code that is hidden": lambda lines: commands(lines, "expel-seat")[0]["foul"].update(code={"hidden": "0" * 64}),
+    "a play that is hidden": lambda lines: commands(lines, "tell-seat")[0].update(what={"a": {"hidden": "0" * 64}}),
+    "a hash that is none": lambda lines: events(lines, "move-received")[1].update(move={"hidden": "x"}),
     "something that stands openly": lambda lines: events(lines, "move-received")[1].update(move={"action": "pass"}),
 }
 
@@ -210,7 +210,7 @@ CONTENTS: dict[str, tuple[str, Forge, str]] = {
     "another winner": ("clean", lambda lines: everywhere(lines, winners=[1]), "the seats of the best rank"),
     "a detail that is an object": (
         "quadominos",
-        lambda lines: detail(lines).__setitem__(1, {"veiled": "0" * 64}),
+        lambda lines: detail(lines).__setitem__(1, {"hidden": "0" * 64}),
         "a line of kind step",
     ),
     "another end for one seat": (

@@ -272,7 +272,7 @@ def turned(data: bytes) -> bytes:
     return encoded({**plain, OPEN: dict(reversed(plain[OPEN].items()))})
 
 
-BAD_VEILS: tuple[tuple[str, bytes], ...] = (
+BADLY_HIDDEN: tuple[tuple[str, bytes], ...] = (
     ("another value", with_entry(event__move=[SALT, {"action": "exchange"}])),
     ("another salt", with_entry(event__move=["00" * 16, PASS])),
     ("a salt that is none", with_entry(event__move=[None, PASS])),
@@ -301,7 +301,7 @@ BAD_VEILS: tuple[tuple[str, bytes], ...] = (
 )
 
 
-@pytest.mark.parametrize("data", [row[1] for row in BAD_VEILS], ids=[row[0] for row in BAD_VEILS])
+@pytest.mark.parametrize("data", [row[1] for row in BADLY_HIDDEN], ids=[row[0] for row in BADLY_HIDDEN])
 def test_a_hidden_field_that_is_not_what_it_should_be(data: bytes) -> None:
     """What stands in `open` is what the core has the hashes of: all of it, nothing else, in the order of writing."""
     assert isinstance(line_of(MOVED), RecordedStep)

@@ -25,7 +25,7 @@ EVIDENCE = e.ProgramExited(seat=0, at_ms=1.0, status="exit status 1", ending=e.E
 TABLE: tuple[tuple[e.Event, Sequence[c.Command]], ...] = (
     *((event, ()) for event in EVENTS),
     (moved(0, 1, None, 2.0), [c.TellSeat(seat=0, turn=1, what={}, draws=None, ack=None, limit_ms=None)]),
-    (moved(0, 1, {"veiled": "0", "\u2028": [1.5, -(2**63), 2**64 - 1]}, 2.0), [command for command, _ in COMMANDS]),
+    (moved(0, 1, {"hidden": "0", "\u2028": [1.5, -(2**63), 2**64 - 1]}, 2.0), [command for command, _ in COMMANDS]),
     (EVIDENCE, [c.ExpelSeat(seat=0, foul=FOUL), c.ExpelSeat(seat=1, foul=FOUL)]),
 )
 

@@ -32,7 +32,7 @@ HEADER = (
     b'"setup":{"match":"tiny","game":"q","options":{},"names":["a","b"],'
     b'"time":{"per_move_ms":6000.0,"start_ms":30000.0,"bank_ms":null,"increment_ms":0.0},"lag_margin_ms":250.0,"default_margin":null,"lot":false,"acknowledge":false,"nonces":true,'
     b'"seed_opens":"at-end","commitment":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","position":null},'
-    b'"locked_seed":"0000000000000000000000007a1aa59f8bdd5461034bef9a87efd0252328a5401565cddb6ee6298ef38a997a3993453578c36e89049eee26c6f3db56","seed":{"veiled":"%s"},"programs":null}'
+    b'"locked_seed":"0000000000000000000000007a1aa59f8bdd5461034bef9a87efd0252328a5401565cddb6ee6298ef38a997a3993453578c36e89049eee26c6f3db56","seed":{"hidden":"%s"},"programs":null}'
     % digest(b"5a" * 16 + b'"' + b"07" * 32 + b'"').encode()
 )
 STEP = (
@@ -41,8 +41,8 @@ STEP = (
 )
 SEAL = (
     b'{"n":2,"prev":"%s","kind":"seal",'
-    b'"signature":"b537f72577761dd84b1ec0cebc602f9047fd1ff4284d94d6a5870d2d1e270ffdbd72466c37b9bf9a'
-    b'a51f3812a745ae3b5c88b7ab63bfc48b4fcf9aaee2fbe30b"}\n' % digest(STEP[:-1]).encode()
+    b'"signature":"ad49632a9270b41aaf25ebdb353c0b03fc2cda7d69987fdce05de8fd800549516774b7aaef3465c7'
+    b'c7007867fcbf24f955d29789ef658445e335c962264ab507"}\n' % digest(STEP[:-1]).encode()
 )
 LINE_KEYS = {
     "header": ["format", "referee", "opened", "key", "setup", "locked_seed", "seed", "programs"],
@@ -293,7 +293,7 @@ def with_move(move: Any) -> Story:
     return Story(match, tuple(drive(match, seats)))
 
 
-LOOKS_HIDDEN: tuple[Any, ...] = ({"veiled": "0" * 64}, [{"veiled": None}], {"open": {}})
+LOOKS_HIDDEN: tuple[Any, ...] = ({"hidden": "0" * 64}, [{"hidden": None}], {"open": {}})
 
 
 @pytest.mark.parametrize("move", [*JUNK, *LOOKS_HIDDEN], ids=lambda move: f"{move!r:.20}")

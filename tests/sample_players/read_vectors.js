@@ -24,7 +24,7 @@ const HOLDS = { // section -> whether a vector of it holds
     numberForm(numberOf(bits)) === text && Object.is(readLine(`{"n":${text}}`).fields.n, numberOf(bits)),
   texts: ({ value, text }) => readLine(`{"n":${text}}`).fields.n === value,
   hidden({ salt, value, hash }) {
-    const core = `{"n":{"veiled":"${hash}"}}`;
+    const core = `{"n":{"hidden":"${hash}"}}`;
     return readLine(`${core.slice(0, -1)},"open":{"n":["${salt}",${value}]}}`).hash === hex(core);
   },
   views: ({ view, digest }) => hex(packed(view)) === digest,

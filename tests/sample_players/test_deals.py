@@ -174,7 +174,7 @@ def test_a_hand_in_a_redacted_record_is_compared_tile_by_tile(tmp_path: Path) ->
     digest = sha256(msgspec.msgpack.encode(view)).hexdigest()
     lines[number]["open"][path] = [salt, digest, view]
     command = lines[number]["commands"][int(path.split(".")[1])]
-    command["view"] = {"veiled": sha256(f'{salt}"{digest}"'.encode()).hexdigest()}
+    command["view"] = {"hidden": sha256(f'{salt}"{digest}"'.encode()).hexdigest()}
     found = verdicts(tmp_path / "records", {"forged": written(resealed(lines))}, "--seed", SEED.hex())
     assert "its hand there is 0,9 " in found["forged"]
 

@@ -80,7 +80,7 @@ class Course:
         self.broken = self._packed(folder, "broken", f"#error oops {HOSTILE}\n{code}")
         mended = code.replace(BEGIN, f"#include <threads.h>\n{BEGIN}{CRASH}")
         self.mended = self._packed(folder, "mended", mended)
-        self._site = self._desk = ""
+        self._site = self._organisers_site = ""
 
     def _packed(self, folder: Path, name: str, code: str) -> Path:
         (folder / "player" / "player.c").write_text(code)
@@ -90,7 +90,7 @@ class Course:
 
     def goes_on(self, site: str) -> None:
         """Take note of where the site is: under another name for the organiser, whose browser is another one."""
-        self._site, self._desk = site, site.replace("127.0.0.1", "localhost")
+        self._site, self._organisers_site = site, site.replace("127.0.0.1", "localhost")
 
     # --- who goes where
 
@@ -106,7 +106,7 @@ class Course:
 
     def organiser(self, path: str = "organiser") -> Page:
         """Open a page as the organiser, who signs in on the way."""
-        return self._person(self._desk, "ann", path)
+        return self._person(self._organisers_site, "ann", path)
 
     def _person(self, site: str, name: str, path: str) -> Page:
         page = self._page
@@ -147,11 +147,11 @@ class Course:
         page.wait_until("document.body.classList.contains('asked')")
         return page
 
-    def decide(self, deed: str) -> Page:
+    def decide(self, action: str) -> Page:
         """Start or pause the tournament as the organiser, and look on until that is so."""
         page = self.organiser()
-        page.send(f"/organiser/tournaments/final/{deed}")
-        shown = {"start": "is played", "pause": "is paused by the organiser"}[deed]
+        page.send(f"/organiser/tournaments/final/{action}")
+        shown = {"start": "is played", "pause": "is paused by the organiser"}[action]
         page.wait_until(f"document.querySelector('.badge').textContent === '{shown}'")
         return page
 

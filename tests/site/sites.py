@@ -24,7 +24,7 @@ from referee.site import doors, flow, signing_up
 from referee.site.authors import practice
 from referee.site.bodies import Bodies
 from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
-from referee.site.doors import DeskPages
+from referee.site.doors import MemberPages
 from referee.site.event_streams import EventStreams
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
@@ -43,7 +43,7 @@ from referee.submissions.check_queue import CheckQueue
 from referee.submissions.matches import AuthorsMatches
 from referee.submissions.store import Store
 
-from .desks import StandInDesk, StandInPractice, StandInSignUp
+from .services import StandInOrganiserService, StandInPractice, StandInSignUp
 
 PAYLOAD = "<script>alert(1)</script>\"'&\u202e"
 ABOUT = f"**Hello** {PAYLOAD} [a](javascript:alert(1)) ![b](http://other.host/b.png) <img src=x onerror=alert(1)>"
@@ -206,17 +206,17 @@ class TestSite:
             self.authors, self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note
         )
         self.sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: organisers}, self.clock.seconds)
-        self.desk = StandInDesk(PAYLOAD)
+        self.organisers = StandInOrganiserService(PAYLOAD)
         self.practice = StandInPractice(PAYLOAD)
         self.sign_up = StandInSignUp(PAYLOAD)
         self.members = Members(
             sessions=self.sessions,
             bodies=Bodies(self.sessions, self.authors),
-            pages=DeskPages(PAYLOAD),
+            pages=MemberPages(PAYLOAD),
             api=answers,
             tell=told,
             streams=PersonStreams(self.clock, lambda person: self.checks.stamp(person.name)),
-            desk=self.desk,
+            organisers=self.organisers,
             practice=self.practice,
             sign_up=self.sign_up,
             now=self.clock.seconds,

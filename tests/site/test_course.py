@@ -42,7 +42,7 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         shown_until(site, lambda final: match not in {each["match"] for each in final["open_matches"]})
         course.decide("pause")
         reason = f"the wire broke {HOSTILE}"
-        assert reason in course.award(match, reason).text(".deeds")
+        assert reason in course.award(match, reason).text(".actions")
         assert course.alive() == []
         course.decide("start")
         shown_until(site, lambda final: final["state"] == "is over")

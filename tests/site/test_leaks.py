@@ -2,7 +2,7 @@
 
 They differ in hands, piles, seeds, draws, views and what fouls tell of them: in a match that is being played, and in
 one that is over, whose deal is still to be played from other seats. All outlets give the same bytes, heads aside: those
-are hashes of veiled lines. So do those of an author who plays in both.
+are hashes of redacted lines. So do those of an author who plays in both.
 """
 
 import json

@@ -33,8 +33,8 @@ def test_of_the_queue_an_author_is_told_its_own(contest: TestSite, monkeypatch: 
     monkeypatch.setattr(contest.sessions, "form_token", lambda _cookie: "same")
     ada = contest.signed_in("ada")
     before = [asked(contest, "ada", "/api/queue").body, ada.ask("GET", "/author/queue").body]
-    others = contest.desk.queue()[1]
-    contest.desk.more_waits += [replace(others, what="more", why="other"), others]
+    others = contest.organisers.queue()[1]
+    contest.organisers.more_waits += [replace(others, what="more", why="other"), others]
     assert before == [asked(contest, "ada", "/api/queue").body, ada.ask("GET", "/author/queue").body]
     assert [line["author"] for line in msgspec.json.decode(before[0])["lines"]] == ["ada", None, None]
     assert len(msgspec.json.decode(asked(contest, "ann", "/api/queue").body)["lines"]) == 6

@@ -11,7 +11,7 @@ from referee.site.sessions import Person, Sessions, SiteRole
 from referee.submissions.authors import Authors, TooOften
 
 
-class Desk:
+class KnownPeople:
     """Sessions with an author and an organiser, at a time that a test tells.
 
     Args:
@@ -33,19 +33,19 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def people(tmp_path: Path) -> KnownPeople:
     """Return sessions."""
-    return Desk(tmp_path)
+    return KnownPeople(tmp_path)
 
 
-def test_a_token_signs_in_whose_it_is(desk: Desk) -> None:
+def test_a_token_signs_in_whose_it_is(people: KnownPeople) -> None:
     """Each time with another cookie, which nobody can have chosen."""
-    assert desk.sessions.who(desk.enter(desk.ada)) == Person(SiteRole.AUTHOR, "ada")
-    assert desk.sessions.who(desk.enter(desk.ann)) == Person(SiteRole.ORGANISER, "ann")
-    assert desk.enter(desk.ada) != desk.enter(desk.ada)
-    for wrong in ("", "x", desk.ada[:-1], desk.ada.upper()):
-        assert desk.enter(wrong) == ""
-    assert desk.sessions.who("") is None
+    assert people.sessions.who(people.enter(people.ada)) == Person(SiteRole.AUTHOR, "ada")
+    assert people.sessions.who(people.enter(people.ann)) == Person(SiteRole.ORGANISER, "ann")
+    assert people.enter(people.ada) != people.enter(people.ada)
+    for wrong in ("", "x", people.ada[:-1], people.ada.upper()):
+        assert people.enter(wrong) == ""
+    assert people.sessions.who("") is None
 
 
 @pytest.mark.parametrize(
@@ -57,50 +57,50 @@ def test_a_token_signs_in_whose_it_is(desk: Desk) -> None:
         ([own.IDLE_S] * 6 + [1], False),
     ],
 )
-def test_sessions_end(desk: Desk, steps: list[float], *, is_in: bool) -> None:
+def test_sessions_end(people: KnownPeople, steps: list[float], *, is_in: bool) -> None:
     """Those that nobody uses, and those that are old."""
-    cookie = desk.enter(desk.ada)
+    cookie = people.enter(people.ada)
     for step in steps:
-        desk.clock.advance(step)
-        person = desk.sessions.who(cookie)
+        people.clock.advance(step)
+        person = people.sessions.who(cookie)
     assert (person is not None) == is_in
 
 
-def test_a_session_ends_with_its_token(desk: Desk) -> None:
+def test_a_session_ends_with_its_token(people: KnownPeople) -> None:
     """And when somebody signs out."""
-    first, second = desk.enter(desk.ada), desk.enter(desk.ann)
-    add_tokens(desk.file, ["ada"], may_renew=True)
-    assert desk.sessions.who(first) is None
-    assert desk.sessions.who(second) is not None
-    desk.sessions.sign_out(second)
-    assert desk.sessions.who(second) is None
+    first, second = people.enter(people.ada), people.enter(people.ann)
+    add_tokens(people.file, ["ada"], may_renew=True)
+    assert people.sessions.who(first) is None
+    assert people.sessions.who(second) is not None
+    people.sessions.sign_out(second)
+    assert people.sessions.who(second) is None
 
 
 @pytest.mark.parametrize(
     ("limit", "token", "address"),
     [("TRIES_OF_ADDRESS", "x{}", "10.0.0.1"), ("TRIES_OF_TOKEN", "x", "10.0.{}.1")],
 )
-def test_tries_are_counted(desk: Desk, limit: str, token: str, address: str) -> None:
+def test_tries_are_counted(people: KnownPeople, limit: str, token: str, address: str) -> None:
     """Those of an address, whatever it tries, and those of a token, wherever from; for a minute."""
     for number in range(getattr(own, limit)):
-        assert desk.enter(token.format(number), address.format(number)) == ""
+        assert people.enter(token.format(number), address.format(number)) == ""
     with pytest.raises(TooOften):
-        desk.enter(token.format("next"), address.format("99"))
-    assert desk.enter(desk.ada, "10.9.9.9")
-    desk.clock.advance(60)
-    assert desk.enter(token.format("next"), address.format("99")) == ""
+        people.enter(token.format("next"), address.format("99"))
+    assert people.enter(people.ada, "10.9.9.9")
+    people.clock.advance(60)
+    assert people.enter(token.format("next"), address.format("99")) == ""
 
 
-def test_nobody_has_many_sessions(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_has_many_sessions(people: KnownPeople, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more, and the oldest ends; those of others stay."""
     monkeypatch.setattr(own, "SESSIONS_OF_PERSON", 2)
-    other = desk.enter(desk.ann)
-    cookies = [desk.enter(desk.ada) for _ in range(3)]
-    assert [desk.sessions.who(cookie) is not None for cookie in (other, *cookies)] == [True, False, True, True]
+    other = people.enter(people.ann)
+    cookies = [people.enter(people.ada) for _ in range(3)]
+    assert [people.sessions.who(cookie) is not None for cookie in (other, *cookies)] == [True, False, True, True]
 
 
-def test_a_form_is_for_one_cookie(desk: Desk) -> None:
+def test_a_form_is_for_one_cookie(people: KnownPeople) -> None:
     """What was shown to another is worth nothing."""
-    token = desk.sessions.form_token("one")
-    assert [desk.sessions.is_own_form(cookie, token) for cookie in ("one", "two", "")] == [True, False, False]
-    assert not desk.sessions.is_own_form("one", "")
+    token = people.sessions.form_token("one")
+    assert [people.sessions.is_own_form(cookie, token) for cookie in ("one", "two", "")] == [True, False, False]
+    assert not people.sessions.is_own_form("one", "")

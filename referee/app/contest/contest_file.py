@@ -180,9 +180,12 @@ def read_contest(folder: Path, registry: Registry) -> Contest:
         practice=top.take("practice", _FLAG, default=False),
         sign_up=SignUp(top.take("sign_up", _SIGN_UP, "closed")),
         tournaments=tuple(
-            chain.from_iterable([each] if isinstance(each, ScheduledTournament) else each.due(now) for each in listed)
+            chain.from_iterable(
+                [tournament] if isinstance(tournament, ScheduledTournament) else tournament.due(now)
+                for tournament in listed
+            )
         ),
-        daily=tuple(each for each in listed if isinstance(each, DailyTournament)),
+        daily=tuple(tournament for tournament in listed if isinstance(tournament, DailyTournament)),
     )
     _check_distinct(sheet, contest.tournaments)
     sheet.finish()

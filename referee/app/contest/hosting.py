@@ -175,10 +175,10 @@ class HostedContest:
             report=self._report,
             search=lambda query: search(query, self._publisher.searched()),
         )
-        desk = Organising(
+        organising = Organising(
             self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms, self._report
         )
-        members = self._intake.members(desk, self._practice, NewAuthors(self._contest, self._intake))
+        members = self._intake.members(organising, self._practice, NewAuthors(self._contest, self._intake))
         return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 
     def _report(self, name: str) -> TournamentReport | None:

@@ -12,7 +12,7 @@ from ...clock import wall_clock
 from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
-from ...site.organisers.desk import Deed, OrganiserDesk, seen_by
+from ...site.organisers.service import LoggedAction, OrganiserService, seen_by
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
@@ -24,17 +24,17 @@ from ..submit import explanation_in
 from .contest_file import Contest
 
 if TYPE_CHECKING:
-    from ...site.authors.practice import PracticeDesk
+    from ...site.authors.practice import PracticeService
     from ...site.members import Members
-    from ...site.signing_up import SignUpDesk
+    from ...site.signing_up import SignUpService
 
 AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
 """Files of tokens; made if missing, with nobody in them. An invitation's token is the code that whoever has it signs up
 with."""
 LOGS = "logs"
 """Folder whose records authors are shown their own matches of."""
-DEEDS = "deeds.log"
-"""Its file in the contest's folder, a line of JSON for each deed."""
+ACTION_LOG = "actions.log"
+"""Its file in the contest's folder, a line of JSON for each action."""
 _SHOWN_BYTES = 1 << 20
 
 
@@ -62,33 +62,33 @@ class Intake:
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
         matches = AuthorsMatches(contest.folder / LOGS, store.root, find_game)
         self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
-        self.deeds = DeedLog(contest.folder)
+        self.actions = ActionLog(contest.folder)
         self._reactor = reactor
         self._title = contest.title
         self._note = note
 
-    def members(self, desk: OrganiserDesk, practice: "PracticeDesk", sign_up: "SignUpDesk") -> "Members":
+    def members(self, organisers: OrganiserService, practice: "PracticeService", sign_up: "SignUpService") -> "Members":
         """Return what the site has for those who may sign in."""
         from ...site.bodies import Bodies  # noqa: PLC0415
-        from ...site.doors import DeskPages  # noqa: PLC0415  # as the site
+        from ...site.doors import MemberPages  # noqa: PLC0415  # as the site
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.person_streams import PersonStreams  # noqa: PLC0415
         from ...site.sessions import Person, Sessions, SiteRole  # noqa: PLC0415
 
         def _stamp(person: Person) -> Any:
-            lines = msgspec.json.encode(seen_by(person, desk.queue()))
+            lines = msgspec.json.encode(seen_by(person, organisers.queue()))
             if person.role is SiteRole.AUTHOR:
                 return *self.checks.stamp(person.name), _digest(lines)
-            return _digest(lines), _digest(msgspec.json.encode(desk.processes()))
+            return _digest(lines), _digest(msgspec.json.encode(organisers.processes()))
 
         sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: self.organisers}, monotonic)
         return Members(
             sessions=sessions,
             bodies=Bodies(sessions, self.authors),
-            pages=DeskPages(self._title),
+            pages=MemberPages(self._title),
             api=self.api,
             tell=told,
-            desk=desk,
+            organisers=organisers,
             practice=practice,
             sign_up=sign_up,
             now=monotonic,
@@ -113,29 +113,29 @@ def _people(path: Path) -> Authors:
     return Authors(path)
 
 
-class DeedLog:
+class ActionLog:
     """The log of a contest."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / DEEDS
+        self._path = folder / ACTION_LOG
 
-    def newest(self) -> Sequence[Deed]:
+    def newest(self) -> Sequence[LoggedAction]:
         """Return what was done, the last first; lines that were cut off as the machine died are left out."""
-        deeds = map(_deed, reversed(end_of(self._path, _SHOWN_BYTES)))
-        return [deed for deed in deeds if deed is not None]
+        actions = map(_action, reversed(end_of(self._path, _SHOWN_BYTES)))
+        return [action for action in actions if action is not None]
 
     def add(self, by: str, what: str, about: str, reason: str = "") -> None:
         """Write down that somebody did something now."""
-        deed = Deed(at=wall_clock(), by=by, what=what, about=about, reason=reason)
+        action = LoggedAction(at=wall_clock(), by=by, what=what, about=about, reason=reason)
         with self._path.open("a+b") as file:
             file.seek(max(file.tell() - 1, 0))
             begins = b"" if file.read() in (b"", b"\n") else b"\n"  # behind a line that was cut off
-            file.write(begins + msgspec.json.encode(deed) + b"\n")
+            file.write(begins + msgspec.json.encode(action) + b"\n")
 
 
-def _deed(line: bytes) -> Deed | None:
+def _action(line: bytes) -> LoggedAction | None:
     try:
-        return msgspec.json.decode(line, type=Deed)
+        return msgspec.json.decode(line, type=LoggedAction)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

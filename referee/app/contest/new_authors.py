@@ -47,7 +47,7 @@ class NewAuthors:
         except BadTokens:  # the organiser let somebody of this name in just now, or has broken the file
             text = "the file of authors does not take you in"
             raise RequestRefused(HTTPStatus.CONFLICT, text, "ask the organiser for a token") from None
-        self._intake.deeds.add(name, "sign up", f"as an author{invited}")
+        self._intake.actions.add(name, "sign up", f"as an author{invited}")
         return token
 
     def _invited(self, invitation: str) -> str:

@@ -1,4 +1,4 @@
-"""What an organiser does with a hosted contest: each deed by the application's own ways, and each in the log."""
+"""What an organiser does with a hosted contest: each action by the application's own ways, and each in the log."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from ...files.tree import MIB
 from ...net.links.tokens import add_tokens, remove_token
 from ...observers.process_lines import SeenProcess
 from ...plugins import installed
-from ...site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
+from ...site.organisers.service import AuthorLine, LoggedAction, Machine, ProcessLine, QueueLine, TournamentLine
 from ...site.reported import TournamentReport
 from ...text import printable
 from ...tournament.events import OF_ALL, Kind
@@ -107,9 +107,9 @@ class Organising:
         runs = self._runs.values()
         return [*checks, *practice, *waiting_tournaments(runs), *waiting_matches(runs, self._report)]
 
-    def deeds(self) -> Sequence[Deed]:
+    def actions(self) -> Sequence[LoggedAction]:
         """Return what organisers did, the last first."""
-        return self._intake.deeds.newest()
+        return self._intake.actions.newest()
 
     # --- what there is to do
 
@@ -123,7 +123,7 @@ class Organising:
         if not run.may_start:
             raise BadRequest(f"{name} {run.state}; there is nothing to start")
         run.start()
-        self._intake.deeds.add(by, "start", name)
+        self._intake.actions.add(by, "start", name)
 
     def pause(self, by: str, name: str) -> None:
         """Stop a tournament until it is started again.
@@ -135,7 +135,7 @@ class Organising:
         if not run.may_pause:
             raise BadRequest(f"{name} {run.state}; there is nothing to pause")
         run.pause()
-        self._intake.deeds.add(by, "pause", name)
+        self._intake.actions.add(by, "pause", name)
 
     def rule(self, by: str, name: str, kind: str, subject: str, to: str, reason: str) -> None:
         """Hand in a ruling; called in a thread.
@@ -151,7 +151,7 @@ class Organising:
             raise BadRequest(f"{name} {run.state}: one that is played, or paused, can be stopped for good")
         rule(run.folder, cast("Kind", kind), subject or None, to or None, reason, by)
         about = name if is_stop else f"{subject} in {name}" + (f", to {to}" if to else "")
-        self._intake.deeds.add(by, kind, about, reason)
+        self._intake.actions.add(by, kind, about, reason)
         run.look_again(must_run=is_stop)
 
     def add_author(self, by: str, name: str, *, may_renew: bool) -> str:
@@ -161,7 +161,7 @@ class Organising:
             BadRequest: it is no name, or has a token already.
         """
         token = add_tokens(self._intake.authors_file, [name], may_renew=may_renew)[name]
-        self._intake.deeds.add(by, "renew the token of" if may_renew else "add", name)
+        self._intake.actions.add(by, "renew the token of" if may_renew else "add", name)
         return token
 
     def shut_out(self, by: str, name: str) -> None:
@@ -171,11 +171,11 @@ class Organising:
             BadRequest: there is no such author.
         """
         remove_token(self._intake.authors_file, name)
-        self._intake.deeds.add(by, "shut out", name)
+        self._intake.actions.add(by, "shut out", name)
 
     def archive(self, by: str) -> Iterator[bytes]:
         """Return the whole contest as a tar archive, part by part; without tokens and the key, as it is handed on."""
-        self._intake.deeds.add(by, "download", "the whole contest")
+        self._intake.actions.add(by, "download", "the whole contest")
         return archive_of(self._folder, self._intake.private)
 
     def _run(self, name: str) -> TournamentRun:

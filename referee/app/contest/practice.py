@@ -96,7 +96,7 @@ class Practice:
         """What is played now, by its place."""
         self._left: dict[str, str] = {}
         """Place of what is played though somebody has left -> what is told of that."""
-        self._seats = HostedSeats(reactor, lambda each: requests.title(each.tournament), self._why_person)
+        self._seats = HostedSeats(reactor, lambda challenge: requests.title(challenge.tournament), self._why_person)
 
     # --- what authors see and do
 
@@ -116,10 +116,12 @@ class Practice:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
         waiting = self._challenges.waiting()
         programs = [challenge.place for challenge in waiting if not challenge.is_in_person]
-        return [
-            (each, self._why_person(each) if each.is_in_person else self._why(each, programs.index(each.place)))
-            for each in waiting
-        ]
+        return [(challenge, self._told_why(challenge, programs)) for challenge in waiting]
+
+    def _told_why(self, challenge: Challenge, programs: Sequence[str]) -> str:
+        if challenge.is_in_person:
+            return self._why_person(challenge)
+        return self._why(challenge, programs.index(challenge.place))
 
     def until(self, challenge: Challenge) -> datetime:
         """Return when a match that is played, or that waits, is given up at the latest."""
@@ -150,7 +152,7 @@ class Practice:
         busy = [person for person in now.persons if self._plays(person)]
         if busy:
             return f"waits for the one that {' and '.join(busy)} {'play' if len(busy) > 1 else 'plays'} now"
-        return self._when(sum(each.is_in_person for each in self._playing.values()))
+        return self._when(sum(challenge.is_in_person for challenge in self._playing.values()))
 
     def _when(self, beside: int) -> str:
         if self._is_crowded(beside):
@@ -229,7 +231,7 @@ class Practice:
 
     def _found(self, author: str, number: str) -> Challenge | None:
         every = [*self._challenges.of(author), *self._challenges.invitations(author)]
-        return next((each for each in every if each.number_for(author) == number), None)
+        return next((challenge for challenge in every if challenge.number_for(author) == number), None)
 
     # --- playing
 
@@ -241,9 +243,9 @@ class Practice:
         """
         lanes = [self._run(in_person=False, beside=0)]
         lanes += [self._run(in_person=True, beside=beside) for beside in range(min(self._cores, MOST_PERSONS))]
-        running = [Deferred.fromCoroutine(lane) for lane in lanes]
-        for each in running:
-            each.addErrback(lambda failure: failure.trap(CancelledError))
+        running = [Deferred.fromCoroutine(playing) for playing in lanes]
+        for lane in running:
+            lane.addErrback(lambda failure: failure.trap(CancelledError))
         return running
 
     async def _run(self, *, in_person: bool, beside: int) -> None:
@@ -264,9 +266,13 @@ class Practice:
 
     def _due(self, *, in_person: bool, is_calm: bool) -> Challenge | None:
         """Return what is to be given up, or, if there is a core, to be played next."""
-        asked = (each for each in self._challenges.waiting() if each.is_in_person is in_person)
-        waiting, now = (each for each in asked if each.place not in self._playing), datetime.now(UTC)
-        return next((each for each in waiting if self.until(each) <= now or (is_calm and self._is_ready(each))), None)
+        now = datetime.now(UTC)
+        for challenge in self._challenges.waiting():
+            if challenge.is_in_person is not in_person or challenge.place in self._playing:
+                continue
+            if self.until(challenge) <= now or (is_calm and self._is_ready(challenge)):
+                return challenge
+        return None
 
     def _is_ready(self, challenge: Challenge) -> bool:
         return not (any(map(self._plays, challenge.persons)) or self._away_s(challenge))
@@ -276,7 +282,7 @@ class Practice:
         return max((seat.away_s for seat in self._seats.all_of(challenge)), default=0.0)
 
     def _plays(self, author: str) -> bool:
-        return any(author in each.persons for each in self._playing.values())
+        return any(author in challenge.persons for challenge in self._playing.values())
 
     def _is_crowded(self, beside: int) -> bool:
         """Tell whether no core is free, if so many other practice matches take one."""

@@ -26,8 +26,8 @@ class PracticeRequests:
     """Looks at what is asked for."""
 
     def __init__(self, contest: Contest, store: Store, authors: Callable[[], Collection[str]]) -> None:
-        allowed = [each for each in contest.tournaments if contest.practice and _fits(each.plan)]
-        self.plans = {each.series or each.name: each.plan for each in allowed}
+        allowed = [tournament for tournament in contest.tournaments if contest.practice and _fits(tournament.plan)]
+        self.plans = {tournament.series or tournament.name: tournament.plan for tournament in allowed}
         self.store = store
         self._authors = authors
 

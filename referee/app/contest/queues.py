@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from ...site.cards import Coming, ComingMatch
-from ...site.organisers.desk import QueueLine
+from ...site.organisers.service import QueueLine
 from ...site.reported import ReportedDue, TournamentReport
 from ...submissions.check_queue import CHECK_S, CheckQueue
 from .practice import Practice

@@ -61,7 +61,7 @@ _URL = ValueKind(
 )
 Teams = tuple[tuple[int, ...], ...]
 _PROGRAMS = ("anew", "kept")
-_DURABILITY = tuple(each.value for each in Durability)
+_DURABILITY = tuple(durability.value for durability in Durability)
 _SANDBOX = ("auto", "required", "off")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -109,7 +109,7 @@ def _laid_out(value: Any, indent: int = 0) -> str:
     if isinstance(value, dict):
         parts = [f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(field, inner)}" for key, field in value.items()]
     else:
-        parts = [_laid_out(item, inner) for item in value]
+        parts = [_laid_out(field, inner) for field in value]
     begin, end = "{}" if isinstance(value, dict) else "[]"
     lines = ",\n".join(" " * inner + part for part in parts)
     return f"{begin}\n{lines}\n{' ' * indent}{end}"

@@ -94,9 +94,9 @@ def _columns(course: _Course, places: Sequence[BracketPlace]) -> list[BracketRou
 
 def _box(course: _Course, place: BracketPlace) -> BracketBox:
     first, last = place.numbers
-    numbers = [each for each in range(first, last + 1) if each in course.played or each in course.due]
-    played = [course.played[each] for each in numbers if each not in course.due]
-    due = next((course.due[each] for each in numbers if each in course.due), None)
+    numbers = [number for number in range(first, last + 1) if number in course.played or number in course.due]
+    played = [course.played[number] for number in numbers if number not in course.due]
+    due = next((course.due[number] for number in numbers if number in course.due), None)
     known = [slot for slot in place.slots if slot != ()]
     sides = [_side(slot or (), played, None if due else place.winner) for slot in known]
     return BracketBox(sides, _note(place, played, due), numbers, is_empty=not known)
@@ -119,29 +119,29 @@ def _note(place: BracketPlace, played: Sequence[PlayedPairing], due: Pairing | N
 
 def _side(entrants: Sequence[int], played: Sequence[PlayedPairing], winner: int | None) -> BracketSide:
     entrant = entrants[0] if len(entrants) == 1 else None
-    seats = [(each, each.pairing.seats.index(entrant)) for each in played if entrant in each.pairing.seats]
+    seats = [(result, result.pairing.seats.index(entrant)) for result in played if entrant in result.pairing.seats]
     return BracketSide(
         entrants,
-        [None if seat in each.fouls else each.scores[seat] for each, seat in seats if not each.pairing.is_bye],
+        [None if seat in result.fouls else result.scores[seat] for result, seat in seats if not result.pairing.is_bye],
         is_winner=entrant is not None and entrant == winner,
     )
 
 
 def _rounds(course: _Course) -> Iterator[BracketRound]:
     """Yield rounds of tables, those that were played again in one place; whoever is in the next round has gone on."""
-    pairings = {number: each.pairing for number, each in course.played.items()} | dict(course.due)
+    pairings = {number: result.pairing for number, result in course.played.items()} | dict(course.due)
     rounds: dict[int, dict[frozenset[int], list[Pairing]]] = {}
     for _, pairing in sorted(pairings.items()):
         rounds.setdefault(pairing.round, {}).setdefault(frozenset(pairing.seats), []).append(pairing)
     for round_, tables in sorted(rounds.items()):
         through = frozenset[int]().union(*rounds.get(round_ + 1, ()))
         title = next(iter(tables.values()))[0].table
-        yield BracketRound(_title(title, round_), [_table(course, each, through) for each in tables.values()], "")
+        yield BracketRound(_title(title, round_), [_table(course, legs, through) for legs in tables.values()], "")
 
 
 def _table(course: _Course, pairings: Sequence[Pairing], through: frozenset[int]) -> BracketBox:
     numbers = [pairing.number for pairing in pairings]
-    played = [course.played[each] for each in numbers if each not in course.due]
+    played = [course.played[number] for number in numbers if number not in course.due]
     is_due, last = len(played) < len(numbers), pairings[-1]
     if last.table == "final" and not is_due and played[-1].ranking:
         through = frozenset(last.seats[seat] for seat in played[-1].ranking[0])

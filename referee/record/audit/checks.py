@@ -126,12 +126,12 @@ def _nonces(record: Record) -> list[str | None]:
     committed = dict[int, str]()
     for number, step in enumerate(record.steps, 2):
         event = step.event
-        if isinstance(event, e.MatchResumed) and any(each["command"] == "offer-match" for each in step.commands):
+        if isinstance(event, e.MatchResumed) and any(command["command"] == "offer-match" for command in step.commands):
             nonces, committed = [None] * len(setup.names), {}
         elif isinstance(event, e.ReadyReceived):
             committed[event.seat] = event.commitment
         elif isinstance(event, e.NonceReceived):
-            foul = next((each["foul"] for each in step.commands if each["command"] == "expel-seat"), None)
+            foul = next((command["foul"] for command in step.commands if command["command"] == "expel-seat"), None)
             digest = hashlib.sha256(f"nonce:{setup.match}:{event.seat}:{event.nonce}".encode()).hexdigest()
             is_judged = foul is None or foul["code"] == "nonce"
             if is_judged and (digest == committed.get(event.seat)) != (foul is None):

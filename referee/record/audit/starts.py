@@ -64,9 +64,9 @@ class _Starts:
             RecordError: one was.
         """
         for (_, number), start in self._starts.items():
-            for (_, over_ms, one), (begun_ms, _, other) in pairwise(sorted(start.spans)):
+            for (_, over_ms, match), (begun_ms, _, following) in pairwise(sorted(start.spans)):
                 if begun_ms < over_ms - _ROUNDING_MS:
-                    raise self._error(other, f"another start than {number}, which played {one} then", f"{number}")
+                    raise self._error(following, f"another start than {number}, which played {match} then", f"{number}")
 
     def _add(self, entrant: int, number: int, fixture: Fixture, presence: Presence) -> None:
         start, spec, name = (

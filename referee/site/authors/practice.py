@@ -16,7 +16,7 @@ from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
 from ..answers import HTML, refused, sent, sent_on, turn_of
 from ..doors import Doors, Visit
-from ..organisers.desk import QueueLine, seen_by
+from ..organisers.service import QueueLine, seen_by
 from ..sessions import SiteRole
 from .pages import asked, refused_page
 from .seat_page import PersonsSeat, done_at, look_on, seat_page
@@ -28,7 +28,7 @@ _LISTS = ("submissions", "matches")
 """What the page is made of, as the service tells it."""
 
 
-class PracticeDesk(Protocol):
+class PracticeService(Protocol):
     """Takes challenges, and tells how they stand; whatever is refused is a ChallengeRefused."""
 
     def rules(self) -> Sequence[PracticeRules]:
@@ -74,8 +74,8 @@ class PracticeDesk(Protocol):
 class AuthorPractice:
     """Lets authors ask for practice matches, play in them, and see what became of them."""
 
-    def __init__(self, desk: PracticeDesk, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]]) -> None:
-        self._desk = desk
+    def __init__(self, service: PracticeService, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]]) -> None:
+        self._service = service
         self._api = api
         self._queue = queue
         self._replaying = DeferredLock()
@@ -103,7 +103,7 @@ class AuthorPractice:
         return self._at_seat(_page, visit, number)
 
     def _at_seat(self, answer: Callable[..., Any], visit: Visit, number: str, **parts: str) -> Any:
-        seat = self._desk.seat(visit.person.name, number)
+        seat = self._service.seat(visit.person.name, number)
         return refused(visit.request, HTTPStatus.NOT_FOUND) if seat is None else answer(visit.request, seat, **parts)
 
     async def _ask(self, visit: Visit) -> bytes:
@@ -111,21 +111,21 @@ class AuthorPractice:
         version = None if form.text("plays") == IN_PERSON else form.text("version")
         tournament, opponent, guest = (form.text(name) for name in ("tournament", "opponent", "guest"))
         try:
-            number = await self._desk.challenge(author, tournament, version, opponent, guest.strip())
+            number = await self._service.challenge(author, tournament, version, opponent, guest.strip())
         except RemediableError as error:
             return await self._not_done(visit, error)
         return sent_on(visit.request, HOME if version is not None else f"{HOME}/{number}/seat")
 
     async def _accept(self, visit: Visit, number: str) -> bytes:
         try:
-            self._desk.accept(visit.person.name, number)
+            self._service.accept(visit.person.name, number)
         except RemediableError as error:
             return await self._not_done(visit, error)
         return sent_on(visit.request, f"{HOME}/{number}/seat")
 
     async def _give_up(self, visit: Visit, number: str) -> bytes:
         try:
-            self._desk.give_up(visit.person.name, number)
+            self._service.give_up(visit.person.name, number)
         except RemediableError as error:
             return await self._not_done(visit, error)
         return sent_on(visit.request, HOME)
@@ -135,37 +135,42 @@ class AuthorPractice:
         return await self._home(visit.coded(HTTPStatus.CONFLICT), told)
 
     async def _replay(self, visit: Visit, number: str) -> bytes:
-        page = await self._replaying.run(deferToThread, self._desk.replay, visit.person.name, number)
+        page = await self._replaying.run(deferToThread, self._service.replay, visit.person.name, number)
         if page is None:
             return refused_page(visit, NOWHERE)
         turn = turn_of(visit.request)
         return sent(visit.request, HTML, (page if turn is None else at_turn(page, turn)).encode())
 
     async def _home(self, visit: Visit, told: Mapping[str, str] | None = None) -> bytes:
-        author, desk = visit.person.name, self._desk
+        author, service = visit.person.name, self._service
         replies = [await asked(self._api, visit, what) for what in _LISTS]
         for reply in replies:
             if reply.code is not HTTPStatus.OK:
                 return refused_page(visit, reply)
         versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(replies, _LISTS, strict=True))
-        challenges, invitations = desk.challenges(author), desk.invitations(author)
+        challenges, invitations = service.challenges(author), service.invitations(author)
         waiting = {
-            each.number_for(author): (each, why) for each, why in desk.waiting() if author in (each.author, each.guest)
+            challenge.number_for(author): (challenge, why)
+            for challenge, why in service.waiting()
+            if author in (challenge.author, challenge.guest)
         }
         return visit.page(
             "author/practice",
-            rules=desk.rules(),
-            houses=sorted({name for each in desk.rules() for name in each.houses}),
+            rules=service.rules(),
+            houses=sorted({name for challenge in service.rules() for name in challenge.houses}),
             versions=[version["number"] for version in versions if version["state"] == "passed"],
             challenges=challenges,
             invitations=invitations,
             why={number: why for number, (_, why) in waiting.items()},
-            until={number: desk.until(each).isoformat(timespec="seconds") for number, (each, _) in waiting.items()},
+            until={
+                number: service.until(challenge).isoformat(timespec="seconds")
+                for number, (challenge, _) in waiting.items()
+            },
             matches={
-                each.number_for(author): [
-                    played for played in matches if played["match"].startswith(f"{PRACTICE}/{each.place}/")
+                challenge.number_for(author): [
+                    played for played in matches if played["match"].startswith(f"{PRACTICE}/{challenge.place}/")
                 ]
-                for each in (*challenges, *invitations)
+                for challenge in (*challenges, *invitations)
             },
             told=told or {},
         )

@@ -1,1 +1,1 @@
-"""What the organisers of a contest see and do: its desk, and the pages that stand on it."""
+"""What the organisers of a contest see and do: the service that does it, and its pages."""

@@ -10,7 +10,7 @@ from twisted.internet.threads import deferToThread
 from ..api_requests import ORGANISER, ApiDoors, read_request
 from ..sessions import Person
 from ..signing_up import NewAuthor
-from .desk import AuthorLine, Deed, Machine, OrganiserDesk, ProcessLine, TournamentLine
+from .service import AuthorLine, LoggedAction, Machine, OrganiserService, ProcessLine, TournamentLine
 
 HOME = "/api/organiser"
 AUTHORS, HOSTS, LOG = f"{HOME}/authors", f"{HOME}/hosts", f"{HOME}/log"
@@ -40,7 +40,7 @@ class AuthorList(Struct, frozen=True, kw_only=True):
 class Log(Struct, frozen=True, kw_only=True):
     """What was done."""
 
-    deeds: Sequence[Deed]
+    actions: Sequence[LoggedAction]
     """The last first."""
 
 
@@ -74,16 +74,16 @@ class ShutOutRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class OrganiserApi:
     """Answers organisers' programs."""
 
-    def __init__(self, desk: OrganiserDesk) -> None:
-        self._desk = desk
+    def __init__(self, service: OrganiserService) -> None:
+        self._service = service
 
     def register(self, doors: ApiDoors) -> None:
         """Register the addresses."""
         for path, tell in ((HOME, self._contest), (AUTHORS, self._authors), (HOSTS, self._hosts), (LOG, self._log)):
             doors.answers("GET", path, ORGANISER, tell)
         for path, act in (
-            (START, partial(self._change, self._desk.start)),
-            (PAUSE, partial(self._change, self._desk.pause)),
+            (START, partial(self._change, self._service.start)),
+            (PAUSE, partial(self._change, self._service.pause)),
             (RULE, self._rule),
             (AUTHORS, self._add_author),
             (SHUT_OUT, self._shut_out),
@@ -91,16 +91,16 @@ class OrganiserApi:
             doors.answers("POST", path, ORGANISER, act)
 
     async def _contest(self, *_: Any) -> OrganiserState:
-        return OrganiserState(tournaments=self._desk.tournaments(), machine=self._desk.machine())
+        return OrganiserState(tournaments=self._service.tournaments(), machine=self._service.machine())
 
     async def _hosts(self, *_: Any) -> ProcessList:
-        return ProcessList(processes=self._desk.processes())
+        return ProcessList(processes=self._service.processes())
 
     async def _authors(self, *_: Any) -> AuthorList:
-        return AuthorList(authors=await deferToThread(self._desk.authors))
+        return AuthorList(authors=await deferToThread(self._service.authors))
 
     async def _log(self, *_: Any) -> Log:
-        return Log(deeds=self._desk.deeds())
+        return Log(actions=self._service.actions())
 
     async def _change(
         self, act: Callable[[str, str], None], person: Person, _request: Any, name: str
@@ -111,14 +111,14 @@ class OrganiserApi:
     async def _rule(self, person: Person, request: Any, name: str) -> OrganiserState:
         asked = read_request(request, RulingRequest)
         about = asked.kind, asked.subject, asked.to, asked.reason
-        await deferToThread(self._desk.rule, person.name, name, *about)
+        await deferToThread(self._service.rule, person.name, name, *about)
         return await self._contest()
 
     async def _add_author(self, person: Person, request: Any) -> NewAuthor:
         asked = read_request(request, AuthorRequest)
-        token = await deferToThread(self._desk.add_author, person.name, asked.name, may_renew=asked.renew)
+        token = await deferToThread(self._service.add_author, person.name, asked.name, may_renew=asked.renew)
         return NewAuthor(name=asked.name, token=token)
 
     async def _shut_out(self, person: Person, request: Any) -> AuthorList:
-        await deferToThread(self._desk.shut_out, person.name, read_request(request, ShutOutRequest).name)
+        await deferToThread(self._service.shut_out, person.name, read_request(request, ShutOutRequest).name)
         return await self._authors()

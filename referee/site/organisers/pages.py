@@ -12,12 +12,12 @@ from ..answers import sent, sent_on
 from ..doors import Doors, Visit
 from ..flow import flow
 from ..sessions import SiteRole
-from .desk import OrganiserDesk, seen_by
+from .service import OrganiserService, seen_by
 
 HOME = "/organiser"
 _TOURNAMENT, _AUTHORS = f"{HOME}/tournaments/<name>", f"{HOME}/authors"
 _NEWEST = 20
-"""Deeds on the first page."""
+"""Actions on the first page."""
 FindMatches = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
 """Returns the newest matches of a tournament, each with names by seat."""
 
@@ -25,26 +25,29 @@ FindMatches = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
 class OrganiserPages:
     """Lets organisers see how things stand, and decide."""
 
-    def __init__(self, desk: OrganiserDesk, matches: FindMatches) -> None:
-        self._desk = desk
+    def __init__(self, service: OrganiserService, matches: FindMatches) -> None:
+        self._service = service
         self._matches = matches
 
     def register(self, doors: Doors) -> None:
         """Register the addresses."""
-        desk = self._desk
+        service = self._service
         for path, show in (
             (HOME, self._home),
             (_TOURNAMENT, self._tournament),
             (_AUTHORS, self._authors),
-            (f"{HOME}/queue", lambda visit: visit.page("organiser/queue", lines=seen_by(visit.person, desk.queue()))),
-            (f"{HOME}/hosts", lambda visit: visit.page("organiser/hosts", lines=desk.processes())),
-            (f"{HOME}/log", lambda visit: visit.page("organiser/log", deeds=desk.deeds())),
+            (
+                f"{HOME}/queue",
+                lambda visit: visit.page("organiser/queue", lines=seen_by(visit.person, service.queue())),
+            ),
+            (f"{HOME}/hosts", lambda visit: visit.page("organiser/hosts", lines=service.processes())),
+            (f"{HOME}/log", lambda visit: visit.page("organiser/log", actions=service.actions())),
             (f"{HOME}/contest.tar", self._archive),
         ):
             doors.shows(SiteRole.ORGANISER, path, show)
         for path, do in (
-            (f"{_TOURNAMENT}/start", partial(self._change, desk.start)),
-            (f"{_TOURNAMENT}/pause", partial(self._change, desk.pause)),
+            (f"{_TOURNAMENT}/start", partial(self._change, service.start)),
+            (f"{_TOURNAMENT}/pause", partial(self._change, service.pause)),
             (f"{_TOURNAMENT}/rule", self._rule),
             (_AUTHORS, self._add_author),
             (f"{_AUTHORS}/shut-out", self._shut_out),
@@ -52,26 +55,26 @@ class OrganiserPages:
             doors.does(SiteRole.ORGANISER, path, do)
 
     def _home(self, visit: Visit, told: str = "") -> bytes:
-        desk = self._desk
+        service = self._service
         return visit.page(
             "organiser/home",
-            tournaments=desk.tournaments(),
-            machine=desk.machine(),
-            processes=desk.processes(),
-            queue=len(desk.queue()),
-            deeds=desk.deeds()[:_NEWEST],
+            tournaments=service.tournaments(),
+            machine=service.machine(),
+            processes=service.processes(),
+            queue=len(service.queue()),
+            actions=service.actions()[:_NEWEST],
             told=told,
         )
 
     def _tournament(self, visit: Visit, name: str, told: str = "") -> bytes:
-        shown = next((line for line in self._desk.tournaments() if line.name == name), None)
+        shown = next((line for line in self._service.tournaments() if line.name == name), None)
         if shown is None:
             return self._home(visit.coded(HTTPStatus.NOT_FOUND), "There is no such tournament.")
         form, matches = visit.form.fields, self._matches(name)
         return visit.page("organiser/tournament", shown=shown, form=form, matches=matches, told=told)
 
     async def _authors(self, visit: Visit, told: str = "", token: str = "") -> bytes:
-        authors = await deferToThread(self._desk.authors)
+        authors = await deferToThread(self._service.authors)
         return visit.page("organiser/authors", authors=authors, form=visit.form.fields, told=told, token=token)
 
     async def _archive(self, visit: Visit) -> bytes:
@@ -79,7 +82,7 @@ class OrganiserPages:
         sent(request, "application/x-tar", b"")
         request.setHeader("Content-Disposition", 'attachment; filename="contest.tar"')
         if request.method != b"HEAD":
-            await flow(request, self._desk.archive(visit.person.name))
+            await flow(request, self._service.archive(visit.person.name))
         return b""
 
     async def _change(self, act: Callable[..., object], visit: Visit, name: str, *about: str) -> bytes:
@@ -93,20 +96,20 @@ class OrganiserPages:
     async def _rule(self, visit: Visit, name: str) -> bytes:
         kind, subject, to, reason = map(visit.form.text, ("kind", "subject", "to", "reason"))
         to = to if kind == "award" else ""
-        rule: Callable[..., object] = partial(deferToThread, self._desk.rule)  # type: ignore[call-arg]  # the rest comes
+        rule: Callable[..., object] = partial(deferToThread, self._service.rule)  # type: ignore[call-arg]  # the rest comes
         return await self._change(rule, visit, name, kind, subject, to, reason)
 
     async def _add_author(self, visit: Visit) -> bytes:
         name, may_renew = visit.form.text("name"), bool(visit.form.text("renew"))
         try:
-            token = await deferToThread(self._desk.add_author, visit.person.name, name, may_renew=may_renew)
+            token = await deferToThread(self._service.add_author, visit.person.name, name, may_renew=may_renew)
         except RefereeError as error:
             return await self._authors(visit.coded(HTTPStatus.CONFLICT), str(error))
         return await self._authors(visit, token=token)
 
     async def _shut_out(self, visit: Visit) -> bytes:
         try:
-            await deferToThread(self._desk.shut_out, visit.person.name, visit.form.text("name"))
+            await deferToThread(self._service.shut_out, visit.person.name, visit.form.text("name"))
         except RefereeError as error:
             return await self._authors(visit.coded(HTTPStatus.CONFLICT), str(error))
         return sent_on(visit.request, _AUTHORS)

@@ -66,10 +66,10 @@ class Rating(Struct, frozen=True, kw_only=True):
 class Pair(NamedTuple):
     """What two programs did against each other."""
 
-    one: int
-    other: int
+    program: int
+    opponent: int
     score: float
-    """Of the first one: wins and half the draws."""
+    """Of the program: wins and half the draws."""
     played: int
     draws: int
 
@@ -95,13 +95,13 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
     if table.field.seats != 2:
         raise ValueError(f"Elo is for matches of two, not of {table.field.seats}")
     size = len(table.field.entrants)
-    programs = Programs(size, {~program for duel in table.duels for program in duel if program < 0})
+    programs = Programs(size, {~program for pair in table.head_to_heads for program in pair if program < 0})
     pairs = [
-        Pair(programs.index(one), programs.index(other), told.wins + told.draws / 2, told.played, told.draws)
-        for (one, other), told in sorted(table.duels.items())
+        Pair(programs.index(program), programs.index(opponent), told.wins + told.draws / 2, told.played, told.draws)
+        for (program, opponent), told in sorted(table.head_to_heads.items())
     ]
     for pair in pairs:
-        programs.meet((pair.one, pair.other), pair.played)
+        programs.meet((pair.program, pair.opponent), pair.played)
     prior = programs.prior()
     strengths = most_likely(prior.size, _Pairs(pairs, prior))
     return programs.rated(strengths, _uncertain(strengths, pairs, prior), mean)
@@ -121,8 +121,8 @@ class _Pairs:
     def value(self, strengths: Vector) -> float:
         """Return the logarithm of the likelihood times the prior."""
         total = self._prior.value(strengths)
-        for one, other, score, played, _ in self._pairs:
-            lead = strengths[one] - strengths[other]
+        for program, opponent, score, played, _ in self._pairs:
+            lead = strengths[program] - strengths[opponent]
             # log E = -log(1 + exp(-lead)) and log(1 - E) = -lead + log E, neither overflows from the better side.
             surely = -log(1 + exp(-abs(lead)))
             total += played * surely - abs(lead) * (played - score if lead > 0 else score)
@@ -131,28 +131,28 @@ class _Pairs:
     def gradient(self, strengths: Vector) -> Vector:
         """Return how much more each entrant has scored than expected, less the pull of the prior."""
         slope = self._prior.slope(strengths)
-        for one, other, score, played, _ in self._pairs:
-            more = score - played * _logistic(strengths[one] - strengths[other])
-            slope[one] += more
-            slope[other] -= more
+        for program, opponent, score, played, _ in self._pairs:
+            more = score - played * _logistic(strengths[program] - strengths[opponent])
+            slope[program] += more
+            slope[opponent] -= more
         return slope
 
     def information(self, strengths: Vector) -> Matrix:
         """Return the information matrix of results and prior."""
         weights = []
-        for one, other, _, played, _ in self._pairs:
-            expected = _logistic(strengths[one] - strengths[other])
+        for program, opponent, _, played, _ in self._pairs:
+            expected = _logistic(strengths[program] - strengths[opponent])
             weights.append(played * expected * (1 - expected))
         return self.laplacian(weights)
 
     def laplacian(self, weights: Sequence[float]) -> Matrix:
-        """Return the matrix that belongs to the sum of weight times (x_one - x_other) squared, and the prior."""
+        """Return the matrix that belongs to the sum of weight times (x_program - x_opponent) squared, and the prior."""
         matrix = self._prior.matrix()
-        for (one, other, *_), weight in zip(self._pairs, weights, strict=True):
-            matrix[one][one] += weight
-            matrix[other][other] += weight
-            matrix[one][other] -= weight
-            matrix[other][one] -= weight
+        for (program, opponent, *_), weight in zip(self._pairs, weights, strict=True):
+            matrix[program][program] += weight
+            matrix[opponent][opponent] += weight
+            matrix[program][opponent] -= weight
+            matrix[opponent][program] -= weight
         return matrix
 
 
@@ -234,14 +234,14 @@ def _variances(strengths: Vector, pairs: Sequence[Pair]) -> list[float]:
     The share of draws is the pair's own, drawn towards that of the whole field as if by two more matches: from a few
     matches, all drawn, it does not follow that the next one must be.
     """
-    expected = [_logistic(strengths[pair.one] - strengths[pair.other]) for pair in pairs]
-    spread = [e * (1 - e) for e in expected]
-    possible = sum(2 * pair.played * s for pair, s in zip(pairs, spread, strict=True))
+    expected = [_logistic(strengths[pair.program] - strengths[pair.opponent]) for pair in pairs]
+    spread = [mean * (1 - mean) for mean in expected]
+    possible = sum(2 * pair.played * variance for pair, variance in zip(pairs, spread, strict=True))
     usual = sum(pair.draws for pair in pairs) / (possible + 2)
     found = []
-    for pair, e, s in zip(pairs, expected, spread, strict=True):
-        drawn = min((pair.draws + 2 * usual * 2 * s) / (pair.played + 2), 2 * e, 2 - 2 * e)
-        found.append(pair.played * (s - drawn / 4))
+    for pair, mean, variance in zip(pairs, expected, spread, strict=True):
+        drawn = min((pair.draws + 2 * usual * 2 * variance) / (pair.played + 2), 2 * mean, 2 - 2 * mean)
+        found.append(pair.played * (variance - drawn / 4))
     return found
 
 

@@ -12,7 +12,7 @@ from referee.app.contest.tournament_runs import RunState, TournamentRun
 from referee.pages.exports import everything
 from referee.pages.summary import Summary
 from referee.site.cards import OpenMatch
-from referee.site.organisers.desk import MOST_LINES, seen_by
+from referee.site.organisers.service import MOST_LINES, seen_by
 from referee.site.reported import TournamentReport
 from referee.site.sessions import Person, SiteRole
 

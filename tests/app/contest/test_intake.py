@@ -31,8 +31,8 @@ class Checking:
         self.clock, self.store = Clock(), Store(folder / "submissions")
         intake = Intake(self.clock, read_contest(folder, load()), self.store, (), lambda *_, **__: None, folder / "key")
         self.checks = intake.checks
-        desk: Any = SimpleNamespace(queue=lambda: list(waiting_checks(self.checks)), processes=list)
-        self.streams = intake.members(desk, cast("Any", None), cast("Any", None)).streams
+        organising: Any = SimpleNamespace(queue=lambda: list(waiting_checks(self.checks)), processes=list)
+        self.streams = intake.members(organising, cast("Any", None), cast("Any", None)).streams
 
     def follow(self, role: SiteRole, name: str) -> Visitor:
         """Return somebody who looks on."""

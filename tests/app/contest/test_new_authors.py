@@ -57,8 +57,8 @@ def test_a_token_is_the_author_s(office: Office, intake: Intake) -> None:
     """At once, and the organiser reads of it."""
     token = office(SignUp.OPEN).sign_up("eve", "")
     assert intake.authors.named(token) == "eve"
-    (deed,) = intake.deeds.newest()
-    assert (deed.by, deed.what, deed.about) == ("eve", "sign up", "as an author")
+    (action,) = intake.actions.newest()
+    assert (action.by, action.what, action.about) == ("eve", "sign up", "as an author")
 
 
 def test_an_invitation_is_one_that_holds(office: Office, intake: Intake, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_an_invitation_is_one_that_holds(office: Office, intake: Intake, tmp_pat
     file = tmp_path / "invitations.toml"
     code = add_tokens(file, ["monday"], may_renew=False)["monday"]
     mine = office(SignUp.INVITATION).sign_up("eve", code)
-    assert intake.deeds.newest()[0].about == "as an author, by the invitation monday"
+    assert intake.actions.newest()[0].about == "as an author, by the invitation monday"
     assert refusal(office(SignUp.INVITATION), "dan", code) is None
     add_tokens(file, ["monday"], may_renew=True)
     for wrong in (code, mine, "monday", "", "x" * 9_000):
@@ -96,7 +96,7 @@ BAD = [
 def test_names_are_plain_and_of_one(office: Office, intake: Intake, name: str) -> None:
     """None that an author, an organiser, a house player or an entrant has, or had, or that looks like it."""
     assert refusal(office(SignUp.OPEN), name) is HTTPStatus.CONFLICT
-    assert (intake.authors.names(), intake.deeds.newest()) == (["ada"], [])
+    assert (intake.authors.names(), intake.actions.newest()) == (["ada"], [])
 
 
 def test_authors_are_bounded(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,11 +115,11 @@ def test_who_is_let_in_meanwhile_stays(office: Office, intake: Intake, monkeypat
 
 def test_the_name_of_somebody_shut_out_is_free_only_if_nothing_was_handed_in(office: Office, intake: Intake) -> None:
     """What somebody has handed in is nobody else's."""
-    desk = Organising(intake.store.root.parent, {}, intake, cast("Any", None), lambda: 0.0, lambda _: None)
+    organising = Organising(intake.store.root.parent, {}, intake, cast("Any", None), lambda: 0.0, lambda _: None)
     token = office(SignUp.OPEN).sign_up("eve", "")
     intake.store.hand_in("eve", archive(), "2026-11-01T10:00:00Z")
     for name in ("ada", "eve"):
-        desk.shut_out("ann", name)
+        organising.shut_out("ann", name)
     assert intake.authors.named(token) is None
     assert [refusal(office(SignUp.OPEN), name) for name in ("ada", "eve")] == [None, HTTPStatus.CONFLICT]
-    assert [deed.what for deed in desk.deeds()] == ["sign up", "shut out", "shut out", "sign up"]
+    assert [action.what for action in organising.actions()] == ["sign up", "shut out", "shut out", "sign up"]

@@ -52,16 +52,16 @@ def test_organisers_see_what_plays(tmp_path: Path) -> None:
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/sh", "-c", TOLD)
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
-    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
+    organising = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
     run.begin()
-    assert desk.processes() == []
+    assert organising.processes() == []
     reactor.next_call()
-    (line,) = desk.processes()
+    (line,) = organising.processes()
     assert (line.tournament, line.name, line.tables, line.lag_ms) == ("cup", "host1", 2, 1.5)
     assert datetime.fromisoformat(line.heard) < datetime.now(UTC) - timedelta(minutes=59)
     run.stop()
     reactor.next_call()
-    assert desk.processes() == []
+    assert organising.processes() == []
 
 
 def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) -> None:
@@ -70,9 +70,9 @@ def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) ->
     scheduled = read_contest(tmp_path, load()).tournaments[0]
     reactor, referee = Reactor(), ("/bin/true",)
     run = TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
-    desk = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
+    organising = Organising(tmp_path, {"cup": run}, cast("Any", None), cast("Any", None), lambda: 0.0, lambda _: None)
     with pytest.raises(BadRequest, match="cup waits for its time: one that is played, or paused, can be stopped"):
-        desk.rule("ann", "cup", "stop", "", "", "power cut")
+        organising.rule("ann", "cup", "stop", "", "", "power cut")
     run.folder.mkdir(parents=True)
     run.pause()
     assert (run.state, run.may_stop) == (RunState.PAUSED, True)

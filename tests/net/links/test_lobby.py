@@ -288,7 +288,7 @@ def test_who_has_said_hello_is_not_pushed_out() -> None:
 TOKENS = {"ada": "a" * 64, "bob": "b" * 64, "carl": "c" * 64}
 
 
-class KnownHall(SignUpRoom):
+class KnownRoom(SignUpRoom):
     """A door for those with a token."""
 
     def __init__(self) -> None:
@@ -300,7 +300,7 @@ class KnownHall(SignUpRoom):
 
 def test_a_token_names_its_player_and_its_seat() -> None:
     """What a player calls itself, and when it comes, counts for nothing."""
-    room = KnownHall()
+    room = KnownRoom()
     for name in ("carl", "ada", "bob"):
         assert Peer(room.door, room.clock).hello("x", TOKENS[name]) == [WELCOME]
     assert room.names == ["ada", "bob", "carl"]
@@ -309,7 +309,7 @@ def test_a_token_names_its_player_and_its_seat() -> None:
 @pytest.mark.parametrize("token", [None, "", "a", "a" * 63, "a" * 65, "A" * 64, "0" * 64])
 def test_without_a_token_nobody_is_seated(token: str | None) -> None:
     """A name that is known does not help, and a guess is told nothing."""
-    room = KnownHall()
+    room = KnownRoom()
     assert Peer(room.door, room.clock).hello("ada", token) == [
         Refused(code="token", reason="the token is not one of the organiser's")
     ]
@@ -317,7 +317,7 @@ def test_without_a_token_nobody_is_seated(token: str | None) -> None:
 
 def test_the_same_token_again_takes_the_place_of_the_first() -> None:
     """The older connection may be dead; who has the token is the player."""
-    room = KnownHall()
+    room = KnownRoom()
     first, second = Peer(room.door, room.clock), Peer(room.door, room.clock)
     first.hello("ada", TOKENS["ada"])
     assert second.hello("ada", TOKENS["ada"]) == [WELCOME]
@@ -330,7 +330,7 @@ def test_the_same_token_again_takes_the_place_of_the_first() -> None:
 
 def test_who_was_replaced_and_does_not_go_makes_way_too() -> None:
     """A token that comes again and again opens no more connections than a stranger may."""
-    room = KnownHall()
+    room = KnownRoom()
     peers = []
     for _ in range(MOST_OF_ORIGIN + 1):
         peers.append(Peer(room.door, room.clock))

@@ -1,4 +1,4 @@
-"""The hall of a tournament: remote entrants come with tokens, wait, are lent to matches, and come back into them."""
+"""The pool of a tournament: remote entrants come with tokens, wait, are lent to matches, and come back into them."""
 
 import hashlib
 
@@ -57,42 +57,42 @@ class Missing:
 
 
 class Evening:
-    """A hall under a test's clock, for ada and bob."""
+    """A pool under a test's clock, for ada and bob."""
 
     def __init__(self) -> None:
         self.clock = Clock()
         self.changes = 0
         hashes = {name: hashlib.sha256(f"token of {name}".encode()).hexdigest() for name in ("ada", "bob")}
-        self.hall = RemotePool(self.clock, hashes, self._changed)
+        self.pool = RemotePool(self.clock, hashes, self._changed)
 
     def _changed(self) -> None:
         self.changes += 1
 
     def enter(self, name: str) -> Peer:
         """Let an entrant come."""
-        peer = Peer(self.hall, self.clock)
+        peer = Peer(self.pool, self.clock)
         assert peer.hello("anything", f"token of {name}") == [WELCOME]
         return peer
 
 
 @pytest.fixture
 def evening() -> Evening:
-    """Return a hall that nobody has come to."""
+    """Return a pool that nobody has come to."""
     return Evening()
 
 
 def test_a_token_tells_the_name(evening: Evening) -> None:
     """Whatever a player calls itself, it waits under its entrant's name until it is lent, once."""
     peer = evening.enter("ada")
-    assert (evening.hall.is_here("ada"), evening.hall.is_here("bob"), evening.changes) == (True, False, 1)
-    assert evening.hall.lend("ada") is peer.link
-    assert (peer.link.name, evening.hall.is_here("ada")) == ("ada", False)
+    assert (evening.pool.is_here("ada"), evening.pool.is_here("bob"), evening.changes) == (True, False, 1)
+    assert evening.pool.lend("ada") is peer.link
+    assert (peer.link.name, evening.pool.is_here("ada")) == ("ada", False)
 
 
 @pytest.mark.parametrize("token", [None, "", "token of carl"])
 def test_strangers_are_refused(evening: Evening, token: str | None) -> None:
     """Without an entrant's token nobody waits."""
-    peer = Peer(evening.hall, evening.clock)
+    peer = Peer(evening.pool, evening.clock)
     refusal = Refused(code="token", reason="the token is none of this tournament's entrants")
     assert peer.hello("ada", token) == [refusal]
     assert (peer.is_open, evening.changes) == (False, 0)
@@ -103,62 +103,62 @@ def test_the_newer_connection_takes_the_place(evening: Evening) -> None:
     older, newer = evening.enter("ada"), evening.enter("ada")
     assert (older.is_open, newer.is_open) == (False, True)
     assert [getattr(message, "code", None) for message in older.heard()] == ["replaced"]
-    assert evening.hall.lend("ada") is newer.link
+    assert evening.pool.lend("ada") is newer.link
 
 
 def test_who_leaves_is_not_here(evening: Evening) -> None:
     """A waiting entrant whose connection ends is gone, and that is told."""
     evening.enter("ada").wire.drop()
-    assert (evening.hall.is_here("ada"), evening.changes) == (False, 2)
+    assert (evening.pool.is_here("ada"), evening.changes) == (False, 2)
 
 
 def test_after_a_match_a_player_waits_for_the_next(evening: Evening) -> None:
     """A connection whose match ended is lent again; one that broke off is not."""
     peer = evening.enter("ada")
     for _ in range(2):
-        link = evening.hall.lend("ada")
+        link = evening.pool.lend("ada")
         link.send(OFFER)
         link.send(END)
-        evening.hall.take_again(link)
-        assert evening.hall.is_here("ada")
-    evening.hall.lend("ada").send(OFFER)
-    evening.hall.take_again(peer.link)
-    assert (evening.hall.is_here("ada"), peer.is_open) == (False, False)
+        evening.pool.take_again(link)
+        assert evening.pool.is_here("ada")
+    evening.pool.lend("ada").send(OFFER)
+    evening.pool.take_again(peer.link)
+    assert (evening.pool.is_here("ada"), peer.is_open) == (False, False)
 
 
 def test_a_launched_program_is_let_go(evening: Evening) -> None:
-    """Who is no remote entrant does not wait in the hall when its match is over: it is to end by itself."""
+    """Who is no remote entrant does not wait in the pool when its match is over: it is to end by itself."""
     peer = evening.enter("ada")
-    link = evening.hall.lend("ada")
+    link = evening.pool.lend("ada")
     link.name = "greedy"
-    evening.hall.take_again(link)
-    assert (evening.hall.is_here("greedy"), peer.is_open) == (False, False)
+    evening.pool.take_again(link)
+    assert (evening.pool.is_here("greedy"), peer.is_open) == (False, False)
 
 
 def test_a_spare_connection_goes_before_the_one_that_comes_back(evening: Evening) -> None:
     """Whoever connected anew during its match goes on with the new connection."""
     first = evening.enter("ada")
-    link = evening.hall.lend("ada")
+    link = evening.pool.lend("ada")
     second = evening.enter("ada")
-    evening.hall.take_again(link)
-    assert (first.is_open, evening.hall.lend("ada") is second.link) == (False, True)
+    evening.pool.take_again(link)
+    assert (first.is_open, evening.pool.lend("ada") is second.link) == (False, True)
 
 
 @pytest.mark.parametrize("token", ["resume", "token of bob"])
 def test_a_lost_player_comes_back_into_its_match(evening: Evening, token: str) -> None:
     """By the resume token of the match as well as by its own, it is handed to the match, and does not wait."""
     match = Missing("resume", "bob")
-    evening.hall.playing["m1"] = match
-    peer = Peer(evening.hall, evening.clock)
+    evening.pool.playing["m1"] = match
+    peer = Peer(evening.pool, evening.clock)
     assert peer.hello("bob", token) == [WELCOME]
     assert match.back == [(1, peer.link)]
-    assert (peer.link.name, evening.hall.is_here("bob")) == ("bob", False)
+    assert (peer.link.name, evening.pool.is_here("bob")) == ("bob", False)
 
 
 def test_the_end_sends_everybody_home(evening: Evening) -> None:
-    """A closed hall keeps nobody, and takes nobody in."""
+    """A closed pool keeps nobody, and takes nobody in."""
     peer = evening.enter("ada")
-    evening.hall.close()
-    assert (peer.is_open, evening.hall.is_here("ada")) == (False, False)
-    late = Peer(evening.hall, evening.clock)
+    evening.pool.close()
+    assert (peer.is_open, evening.pool.is_here("ada")) == (False, False)
+    late = Peer(evening.pool, evening.clock)
     assert late.hello("bob", "token of bob") == [Refused(code="closed", reason="sign-up is over")]

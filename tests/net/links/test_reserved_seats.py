@@ -39,15 +39,15 @@ class Door:
 @pytest.mark.parametrize("name", NO_HELLOS)
 def test_a_hello_that_is_none_is_the_foul_of_the_seat_whose_token_it_has(name: str) -> None:
     """The seat is given up at once, with the bytes: nobody else knows its token. Who has none leaves no trace."""
-    hall = Door()
-    other, stranger, peer = hall.enter(), hall.enter(), hall.enter()
+    room = Door()
+    other, stranger, peer = room.enter(), room.enter(), room.enter()
     other.hello("bob", "token-b")
     data, code = NO_HELLOS[name]
     stranger.raw(data.replace(b"token-a", b"token-x"))
-    assert hall.result == []
+    assert room.result == []
     peer.raw(data)
-    assert hall.result == [[None, other.link]]
-    absence = hall.door.vacancies[0]
+    assert room.result == [[None, other.link]]
+    absence = room.door.vacancies[0]
     assert (absence.code, absence.evidence) in [(code, data.hex()), (code, data[4:].hex())]
     assert absence.detail.startswith("in place of its hello: ")
     assert [getattr(message, "code", None) for message in peer.heard()] == [code]
@@ -55,12 +55,12 @@ def test_a_hello_that_is_none_is_the_foul_of_the_seat_whose_token_it_has(name: s
 
 def test_what_came_of_a_hello_is_kept_when_the_time_is_over() -> None:
     """A frame that announces more than comes is told from a program that never connected."""
-    hall = Door()
+    room = Door()
     data = struct.pack(">I", 1000) + packed(HELLO)
-    hall.enter().raw(data)
-    hall.clock.advance(30.01)
+    room.enter().raw(data)
+    room.clock.advance(30.01)
     detail = f"connected, but no hello within 30 s: {len(data)} bytes came, and no complete message"
-    assert hall.door.vacancies == {
+    assert room.door.vacancies == {
         0: Absence(detail=detail, evidence=data.hex()),
         1: Absence(detail="not connected within 30 s"),
     }
@@ -68,68 +68,68 @@ def test_what_came_of_a_hello_is_kept_when_the_time_is_over() -> None:
 
 def test_a_silent_connection_may_be_anybodys() -> None:
     """Nobody is told that it did not connect while there is a connection that may be its own."""
-    hall = Door()
-    hall.enter()
-    hall.clock.advance(30.01)
-    assert hall.door.vacancies[0].detail == "no hello within 30 s; there were connections that sent none"
+    room = Door()
+    room.enter()
+    room.clock.advance(30.01)
+    assert room.door.vacancies[0].detail == "no hello within 30 s; there were connections that sent none"
 
 
 def test_what_comes_behind_a_hello_is_the_foul_of_its_seat() -> None:
     """Who speaks again before it is asked is told so, and not that its connection ended."""
-    hall = Door()
-    peer = hall.enter()
+    room = Door()
+    peer = room.enter()
     peer.hello("ada", "token-a")
     peer.raw(framed(packed(HELLO)))
-    absence = hall.door.vacancies[0]
+    absence = room.door.vacancies[0]
     assert (absence.code, absence.detail.partition(":")[0]) == ("out-of-turn", "behind its hello")
 
 
 def test_the_bytes_of_a_second_connection_cost_nobody_a_seat_that_is_taken() -> None:
     """Once a program has its seat, what else comes with its token is turned away, and that is all."""
-    hall = Door()
-    first, second = hall.enter(), hall.enter()
+    room = Door()
+    first, second = room.enter(), room.enter()
     first.hello("ada", "token-a")
     second.raw(NO_HELLOS["JSON in a frame"][0])
-    assert (first.is_open, second.is_open, hall.door.vacancies) == (True, False, {})
+    assert (first.is_open, second.is_open, room.door.vacancies) == (True, False, {})
 
 
 def test_a_private_socket_tells_whose_bytes_came() -> None:
     """Whatever comes by it is the seat's own program's."""
-    hall = Door()
-    hall.door.origins = {"/private/1": 1}
-    peer = hall.enter()
+    room = Door()
+    room.door.origins = {"/private/1": 1}
+    peer = room.enter()
     peer.link.origin = "/private/1"
     peer.raw(b"HELLO")
-    assert hall.door.vacancies[1].evidence == b"HELLO".hex()
-    assert hall.door.vacancies[1].code == "oversize"
+    assert room.door.vacancies[1].evidence == b"HELLO".hex()
+    assert room.door.vacancies[1].code == "oversize"
 
 
 def test_a_wrong_token_is_told_to_whose_it_may_have_been() -> None:
     """By its private socket a program is known; elsewhere it is said that there was one, to whoever did not come."""
-    hall = Door()
-    hall.door.origins = {"/private/1": 1}
-    peer = hall.enter()
+    room = Door()
+    room.door.origins = {"/private/1": 1}
+    peer = room.enter()
     peer.link.origin = "/private/1"
     peer.hello("bob", "token-x")
-    hall.clock.advance(30.01)
+    room.clock.advance(30.01)
     told = "hello was refused: the token is not one of this match; no other came within 30 s"
-    assert hall.door.vacancies == {
+    assert room.door.vacancies == {
         0: Absence(detail="not connected within 30 s"),
         1: Absence(detail=f"its {told}", ending=Ending.STRANGER),
     }
-    hall = Door()
-    hall.enter().hello("ada", "token-x")
-    hall.clock.advance(30.01)
-    assert {absence.detail for absence in hall.door.vacancies.values()} == {f"a {told}"}
+    room = Door()
+    room.enter().hello("ada", "token-x")
+    room.clock.advance(30.01)
+    assert {absence.detail for absence in room.door.vacancies.values()} == {f"a {told}"}
 
 
 def test_who_ended_after_its_hello_was_refused_is_known() -> None:
     """Its exit status alone would not tell."""
-    hall = Door()
-    hall.door.origins = {"/private/1": 1}
-    peer = hall.enter()
+    room = Door()
+    room.door.origins = {"/private/1": 1}
+    peer = room.enter()
     peer.link.origin = "/private/1"
     peer.hello("bob", "token-x")
-    hall.door.give_up(0, "it ended")
-    hall.door.give_up(1, "it ended")
-    assert [hall.door.vacancies[seat].ending for seat in range(2)] == [None, Ending.STRANGER]
+    room.door.give_up(0, "it ended")
+    room.door.give_up(1, "it ended")
+    assert [room.door.vacancies[seat].ending for seat in range(2)] == [None, Ending.STRANGER]

@@ -26,7 +26,7 @@ def test_an_author_is_asked_to_play(contest: TestSite) -> None:
     bob, ada = contest.signed_in("bob"), contest.signed_in("ada")
     assert b"Where others ask you" not in bob.ask("GET", "/author/practice").body
     page = ada.ask("GET", "/author/practice").body
-    assert all(b"/author/practice/bob.3/" + deed in page for deed in (b"accept", b"give-up"))
+    assert all(b"/author/practice/bob.3/" + action in page for action in (b"accept", b"give-up"))
     assert (b"bob.3/seat" in page, page.count(b"given up ")) == (False, 2)
     accepted = ada.fill_in("/author/practice", "/author/practice/bob.3/accept")
     assert accepted.headers["location"] == "/author/practice/bob.3/seat"
@@ -39,8 +39,8 @@ def test_an_author_is_asked_to_play(contest: TestSite) -> None:
         ("ada", "give up", "bob.3"),
         ("ada", "cup", None, "house:dag", "bob"),
     ]
-    for deed in ("accept", "give-up"):
-        refused = ada.fill_in("/author/practice", f"/author/practice/bob.4/{deed}")
+    for action in ("accept", "give-up"):
+        refused = ada.fill_in("/author/practice", f"/author/practice/bob.4/{action}")
         assert (refused.status, refused.body.count(b'role="alert"')) == (409, 1)
 
 

@@ -19,7 +19,7 @@ def asked(contest: TestSite, path: str, body: Any, content_type: str = "applicat
     )
 
 
-def test_deeds_are_those_of_the_pages(contest: TestSite) -> None:
+def test_actions_are_those_of_the_pages(contest: TestSite) -> None:
     """In the name of who has the token; a new token is told once, and what is refused has a reason."""
     for path, body in (
         ("tournaments/cup/start", {}),
@@ -30,7 +30,7 @@ def test_deeds_are_those_of_the_pages(contest: TestSite) -> None:
         ("authors/shut-out", {"name": "eve"}),
     ):
         assert asked(contest, f"{HOME}/{path}", body).status == 200
-    assert contest.desk.asked == [
+    assert contest.organisers.asked == [
         ("ann", "start", "cup"),
         ("ann", "pause", "cup"),
         ("ann", "cup", "award", "cup-00001", "bob", "power cut"),
@@ -39,7 +39,7 @@ def test_deeds_are_those_of_the_pages(contest: TestSite) -> None:
         ("ann", "shut out", "eve"),
     ]
     assert msgspec.json.decode(asked(contest, f"{HOME}/authors", {"name": "eve"}).body)["token"] == "token" * 9
-    contest.desk.is_refusing = True
+    contest.organisers.is_refusing = True
     refused = asked(contest, f"{HOME}/tournaments/cup/pause", {})
     assert (refused.status, msgspec.json.decode(refused.body)["error"]) == (409, PAYLOAD)
 
@@ -52,4 +52,4 @@ def test_a_session_does_nothing_there(contest: TestSite) -> None:
     assert ann.ask("POST", path, body, content_type="application/json").status == 401
     assert asked(contest, path, RULING, "text/plain").status == 415
     assert asked(contest, path, {**RULING, "by": "bob"}).status == 400
-    assert contest.desk.asked == []
+    assert contest.organisers.asked == []

@@ -18,7 +18,7 @@ def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
     for kind in ("award", "void"):
         assert ann.fill_in(place, f"{place}/rule", kind=kind, **ruling).status == 303
     assert ann.fill_in(place, f"{place}/rule", kind="stop", reason="power cut").status == 303
-    assert contest.desk.asked == [
+    assert contest.organisers.asked == [
         ("ann", "start", "cup"),
         ("ann", "cup", "award", "cup-00001", "bob", "power cut"),
         ("ann", "cup", "void", "cup-00001", "", "power cut"),
@@ -41,7 +41,7 @@ def test_matches_to_rule_on_are_offered(contest: TestSite, monkeypatch: pytest.M
 def test_what_is_refused_is_told(contest: TestSite) -> None:
     """On the page of the tournament."""
     ann = contest.signed_in("ann")
-    contest.desk.is_refusing = True
+    contest.organisers.is_refusing = True
     answer = ann.fill_in("/organiser", "/organiser/tournaments/cup/pause")
     assert (answer.status, b'role="alert">&lt;script&gt;' in answer.body) == (409, True)
     nowhere = ann.ask("GET", "/organiser/tournaments/none")
@@ -55,7 +55,7 @@ def test_a_token_is_shown_once(contest: TestSite) -> None:
     assert (shown.status, shown.headers["cache-control"], b"token" * 9 in shown.body) == (200, "no-store", True)
     assert b"token" * 9 not in ann.ask("GET", "/organiser/authors").body
     ann.fill_in("/organiser/authors", "/organiser/authors", name="eve", renew="yes")
-    assert contest.desk.asked == [("ann", "add", PAYLOAD.strip()), ("ann", "renew", "eve")]
+    assert contest.organisers.asked == [("ann", "add", PAYLOAD.strip()), ("ann", "renew", "eve")]
 
 
 def test_an_author_is_shut_out(contest: TestSite) -> None:
@@ -65,7 +65,7 @@ def test_an_author_is_shut_out(contest: TestSite) -> None:
     assert ann.fill_in(place, f"{place}/shut-out", name="eve").headers["location"] == place
     refused = ann.fill_in(place, f"{place}/shut-out")
     assert (refused.status, b'role="alert">&lt;script&gt;' in refused.body) == (409, True)
-    assert contest.desk.asked == [("ann", "shut out", "eve")]
+    assert contest.organisers.asked == [("ann", "shut out", "eve")]
 
 
 def test_everything_is_one_file(contest: TestSite) -> None:
@@ -74,7 +74,7 @@ def test_everything_is_one_file(contest: TestSite) -> None:
     answer = ann.ask("GET", "/organiser/contest.tar")
     assert (answer.body, answer.headers["content-type"]) == (b"ab", "application/x-tar")
     assert ann.ask("HEAD", "/organiser/contest.tar").status == 200
-    assert contest.desk.asked == [("ann", "archive")]
+    assert contest.organisers.asked == [("ann", "archive")]
 
 
 def test_a_session_over_tls_is_for_tls_alone(contest: TestSite) -> None:

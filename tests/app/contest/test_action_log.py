@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.contest.intake import DEEDS, DeedLog
+from referee.app.contest.intake import ACTION_LOG, ActionLog
 
 
 def test_what_was_done_last_comes_first(tmp_path: Path) -> None:
-    """Each deed with its reason."""
-    log = DeedLog(tmp_path)
+    """Each action with its reason."""
+    log = ActionLog(tmp_path)
     log.add("ada", "pauses", "cup")
     log.add("bob", "awards", "cup", "it hung")
-    assert [(deed.by, deed.what, deed.about, deed.reason) for deed in log.newest()] == [
+    assert [(action.by, action.what, action.about, action.reason) for action in log.newest()] == [
         ("bob", "awards", "cup", "it hung"),
         ("ada", "pauses", "cup", ""),
     ]
@@ -21,9 +21,9 @@ def test_what_was_done_last_comes_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("torn", [b"{", b'{"at": "2', b"\xff", b"{}\n", b"[" * 100_000])
 def test_a_line_that_was_cut_off_hides_no_other(tmp_path: Path, torn: bytes) -> None:
     """Neither those before it nor the one that is written behind it."""
-    log = DeedLog(tmp_path)
+    log = ActionLog(tmp_path)
     log.add("ada", "pauses", "cup")
-    with (tmp_path / DEEDS).open("ab") as file:
+    with (tmp_path / ACTION_LOG).open("ab") as file:
         file.write(torn)
     log.add("bob", "resumes", "cup")
-    assert [deed.by for deed in log.newest()] == ["bob", "ada"]
+    assert [action.by for action in log.newest()] == ["bob", "ada"]

@@ -68,7 +68,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     """Longest that the site stood still within the last minute."""
 
 
-class Deed(Struct, frozen=True, kw_only=True):
+class LoggedAction(Struct, frozen=True, kw_only=True):
     """Something that an organiser did."""
 
     at: str
@@ -112,7 +112,7 @@ def seen_by(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
     return [*own, *(line for line in lines if line.author is None)]
 
 
-class OrganiserDesk(Protocol):
+class OrganiserService(Protocol):
     """Does what an organiser asks, and tells how things stand; whatever is refused is a RefereeError."""
 
     def tournaments(self) -> Sequence[TournamentLine]:
@@ -130,7 +130,7 @@ class OrganiserDesk(Protocol):
     def queue(self) -> Sequence[QueueLine]:
         """Return all that waits: checks and practice matches in their order, then tournaments, then their matches."""
 
-    def deeds(self) -> Sequence[Deed]:
+    def actions(self) -> Sequence[LoggedAction]:
         """Return what organisers did, the last first."""
 
     def start(self, by: str, name: str) -> None:

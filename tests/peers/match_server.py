@@ -1,4 +1,4 @@
-"""A test's side of a hall: starts the process, opens tables, and looks at what came of them. Knows no player."""
+"""A test's side of a server of matches: starts the process, opens tables, and looks at what came of them."""
 
 import json
 import resource
@@ -52,8 +52,8 @@ class Outcome(Struct, frozen=True):
         return sum(max(min(end, end_s) - max(begin, start_s), 0.0) * 1000 for begin, end in self.stalls)
 
 
-class Halls:
-    """A running hall.
+class MatchServer:
+    """A running server of matches.
 
     Args:
         folder: where its records go.
@@ -66,7 +66,7 @@ class Halls:
         self._wire, theirs = socket.socketpair()
         self._wire.settimeout(WAIT_S)
         self._lines = self._wire.makefile("r")
-        command = [sys.executable, "-m", "tests.peers.hall", str(theirs.fileno()), str(folder)]
+        command = [sys.executable, "-m", "tests.peers.match_server_process", str(theirs.fileno()), str(folder)]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
         theirs.close()
         self._idle_kib = 0

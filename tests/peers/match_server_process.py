@@ -96,8 +96,8 @@ class TestServer(LineOnlyReceiver):
         self.sendLine(json.dumps(facts).encode())  # type: ignore[no-untyped-call]  # Twisted's own
 
 
-class Halls(Factory):
-    """Makes the one hall of this process."""
+class Orders(Factory):
+    """Makes what takes the orders of this process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -113,7 +113,7 @@ def _decoded(kind: type, value: Any) -> Any:
 
 def main() -> None:
     """Serve until the test hangs up."""
-    factory = Halls(Path(sys.argv[2]))
+    factory = Orders(Path(sys.argv[2]))
     descriptor = int(sys.argv[1])
     _reactor.adoptStreamConnection(descriptor, socket.AF_UNIX, factory)
     os.close(descriptor)

@@ -43,7 +43,7 @@ class StandInMatch:
         self.is_stopped = True
 
 
-class Hall:
+class PracticeScene:
     """Where the practice matches of a contest are played.
 
     Args:

@@ -1,4 +1,4 @@
-"""A stand-in for the organiser's desk: everything that it tells is hostile, and it keeps what it is asked to do."""
+"""A stand-in for what organisers ask: everything that it tells is hostile, and it keeps what it is asked to do."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,11 +11,11 @@ from referee.errors import BadRequest
 from referee.site.api_requests import RequestRefused
 from referee.site.authors.seat_page import Act
 from referee.site.cards import SignUp
-from referee.site.organisers.desk import AuthorLine, Deed, Machine, ProcessLine, QueueLine, TournamentLine
+from referee.site.organisers.service import AuthorLine, LoggedAction, Machine, ProcessLine, QueueLine, TournamentLine
 from referee.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 
 
-class StandInDesk:
+class StandInOrganiserService:
     """Tells of one tournament, called cup.
 
     Args:
@@ -79,10 +79,10 @@ class StandInDesk:
         paused = replace(cup, what="league", until=None, waits_for_organiser=True)
         return [mine, replace(mine, what="bob's", author="bob"), cup, paused, *self.more_waits]
 
-    def deeds(self) -> Sequence[Deed]:
+    def actions(self) -> Sequence[LoggedAction]:
         """Return one."""
         payload = self._payload
-        return [Deed(at="2026-11-01T10:00:00Z", by=payload, what=payload, about=payload, reason=payload)]
+        return [LoggedAction(at="2026-11-01T10:00:00Z", by=payload, what=payload, about=payload, reason=payload)]
 
     def start(self, by: str, name: str) -> None:
         """Keep it."""
