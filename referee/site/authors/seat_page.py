@@ -48,15 +48,6 @@ class PersonsSeat(Protocol):
         """Return what is to be seen, as JSON."""
 
 
-def act_of(request: Any, what: str) -> Act | None:
-    """Return what a request of the page asks for; None if no page asks so."""
-    turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
-    are_numbers = all(text.isdecimal() and len(text) <= _MAX_DIGITS for text in (turn, at))
-    if not are_numbers or len(what + option) > _MAX_CHARS:
-        return None
-    return Act(what=what, turn=int(turn), at=int(at), option=option)
-
-
 def look_on(request: Any, seat: PersonsSeat) -> Deferred[None]:
     """Tell who asks how a seat stands, and all that changes from then on."""
     sent(request, "text/event-stream", b"")
@@ -65,10 +56,11 @@ def look_on(request: Any, seat: PersonsSeat) -> Deferred[None]:
 
 
 def done_at(request: Any, seat: PersonsSeat, what: str) -> bytes:
-    """Do at a seat what a request of its page asks for, and return what is to be seen then."""
-    act = act_of(request, what)
-    if act is not None:
-        seat.do(act)
+    """Do at a seat what a request asks for, if its page could ask so, and return what is to be seen then."""
+    turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
+    are_numbers = all(text.isdecimal() and len(text) <= _MAX_DIGITS for text in (turn, at))
+    if are_numbers and len(what + option) <= _MAX_CHARS:
+        seat.do(Act(what=what, turn=int(turn), at=int(at), option=option))
     return sent(request, JSON, seat.snapshot())
 
 
