@@ -14,18 +14,20 @@ from msgspec.structs import replace
 
 from .. import __version__
 from ..match import events as e
-from ..match.machine import Match
+from ..match.commands import Result
 from ..net.group_commit import Durability
 from ..net.jobs.job import MatchJob
+from ..observers.unusual import UNUSUAL_COMMANDS, unusual
 from ..plugins import find_game
 from ..record.audit.audit import check_course
 from ..record.audit.standstills import Presence, presences
-from ..record.reader import Record, RecordError, record_in
+from ..record.reader import ChainEnd, Record, RecordError, record_in
 from ..record.schema import FORMAT, Header
 
 _ROUNDING_MS = 0.01
 """Of an instant and of a clock's, each rounded to a microsecond; with some room."""
 _CHAIN_FIELDS = ("n", "prev")
+_UNUSUAL: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in UNUSUAL_COMMANDS}
 
 
 class FalseRecord(RecordError):
@@ -50,12 +52,15 @@ class HandedOut(Struct, frozen=True, kw_only=True):
 class Accepted(Struct, frozen=True, kw_only=True):
     """A match whose record holds, and is to be sealed."""
 
-    match: Match
-    """At its end."""
-    head: str
-    """Hash of the result line."""
+    result: Result
+    end: ChainEnd
+    """Of its record."""
     over_ms: float
     """When it was over, on the clock of its process."""
+    moved: frozenset[int]
+    """Seats that have answered a turn."""
+    unusual: tuple[tuple[str, dict[str, Any]], ...]
+    """What observers are told of it, as Observer.note has it, if nobody has followed it."""
 
 
 def accepted_bytes(job: MatchJob, data: bytes, handed_out: HandedOut) -> Accepted:
@@ -112,9 +117,21 @@ def _accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
         raise RecordError(path, count, "the seed of the job", "another one")
     presence = _presence(job, record, handed_out)
     _check_vacancies(job, record)
-    match = check_course(record, find_game)
-    assert match is not None, "the result tells the seed"
-    return Accepted(match=match, head=record.chain.head, over_ms=presence.clock_ms + presence.end_ms)
+    check_course(record, find_game)
+    return Accepted(
+        result=record.result.result,
+        end=record.chain.end,
+        over_ms=presence.clock_ms + presence.end_ms,
+        moved=frozenset(step.event.seat for step in record.steps if isinstance(step.event, e.MoveReceived)),
+        unusual=tuple(_unusual_in(record)),
+    )
+
+
+def _unusual_in(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for step in record.steps:
+        plain = [command for command in step.commands if command["command"] in _UNUSUAL]
+        commands = [msgspec.convert(command, _UNUSUAL[command["command"]]) for command in plain]
+        yield from unusual(step.event, commands, record.header.setup)
 
 
 def _check_header(job: MatchJob, record: Record, handed_out: HandedOut) -> None:

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from ..launch.build import BUILD_S
 from ..net.jobs.job import MatchJob
 from ..observers import PlayingProcess
-from .followed import Followed
+from .followed import Followed, longest_lag_ms
 from .messages import SEEN_S, Away, NotBegun, PlayedMatch
 
 GONE_LOOKS = 30
@@ -49,8 +49,11 @@ class Attempt:
         self.unanswered = ""
         """Why there was no answer."""
         self._stage: tuple[Any, ...] = ()
-        """How far it had come when it was looked last."""
-        self._still_looks = 0
+        """How far it had come when that was looked at last."""
+        self._looks = self._silent_looks = 0
+        """Since then, and since something of it has come."""
+        self._size = 0
+        """How much of it had come by the last look."""
         self._digest = b""
         """Of the record that has come."""
 
@@ -69,10 +72,24 @@ class Attempt:
         Args:
             is_its_turn: False: its host may well have no table for it yet.
         """
-        stage, before = self.followed.stage, self._stage
-        self._stage = stage
-        self._still_looks = self._still_looks + 1 if is_its_turn and stage == before else 0
-        return self._still_looks * SEEN_S > patience_s(self.followed.job)
+        is_silent, self._size = self.followed.size == self._size, self.followed.size
+        self._silent_looks = self._silent_looks + 1 if is_its_turn and is_silent else 0
+        self._looks = self._looks + 1 if is_its_turn else 0
+        most_looks = patience_s(self.followed.job) / SEEN_S
+        if 1 < self._looks <= most_looks + 1 or not is_its_turn:
+            return self._silent_looks > most_looks
+        stage, before = self.followed.stage, self._stage  # seldom: it may have to be folded for that
+        is_still = self._looks > 1 and stage == before
+        self._stage, self._looks = stage, self._looks if is_still else 1
+        return is_still
+
+    def lag_ms(self, outcome: Outcome) -> float:
+        """Return the most that its host had in an answer, as far as it tells.
+
+        Args:
+            outcome: what came of it.
+        """
+        return longest_lag_ms(outcome.record if isinstance(outcome, PlayedMatch) else self.followed.come)
 
     def end(self, outcome: Outcome) -> None:
         """Say what came of it, once."""

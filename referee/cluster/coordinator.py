@@ -15,6 +15,7 @@ from ..observers import PlayingProcess
 from ..observers.unusual import tell_step
 from ..record.reader import RecordError
 from ..tournament.host_class import void_for
+from .acceptance import Accepted
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
@@ -110,9 +111,10 @@ class Cluster:
             if isinstance(outcome, PlayedMatch):
                 followed.end(outcome.record)
             if isinstance(outcome, PlayedMatch) or followed.is_over:
-                why = self._why_excused(host, away, followed)
-            if why is None:
-                await self._sealed(host, followed)
+                judged = await self._in_thread(followed.judged)
+                why = self._why_excused(host, away, followed.job, judged)
+                if why is None:
+                    await self._sealed(host, followed, judged)
         except RecordError as error:
             printed = {}
             await self._in_thread(followed.refuse)
@@ -125,16 +127,16 @@ class Cluster:
             tell_step(self._services.observers, step)
         return followed.remote.played
 
-    def _why_excused(self, host: ClusterHost, away: Away, followed: Followed) -> str | None:
+    def _why_excused(self, host: ClusterHost, away: Away, job: MatchJob, judged: Accepted) -> str | None:
         """Tell why a match that was played does not count: its host may lack what a program needs."""
-        result, choice = followed.remote.match.result, self._hosts.choice
-        if result is None or result.void is not None:
+        result, choice = judged.result, self._hosts.choice
+        if result.void is not None:
             return None
         starts, others = choice.starts, choice.others(host)
-        failed = {seat for seat in unstarted(result.fouls, followed.moved) if away.programs[seat]}
+        failed = {seat for seat in unstarted(result.fouls, judged.moved) if away.programs[seat]}
         excused = [seat for seat in failed if starts.is_excused(away.programs[seat], host.name, others)]
         if excused:
-            names = ", ".join(followed.job.seats[seat].name for seat in sorted(excused))
+            names = ", ".join(job.seats[seat].name for seat in sorted(excused))
             self._hosts.say(
                 f"host {host.name} could not run {names}, and others may: {away.match} is void, and played again; "
                 "what was printed is beside its record",
@@ -144,31 +146,33 @@ class Cluster:
             return f"could not run {names}, and others may"
         for seat in failed:
             starts.counted(away.programs[seat], away.match)
-        self._second_runs.note(host, away, followed)
-        self._note_moves(host, away, followed)
+        self._second_runs.note(host, away, judged)
+        self._note_moves(host, away, job, judged)
         return None
 
-    def _note_moves(self, host: ClusterHost, away: Away, followed: Followed) -> None:
+    def _note_moves(self, host: ClusterHost, away: Away, job: MatchJob, judged: Accepted) -> None:
         """Note which programs of a match have moved on its host; tell what they were blamed for elsewhere."""
-        for seat in followed.moved:
+        for seat in judged.moved:
             program = away.programs[seat]
             if program and (matches := self._hosts.choice.starts.moved(program, host.name)):
-                name = followed.job.seats[seat].name
+                name = job.seats[seat].name
                 self._hosts.say(
                     f"{name} plays on host {host.name}, and could not be run on others, which counts in "
                     f"{', '.join(matches)}: see what was printed there, and whether that was the hosts' fault",
                     host=host.name,
                 )
 
-    async def _sealed(self, host: ClusterHost, followed: Followed) -> None:
-        writer = await self._in_thread(followed.sealed, self._services.sealer)
+    async def _sealed(self, host: ClusterHost, followed: Followed, judged: Accepted) -> None:
+        writer = followed.remote.sealed(judged.result, judged.end, self._services.sealer)
         try:
             commits = self._services.commits
             assert commits is not None, "a tournament has them"
             await commits.sync(writer)
         finally:
             writer.close()
-        host.over_ms = max(host.over_ms, followed.over_ms)
+        host.over_ms = max(host.over_ms, judged.over_ms)
+        for noted, facts in () if followed.is_live else judged.unusual:
+            self._services.observers.note(noted, **facts)
 
     async def close(self) -> None:
         """Let all hosts go."""

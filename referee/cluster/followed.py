@@ -1,31 +1,33 @@
-"""A match that a host plays, as far as its lines have come: on record here, and told to observers."""
+"""A match that a host plays, as far as its lines have come: kept here, and told to observers who look on."""
 
+import re
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from ..match.events import Answer, AnyEvent, MoveReceived
+from ..match.machine import Match
 from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
-from ..observers import Observers
+from ..observers import Observer, Observers
 from ..observers.unusual import tell_step
-from ..record.reader import RecordError, read_record
+from ..record.reader import MAX_RECORD_BYTES, RecordError, read_record
 from ..record.schema import RecordedStep, read_line, typed
 from ..record.seal import Sealer
-from ..record.writer import RecordWriter
-from .acceptance import HandedOut, accepted
+from .acceptance import Accepted, HandedOut, accepted
 
 AWAY = ".away"
 """Folder of the records of matches that hosts play: until one is judged, nothing goes on from it."""
 REFUSED = ".refused"
 """Folder of the records that hosts have sent and that were not believed."""
+_LAG_MS = re.compile(rb'"lag_ms":([0-9]+(?:\.[0-9]+)?)[,}]')
 
 
 class Followed:
     """A match that a host plays.
 
     What is told on the way is no proof: it is for those who look on, and for the record of a match whose host is lost.
-    The record that comes at the end is judged by itself.
+    The record that comes at the end is judged by itself. While nobody looks on, lines are kept as they come.
 
     Args:
         job: that was handed out.
@@ -40,12 +42,8 @@ class Followed:
         self.job = job
         self.handed_out = handed_out
         """How its host was given it."""
-        self.moved: set[int] = set()
-        """Seats that have answered a turn."""
-        self.over_ms = 0.0
-        """When it was over on the clock of its host, once its record was accepted."""
-        self.lag_ms = 0.0
-        """The most that the host had in an answer."""
+        self.is_live = observers.hear(Observer.match_stepped)
+        """Whether somebody looks on."""
         self.remote = self._followed_by(observers)
         self.remote.path.unlink(missing_ok=True)  # of a referee that was killed
         self._size = 0
@@ -61,13 +59,28 @@ class Followed:
     @property
     def stage(self) -> tuple[bool, str, int]:
         """How far it has come; events that lead nowhere change nothing about it."""
-        match = self.remote.match
+        match = self._match
         return self.is_begun, match.phase, match.turn
+
+    @property
+    def size(self) -> int:
+        """How many bytes of its record have come."""
+        return self._size
 
     @property
     def is_over(self) -> bool:
         """Whether all of it has come, up to its result."""
-        return self.remote.match.result is not None and b'"kind":"result"' in _last(self.come)
+        return b'"kind":"result"' in _last(self.come)
+
+    @property
+    def _match(self) -> Match:
+        """The match, as far as what has come follows from itself."""
+        if self.is_live:
+            return self.remote.match
+        remote = self._followed_by(Observers())
+        with suppress(Exception):  # of a stranger's making: an event that can't be raises what it likes
+            _feed(remote, self.come)
+        return remote.match
 
     def told(self, offset: int, lines: bytes) -> None:
         """Take lines of the record that its host tells.
@@ -82,14 +95,14 @@ class Followed:
             OSError: the record can't be written.
         """
         new = lines[self._size - offset :] if offset <= self._size else b""
-        if new and self._is_clear:
+        if new and self._is_clear and self._size + len(new) <= MAX_RECORD_BYTES:
             self._take(new)
             if self._is_clear:
                 with self.remote.path.open("ab") as file:
                     file.write(new)
 
     def end(self, record: bytes) -> None:
-        """Let the match take what is left of the record that its host has sent, and put that in its place.
+        """Put the record that its host has sent in its place, and tell who looks on of what is left of it.
 
         Raises:
             RecordError: what is told in it can't be.
@@ -98,24 +111,18 @@ class Followed:
         if not (self._is_clear and record.startswith(self.come)):
             self.remote = self._followed_by(Observers())
             self._size, self._is_clear = 0, True
-            self.moved.clear()
         self._take(record[self._size :])
         if not self._is_clear:
             raise RecordError(self.remote.path, 0, "events that follow from each other", "others")
         self.remote.path.write_bytes(record)
 
-    def sealed(self, sealer: Sealer) -> RecordWriter:
-        """Judge the record that is in its place, and sign it; in any thread.
+    def judged(self) -> Accepted:
+        """Judge the record that is in its place; in any thread.
 
         Raises:
             RecordError: it can't be read, or is not what the job asked for.
-            OSError: it can't be written.
         """
-        record = read_record(self.remote.path)
-        found = accepted(self.job, record, self.handed_out)
-        assert found.match.result is not None, "it is at its end"
-        self.over_ms = found.over_ms
-        return self.remote.sealed(found.match.result, record.chain.end, sealer)
+        return accepted(self.job, read_record(self.remote.path), self.handed_out)
 
     def voided(self, why: str, sealer: Sealer) -> None:
         """End the record, as far as it has come, in any thread: void for the referee's fault.
@@ -123,11 +130,13 @@ class Followed:
         Raises:
             OSError: it can't be written.
         """
-        if self.remote.match.result is not None:
+        if self._match.result is not None:
             self.refuse()  # it was over, and nobody has judged it
         try:
             self.remote.voided(why, sealer)
-        except RecordError:  # what was told does not hold
+        except OSError:
+            raise
+        except Exception:  # noqa: BLE001  # what was told does not hold, or raises what it likes
             self.refuse()
             self.remote.voided(why, sealer)
 
@@ -164,25 +173,33 @@ class Followed:
         return RemoteMatch(self.job, self._folder, self.handed_out.durability, tell, self._folder / AWAY)
 
     def _take(self, lines: bytes) -> None:
-        """Let the match take the steps among lines; what can't be makes it unclear."""
+        """Let the match take the steps among lines, if somebody looks on; what can't be makes it unclear."""
         try:
-            for line in lines.splitlines():
-                plain = read_line(line)
-                step = typed(plain) if plain.fields.get("kind") == "step" else None
-                if isinstance(step, RecordedStep):
-                    stepped = Stepped(match=self.job.match, line=plain.fields["n"], hash=plain.hash, event=step.event)
-                    self.remote.take(stepped)
-                    self._note(step.event)
-        except Exception:  # noqa: BLE001  # of a stranger's making: an event that can't be raises what it likes
+            if self.is_live:
+                _feed(self.remote, lines)
+        except Exception:  # noqa: BLE001  # as in _match
             self._is_clear = False
         else:
             self._size += len(lines)
 
-    def _note(self, event: AnyEvent) -> None:
-        if isinstance(event, MoveReceived):
-            self.moved.add(event.seat)
-        if isinstance(event, Answer):
-            self.lag_ms = max(self.lag_ms, event.lag_ms)
+
+def _feed(remote: RemoteMatch, lines: bytes) -> None:
+    """Let a match take the steps among lines.
+
+    Raises:
+        Exception: one that can't be, of whatever kind.
+    """
+    for line in lines.splitlines():
+        plain = read_line(line)
+        step = typed(plain) if plain.fields.get("kind") == "step" else None
+        if isinstance(step, RecordedStep):
+            match, number = remote.job.match, plain.fields["n"]
+            remote.take(Stepped(match=match, line=number, hash=plain.hash, event=step.event))
+
+
+def longest_lag_ms(record: bytes) -> float:
+    """Return the most that the host had in an answer, as the lines of a record tell."""
+    return max(map(float, _LAG_MS.findall(record)), default=0.0)
 
 
 def _last(lines: bytes) -> bytes:

@@ -363,7 +363,7 @@ class Hosts:
         )
 
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
-        facts = {"outcome": type(outcome).__struct_config__.tag, "lag_s": attempt.followed.lag_ms / 1000}
+        facts = {"outcome": type(outcome).__struct_config__.tag, "lag_s": attempt.lag_ms(outcome) / 1000}
         self._note("host-match", host=host.name, match=attempt.away.match, **facts)
         if host.attempts.get(attempt.away.match) is attempt:
             self._forget(host, attempt.away.match)

@@ -16,8 +16,8 @@ from ..match.fouls import Cause, Foul
 from ..net.jobs.job import MatchJob
 from ..net.matches.runner import MatchPaused
 from ..observers import Observers
-from ..record.reader import Record, RecordError, record_in
-from .acceptance import FalseRecord, accepted_bytes
+from ..record.reader import Record, record_in
+from .acceptance import Accepted, FalseRecord, accepted_bytes
 from .cluster_host import ClusterHost
 from .followed import REFUSED, Followed
 from .hosts import Hosts
@@ -54,11 +54,10 @@ class SecondRuns:
         self._own: set[str] = set()
         """Programs whose failures are their own: that was tried."""
 
-    def note(self, host: ClusterHost, away: Away, followed: Followed) -> None:
+    def note(self, host: ClusterHost, away: Away, judged: Accepted) -> None:
         """Take note of who has come through a match that counts."""
-        result = followed.remote.match.result
-        failed = set() if result is None else {foul.seat for foul in result.fouls}
-        self._through.update((away.programs[seat], host.name) for seat in followed.moved - failed)
+        failed = {foul.seat for foul in judged.result.fouls}
+        self._through.update((away.programs[seat], host.name) for seat in judged.moved - failed)
 
     async def settled(self, away: Away, first: Counting) -> Counting:
         """Return what counts of a match: what was played, or what another host has played, if that is to be tried.
@@ -88,20 +87,15 @@ class SecondRuns:
         if may_differ or not any(f'"{cause}"'.encode() in first.played.record for cause in _CAUSES):
             return None  # nearly all: it is not read here
         try:
-            followed.end(first.played.record)
-        except RecordError:
+            judged = accepted_bytes(job, first.played.record, followed.handed_out)
+        except FalseRecord:
             return None  # whoever judges it finds that as well
-        result = followed.remote.match.result
-        if result is None or result.void is not None:
+        if judged.result.void is not None:
             return None
-        doubted = (foul for foul in result.fouls if foul.cause in _CAUSES and foul.seat in followed.moved)
+        doubted = (foul for foul in judged.result.fouls if foul.cause in _CAUSES and foul.seat in judged.moved)
         foul = min(doubted, key=lambda foul: foul.turn, default=None)
         program = "" if foul is None else away.programs[foul.seat]
         if not program or program in self._own or (program, first.host.name) in self._through:
-            return None
-        try:
-            accepted_bytes(job, first.played.record, followed.handed_out)
-        except FalseRecord:
             return None
         return foul
 
@@ -116,8 +110,7 @@ class SecondRuns:
         if again is None:
             return None
         played, accepted = again
-        result = accepted.match.result
-        return None if result is None or result.void is not None else Counting(other, followed, played)
+        return None if accepted.result.void is not None else Counting(other, followed, played)
 
     def _compared(self, away: Away, foul: Foul, first: Counting, second: Counting) -> Counting:
         """Return what counts of two runs of one match, and say so if that is the second one."""

@@ -1,12 +1,15 @@
 """Tells of a step of a match, and notes what is out of the ordinary in it: the record has all the rest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..match import commands as c
 from ..match import events as e
+from ..match.setup import MatchSetup
 from .base import MatchStep, Observer
 from .isolated import Observers
+
+UNUSUAL_COMMANDS = (c.ExpelSeat, c.ExtendLimit, c.CloseMatch)
 
 
 def tell_step(observers: Observers, step: MatchStep) -> None:
@@ -27,19 +30,29 @@ def note_unusual(observers: Observers, step: MatchStep) -> None:
         observers: are told.
         step: that was taken.
     """
-    for event, facts in _unusual(step):
-        observers.note(event, match=step.setup.match, **facts)
+    for noted, facts in unusual(step.event, step.commands, step.setup):
+        observers.note(noted, **facts)
 
 
-def _unusual(step: MatchStep) -> Iterator[tuple[str, dict[str, Any]]]:
-    event = step.event
+def unusual(event: e.Event, commands: Sequence[c.Command], setup: MatchSetup) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is unusual in a step: its name, and facts.
+
+    Args:
+        event: that the match took.
+        commands: that followed, or at least those of UNUSUAL_COMMANDS.
+        setup: of the match.
+    """
+    match = setup.match
     if isinstance(event, e.MatchOpened | e.MatchResumed | e.SeatReturned | e.RefereeFailed):
-        yield str(type(event).__struct_config__.tag), {"names": list(step.setup.names)}
-    for command in step.commands:
+        yield str(type(event).__struct_config__.tag), {"match": match, "names": list(setup.names)}
+    for command in commands:
         if isinstance(command, c.ExpelSeat):
             foul = command.foul
-            yield "seat-expelled", {"seat": foul.seat, "cause": str(foul.cause), "detail": foul.detail}
+            facts = {"match": match, "seat": foul.seat, "cause": str(foul.cause), "detail": foul.detail}
+            yield "seat-expelled", facts
         elif isinstance(command, c.ExtendLimit):
-            yield "verdict-voided", {"seat": command.seat, "stalled_ms": getattr(event, "stalled_ms", 0.0)}
+            stalled_ms = getattr(event, "stalled_ms", 0.0)
+            yield "verdict-voided", {"match": match, "seat": command.seat, "stalled_ms": stalled_ms}
         elif isinstance(command, c.CloseMatch):
-            yield "match-ended", {"reason": command.result.reason, "void": command.result.void}
+            result = command.result
+            yield "match-ended", {"match": match, "reason": result.reason, "void": result.void}

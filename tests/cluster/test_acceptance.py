@@ -58,9 +58,8 @@ def left_out(number: int) -> Forge:
 def test_an_honest_record_is_accepted(honest: bytes) -> None:
     """The coordinator gets what it seals and counts."""
     found = judged(honest)
-    assert found.match.result is not None
-    assert (found.match.result.winners, found.match.setup) == ((1,), JOB.setup)
-    assert (found.head, found.over_ms) == (hash_of(lines_of(honest)[-1]), 235.0)
+    assert (found.result.winners, found.moved) == ((1,), frozenset({0, 1}))
+    assert (found.end.head, found.over_ms) == (hash_of(lines_of(honest)[-1]), 235.0)
 
 
 HEADERS: dict[str, tuple[Forge, str]] = {

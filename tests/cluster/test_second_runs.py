@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from referee.cluster.acceptance import HandedOut
+from referee.cluster.acceptance import HandedOut, accepted_bytes
 from referee.cluster.cluster_host import ClusterHost, Lost
 from referee.cluster.followed import REFUSED, Followed
 from referee.cluster.messages import Away, NotBegun, PlayedMatch
@@ -112,6 +112,7 @@ def test_what_counts(folder: Path, first: str, second: PlayedMatch | None, count
     assert kept == [f"{JOB.match}.first.jsonl", f"{JOB.match}.seat0.e0.stderr"] * counts
     assert [hosts.told[0].split()[0] for _ in hosts.told] == ["e0"] * counts
     found.followed.end(found.played.record)
+    assert (found.followed.judged().result.fouls == ()) == (found.played is WHOLE)
 
 
 @pytest.mark.parametrize(
@@ -128,9 +129,7 @@ def test_what_counts_at_once(folder: Path, job: MatchJob, away: Away, known: boo
     hosts: Any = FakeHosts(folder, WHOLE)
     runs = SecondRuns(hosts)
     if known:
-        before = Followed(JOB, folder, Observers(), HandedOut(process=""))
-        before.end(WHOLE.record)
-        runs.note(FIRST, AWAY, before)
+        runs.note(FIRST, AWAY, accepted_bytes(JOB, WHOLE.record, HandedOut(process="")))
     assert settled(runs, folder, FAILED["crashed"], job, away).host is FIRST
     assert hosts.notes == []
 

@@ -131,7 +131,8 @@ def _accept(folder: Path) -> None:
     followed.told(0, data[: len(data) // 2].rpartition(b"\n")[0] + b"\n")
     try:
         followed.end(data)
-        followed.sealed(SEALER).close()
+        judged = followed.judged()
+        followed.remote.sealed(judged.result, judged.end, SEALER).close()
     except RecordError:
         followed.refuse()
         followed.voided("its record does not hold", SEALER)

@@ -1,0 +1,114 @@
+"""A match that a host plays: what comes of it is kept, told to those who look on, and judged at its end."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from referee.cluster.acceptance import HandedOut
+from referee.cluster.cluster_host import Attempt, patience_s
+from referee.cluster.followed import Followed, longest_lag_ms
+from referee.cluster.messages import SEEN_S, Away
+from referee.observers import MatchStep, Observer, Observers
+from referee.record.reader import read_record
+
+from ..net.jobs.making import SEALER
+from ..net.jobs.played import JOB, record_of
+
+RECORD = record_of()
+STEPS = RECORD.count(b'"kind":"step"')
+OTHER_GAME = RECORD.splitlines(keepends=True)[0].replace(b'"quincy"', b'"chess"')
+PATIENCE_S = patience_s(JOB)
+HALF = RECORD[: len(RECORD) // 2].rpartition(b"\n")[0] + b"\n"
+
+
+class Watching(Observer):
+    """Keeps the lines that it is told of."""
+
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Keep one."""
+        self.lines.append(step.line)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Yield a folder of records, some of which do not hold."""
+    with TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def followed(folder: Path, *observers: Observer) -> Followed:
+    """Return a match of which the first half has come."""
+    found = Followed(JOB, folder, Observers(*observers), HandedOut(process=""))
+    found.told(0, HALF)
+    return found
+
+
+@pytest.mark.parametrize("watching", [(), (Watching(),)], ids=["nobody looks on", "somebody does"])
+def test_what_has_come_is_kept_and_told(tmp_path: Path, watching: tuple[Watching, ...]) -> None:
+    """Every step once, to those who look on; how far the match has come is known in both cases."""
+    match = followed(tmp_path, *watching)
+    assert match.come == HALF
+    is_begun, _, turn = match.stage
+    assert is_begun
+    assert turn > 1
+    assert not match.is_over
+    match.end(RECORD)
+    judged = match.judged()
+    match.remote.sealed(judged.result, judged.end, SEALER).close()
+    assert [watch.lines for watch in watching] == [list(range(1, STEPS + 1))] * len(watching)
+    assert read_record(match.remote.path).is_sealed
+    assert [event for event, _ in judged.unusual] == ["match-opened", "match-ended"]
+
+
+@pytest.mark.parametrize("watching", [(), (Watching(),)], ids=["nobody looks on", "somebody does"])
+@pytest.mark.parametrize(
+    ("come", "steps"), [(HALF, HALF.count(b'"kind":"step"')), (RECORD, 0), (b"garbage\n", 0), (OTHER_GAME, 0)]
+)
+def test_a_match_whose_host_is_lost_is_void(
+    folder: Path, come: bytes, steps: int, watching: tuple[Watching, ...]
+) -> None:
+    """On record as far as it came; what nobody has judged, or is none of its lines, is put aside."""
+    match = Followed(JOB, folder, Observers(*watching), HandedOut(process=""))
+    match.told(0, come)
+    match.voided("its host is gone", SEALER)
+    record = read_record(match.remote.path)
+    assert record.is_sealed
+    assert record.result is not None
+    assert record.result.result.void == "its host is gone"
+    assert len(record.steps) == steps + 1
+
+
+@pytest.mark.parametrize("line", [b"", b"{}\n"], ids=["nothing comes", "what comes leads nowhere"])
+def test_a_match_stands_still_that_goes_nowhere(folder: Path, line: bytes) -> None:
+    """It is given up after as long as it may take for one step, unless it waits for a table."""
+    match, away, most = followed(folder), Away(run="", match=JOB.match, job=b"", programs=()), int(PATIENCE_S / SEEN_S)
+    attempt = Attempt(away, match)
+    assert not any(attempt.stands_still(is_its_turn=False) for _ in range(2 * most))
+    found = []
+    for _ in range(most + 2):
+        match.told(match.size, line)
+        found.append(attempt.stands_still(is_its_turn=True))
+    assert found.index(True) in (most, most + 1)
+
+
+def test_a_match_that_goes_on_does_not_stand_still(folder: Path) -> None:
+    """However slowly."""
+    match = Followed(JOB, folder, Observers(), HandedOut(process=""))
+    attempt, looks = Attempt(Away(run="", match=JOB.match, job=b"", programs=()), match), int(PATIENCE_S / SEEN_S)
+    for line in RECORD.splitlines(keepends=True)[:20]:
+        match.told(match.size, line)
+        assert not any(attempt.stands_still(is_its_turn=True) for _ in range(looks // 4))
+
+
+@pytest.mark.parametrize(
+    ("record", "lag_ms"),
+    [(b"", 0.0), (b'{"lag_ms":1.5,"a":1}\n{"lag_ms":12}\n{"lag_ms":-3.0}\n{"lag_ms":1e9}', 12.0)],
+)
+def test_the_longest_lag(record: bytes, lag_ms: float) -> None:
+    """As far as a record tells one."""
+    assert longest_lag_ms(record) == lag_ms
