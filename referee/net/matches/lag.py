@@ -15,12 +15,11 @@ Whoever storms the door meanwhile may be the cause of a standstill: it is no exc
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 from msgspec import Struct
-from twisted.internet.task import LoopingCall
 
-from ...clock import Clock
+from ...clock import Clock, Timer
 from ...match.standstills import KEPT_STANDSTILLS, UNNOTICED_MS
 from ..links.crowd import MOST_OF_ORIGIN, Crowd, Storms, most_open
 
@@ -75,23 +74,28 @@ class LoopLag:
         self._stalls: list[_Stall] = []
         self.note: Callable[..., None] = lambda _event, **_facts: None
         """Told of every stall, for the referee's diagnostics."""
-        self._beat = LoopingCall(self._note)
-        self._beat.clock = cast("Any", clock)
+        self._clock = clock
+        self._beat: Timer | None = None
+        """The next one; None: it does not beat."""
+        self._first_s = 0.0
+        """When it would have been the one before the first, by the clock."""
         self._needs = 0
         """How many need it."""
 
     def start(self) -> None:
         """Begin to beat; who beats already goes on."""
         self._needs += 1
-        if not self._beat.running:
+        if self._beat is None:
             self._last = self._before = self.now()
-            self._beat.start(BEAT_S, now=False)
+            self._first_s = self._clock.seconds()
+            self._beat = self._clock.callLater(BEAT_S, self._note)
 
     def stop(self) -> None:
         """Beat no more, unless somebody else needs it."""
         self._needs = max(self._needs - 1, 0)
-        if not self._needs and self._beat.running:
-            self._beat.stop()
+        if not self._needs and self._beat is not None:
+            self._beat.cancel()
+            self._beat = None
 
     @contextmanager
     def beating(self) -> Iterator[None]:
@@ -103,6 +107,9 @@ class LoopLag:
             self.stop()
 
     def _note(self) -> None:
+        at_s = self._clock.seconds()
+        wait_s = BEAT_S - (at_s - self._first_s) % BEAT_S  # a late beat does not put the next one off
+        self._beat = self._clock.callLater(BEAT_S if at_s + wait_s == at_s else wait_s, self._note)
         now, last, before = self.now(), self._last, self._before
         self._before, self._last = last, now
         if now - last > _UNNOTICED_S:
@@ -120,7 +127,7 @@ class LoopLag:
 
     def present(self, at: float) -> float | None:
         """Return when the standstill began that goes on at an instant, in monotonic seconds; None if none does."""
-        return self._last if self._beat.running and at - self._last > _UNNOTICED_S else None
+        return self._last if self._beat is not None and at - self._last > _UNNOTICED_S else None
 
     def of_sending(self, sent: float, origin: str = "") -> float:
         """Return how long a request written at `sent` may have waited for the loop, in seconds.
