@@ -10,8 +10,9 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
-from threading import Thread
 
 from msgspec import Struct
 
@@ -29,6 +30,8 @@ CLEAR_S = 5.0
 """How long what was killed may take to be gone."""
 _BRIEFLY_S = 0.002
 """How long it is waited for that groups are removed: most are in that time."""
+_AT_ONCE = 8
+"""Groups that are removed at the same time."""
 _READ_BYTES = 65_536
 _numbers = itertools.count(1)
 
@@ -103,7 +106,7 @@ class Group:
         name = f"{own_prefix()}{next(_numbers)}"
         self._folders = {controller: f"{folder}/{name}" for controller, folder in ground.folders.items()}
         self._paths = list(dict.fromkeys(self._folders.values()))
-        self._removal: Thread | None = None
+        self._removal: Future[bool] | None = None
         try:
             for path in self._paths:
                 os.mkdir(path)  # noqa: PTH102  # paths are text here: more is done to make objects of them
@@ -171,13 +174,18 @@ class Group:
             Whether nothing is left; what is being killed may take a moment to be gone, and large files to be forgotten.
         """
         if self._removal is None:
-            self._removal = Thread(target=_removed, args=(self._paths,), name="removal of control groups", daemon=True)
-            self._removal.start()
-        self._removal.join(_BRIEFLY_S)
-        if self._removal.is_alive():
-            return False
-        self._removal = None
-        return _are_gone(self._paths)
+            self._removal = _removing().submit(_removed, self._paths)
+        with contextlib.suppress(TimeoutError):
+            is_gone = self._removal.result(_BRIEFLY_S)
+            self._removal = None
+            return is_gone
+        return False
+
+
+@cache
+def _removing() -> ThreadPoolExecutor:
+    """Return the threads that remove groups: what a program has read may be much, and the loop must not wait for it."""
+    return ThreadPoolExecutor(_AT_ONCE, "removal of control groups")
 
 
 def _use(path: str, version: int) -> float:

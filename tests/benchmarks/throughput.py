@@ -33,6 +33,8 @@ from referee.launch.confining import SandboxMode, find_confinement
 from referee.launch.file_view import nothing_private
 
 MATCHES = 400
+FEW = 24
+"""Matches of the tournament that the other one is compared with."""
 TABLES = (1, 4, 8)
 PLAYERS = ("house:greedy", "javascript", "c")
 PROGRAMS = ("anew", "kept")
@@ -79,37 +81,38 @@ def main(arguments: list[str]) -> int:
     sandbox_ms = run_reactor(start_in_sandbox_ms)
     print(f"to start a program takes {sandbox_ms:.1f} ms of processor time more in the sandbox than without one")
     print("programs player       tables | matches/min turns/s | ms of processor time a match: all = referee + sandbox")
-    print(
-        "                             |                     | + programs (starts of programs a match); us a turn of the"
-    )
-    print("                             |                     | process that keeps the tournament")
+    print("                             |                     | + programs (starts of programs a match); referee once;")
+    print("                             |                     | us a turn of the process that keeps the tournament")
     with tempfile.TemporaryDirectory() as folder:
         for programs in options.programs:
             for player in options.players:
                 for tables in options.tables:
                     where = Path(folder, f"{programs}-{player.replace(':', '-')}-{tables}")
-                    spent = played(where, player, programs, tables, options)
-                    print(f"{programs:8} {player:12} {tables:6} | {told(spent, sandbox_ms)}", flush=True)
+                    few = played(Path(f"{where}-few"), player, programs, tables, options, FEW)
+                    spent = played(where, player, programs, tables, options, FEW + options.matches)
+                    print(f"{programs:8} {player:12} {tables:6} | {told(spent, few, sandbox_ms)}", flush=True)
     return 0
 
 
-def told(spent: Spent, sandbox_ms: float) -> str:
-    """Return what a tournament took, match for match."""
-    referee, others = (1000 * spent_s / spent.matches for spent_s in (spent.referee_s, spent.others_s))
-    sandbox = min(others, sandbox_ms * spent.sandboxes / spent.matches)
+def told(spent: Spent, few: Spent, sandbox_ms: float) -> str:
+    """Return what a tournament took, match for match, given what one of few matches took."""
+    more = spent.matches - few.matches
+    referee, others = (1000 * s / more for s in (spent.referee_s - few.referee_s, spent.others_s - few.others_s))
+    once = 1000 * few.referee_s - referee * few.matches
+    sandbox = min(others, sandbox_ms * (spent.sandboxes - few.sandboxes) / more)
     return (
         f"{60 * spent.matches / spent.wall_s:11.0f} {spent.turns / spent.wall_s:7.0f} |"
         f" {referee + others:5.0f} = {referee:4.1f} + {sandbox:4.1f} + {others - sandbox:5.1f}"
-        f" ({spent.starts / spent.matches:.2f}); {spent.keeper_us:.0f} us"
+        f" ({spent.starts / spent.matches:.2f}); {once:.0f}; {spent.keeper_us:.0f} us"
     )
 
 
-def played(folder: Path, player: str, programs: str, tables: int, options: argparse.Namespace) -> Spent:
+def played(folder: Path, player: str, programs: str, tables: int, options: argparse.Namespace, matches: int) -> Spent:
     """Play one tournament in a process of its own, or in so many beside it."""
     folder.mkdir()
     if ":" not in player:
         make_player(player, folder / player)
-    cycles = -(-options.matches // comb(ENTRANTS, options.seats))
+    cycles = -(-matches // comb(ENTRANTS, options.seats))
     entrants = "".join(f'[[entrants]]\nname = "e{number}"\nplayer = "{player}"\n' for number in range(ENTRANTS))
     kept = "" if programs == PROGRAMS[0] else f'programs = "{programs}"\n'
     file, diagnostics = folder / "speed.toml", folder / "diagnostics"
