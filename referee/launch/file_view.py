@@ -9,7 +9,7 @@ itself but for what is private and for other files of the referee: what is writt
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -100,9 +100,15 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
         return _view_of(launch, argv, whole)
     found = (own_runtime(), *(_found(path) for path in (*access.hidden, *access.others)))
     view, real = _view_of_copy(launch, tuple(argv), replace(access, socket=None, own_copy=_ANY_COPY), found)
-    if any(is_within(path.resolve(), real) for path in beside):
+    if any(is_within(_top(path.parent) / path.name, real) for path in beside):
         return _view_of(launch, argv, whole)
     return replace(view, socket=access.socket, own_copy=access.own_copy)
+
+
+@cache
+def _top(folder: Path) -> Path:
+    """Return where the folder is, without links, in which those of sockets are made: it stays the same."""
+    return folder.resolve()
 
 
 @lru_cache(maxsize=256)

@@ -98,7 +98,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
         Args:
             own: added to what is passed on.
         """
-        passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+        passed_on = {key: value for key in _PASSED_ON if (value := os.environ.get(key)) is not None}
         if self.sandbox is not None:
             passed_on = {key: value for key, value in passed_on.items() if key not in _OUTSIDE}
             passed_on |= {"HOME": HOME, "RUSTUP_HOME": str(rustup_home())}

@@ -142,12 +142,12 @@ class MatchPrograms:
         return kept is not None
 
     async def _copy(self, seat: int, launch: Launch) -> None:
-        if not is_copied(launch, self._confinement):
-            return
         access, pool = self._access(), self._reactor.getThreadPool()
         quick = quick_copy(launch, self._confinement, access) if self._kept is None else None
         if quick is not None:
             self._copies[seat] = self._quick.enter_context(quick)
+            return
+        if not is_copied(launch, self._confinement):
             return
         copying = own_copy(launch, self._confinement, access)
         enter = self._folders.setdefault(seat, contextlib.ExitStack()).enter_context
