@@ -261,4 +261,5 @@ def test_it_is_known_whether_anybody_would_hear_of_a_step() -> None:
     assert not Observers(deaf, InThread(deaf)).hear(Observer.match_stepped)
     assert Observers(deaf, noted).hear(Observer.match_stepped)
     assert Observers(InThread(noted)).hear(Observer.match_stepped)
-    assert not Observers(InThread(DiagnosticLog(Path("/dev/null")))).hear(Observer.match_stepped)
+    with DiagnosticLog(Path("/dev/null")) as log:
+        assert not Observers(InThread(log)).hear(Observer.match_stepped)
