@@ -11,7 +11,7 @@ import numpy as np
 
 from ..games.base import Step
 from ..games.q.forms import State
-from ..games.q.steps import EXCHANGE, PASS, STOP, laid
+from ..games.q.game import EXCHANGE, PASS, STOP, laid
 from ..games.q.tiles import ALL_TILES, BY_NAME, COLORS, KINDS, SHAPES, Tile
 from .base import Part, Vector, from_own, points
 from .window import CELLS, WINDOW, Cell, WindowEncoding

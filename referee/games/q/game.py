@@ -5,19 +5,22 @@ without a legal placement ends the game; a player that alone is left plays on.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, ranked, replaced, rules_beside
 from ..drawing import square_name
-from . import steps, tiles
+from . import tiles
 from .drawing import draw_svg, draw_text
 from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
-from .tiles import Board, Cell, Openings, Tile
+from .tiles import BETWEEN, BY_NAME, KINDS, NAMES, NEIGHBOURS, Board, Cell, Openings, Tile
 
 HAND_SIZE = 6
+PASS, EXCHANGE, STOP = "pass", "exchange", "stop"
+"""Steps of a move that are words; the others are a tile's name, and a square, `(row, column)`."""
+_MOVES: Mapping[Step, Move] = {PASS: Pass(), EXCHANGE: Exchange()}
 
 
 class QGame(Game[State, View, Move]):
@@ -39,7 +42,7 @@ class QGame(Game[State, View, Move]):
         hands = tuple(deck[seat * HAND_SIZE : (seat + 1) * HAND_SIZE] for seat in range(seats))
         first = deck[seats * HAND_SIZE]
         rest = deck[seats * HAND_SIZE + 1 :]
-        laid = ((0, 0, tiles.NAMES[first]),)
+        laid = ((0, 0, NAMES[first]),)
         board = {(0, 0): first}
         order = tuple(range(seats))
         return State(options, board, Openings(), laid, rest, hands, (0,) * seats, order, seats)
@@ -47,21 +50,21 @@ class QGame(Game[State, View, Move]):
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position."""
         given = self.parse_position(position)
-        board = {(spot.row, spot.column): tiles.BY_NAME[spot.tile] for spot in given.map}
+        board = {(spot.row, spot.column): BY_NAME[spot.tile] for spot in given.map}
         if len(board) != len(given.map):
             raise BadSetup("not a position of q: two tiles lie on the same row and column")
-        pile = tuple(tiles.BY_NAME[name] for name in given.pile)
-        hands = tuple(tuple(tiles.BY_NAME[name] for name in player.hand) for player in given.players)
+        pile = tuple(BY_NAME[name] for name in given.pile)
+        hands = tuple(tuple(BY_NAME[name] for name in player.hand) for player in given.players)
         scores = tuple(player.score for player in given.players)
         seats = len(scores)
-        laid = tuple((row, column, tiles.NAMES[tile]) for (row, column), tile in board.items())
+        laid = tuple((row, column, NAMES[tile]) for (row, column), tile in board.items())
         order = tuple(range(seats))
         return State(options, board, Openings(), laid, pile, hands, scores, order, seats)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show to the pile and the other hands; a new round begins."""
-        map_ = [tiles.BY_NAME[name] for _, _, name in view.map]
-        own = tuple(tiles.BY_NAME[name] for name in view.hand)
+        map_ = [BY_NAME[name] for _, _, name in view.map]
+        own = tuple(BY_NAME[name] for name in view.hand)
         unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *own])).elements()))
         if len(unseen) < view.tiles_left:  # a given position has what it has
             unseen += shuffle(tiles.ALL_TILES)[: view.tiles_left - len(unseen)]
@@ -72,7 +75,7 @@ class QGame(Game[State, View, Move]):
         for index, seat in enumerate(others):
             hands[seat] = tuple(rest[index * size : (index + 1) * size])
         hands[view.seat] = own
-        board = {(row, column): tiles.BY_NAME[name] for row, column, name in view.map}
+        board = {(row, column): BY_NAME[name] for row, column, name in view.map}
         pile, scores, order = tuple(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
         return State(options, board, Openings(), view.map, pile, tuple(hands), scores, order, len(order))
 
@@ -86,10 +89,9 @@ class QGame(Game[State, View, Move]):
 
     def view(self, state: State, seat: int) -> View:
         """Return the seat's own hand and what is public."""
-        names = tiles.NAMES
         return View(
             seat=seat,
-            hand=[names[tile] for tile in state.hands[seat]],
+            hand=[NAMES[tile] for tile in state.hands[seat]],
             scores=list(state.scores),
             order=list(state.order),
             tiles_left=len(state.pile),
@@ -118,7 +120,7 @@ class QGame(Game[State, View, Move]):
 
     def _place(self, state: State, move: Place) -> State:
         seat = state.order[0]
-        placed = [((spot.row, spot.column), tiles.BY_NAME[spot.tile]) for spot in move.tiles]
+        placed = [((spot.row, spot.column), BY_NAME[spot.tile]) for spot in move.tiles]
         hand = _without(state.hands[seat], placed)
         board = _extended(state.board, placed)
         cells = [cell for cell, _ in placed]
@@ -146,7 +148,7 @@ class QGame(Game[State, View, Move]):
 
     def news(self, state: State) -> News:
         """Return the last play, and what its player was handed (nothing after a pass or a finishing placement)."""
-        draws = None if state.arriving is None else tuple(tiles.NAMES[tile] for tile in state.arriving)
+        draws = None if state.arriving is None else tuple(NAMES[tile] for tile in state.arriving)
         return News({**(state.last or {}), "seat": state.mover, "score": state.scores[state.mover]}, draws)
 
     def deliver(self, state: State) -> State:
@@ -198,21 +200,38 @@ class QGame(Game[State, View, Move]):
         held = sorted(set(hand))
         spots = sorted(state.openings.items())
         for tile in held:
-            bit, name = 1 << tile, tiles.NAMES[tile]
+            bit, name = 1 << tile, NAMES[tile]
             moves += [Place([Placement(*cell, name)]) for cell, kinds in spots if kinds & bit]
         return moves
 
-    def legal_steps(self, state: State, chosen: tuple[Step, ...] = ()) -> Sequence[Step]:
+    def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
         """Return `pass`, `exchange` and tiles; after a tile its squares; after a square `stop` and further tiles."""
-        return steps.legal_steps(state, chosen)
+        hand = state.hands[state.order[0]]
+        if not chosen:
+            words = [PASS, EXCHANGE] if len(hand) <= len(state.pile) else [PASS]
+            return [*words, *_fitting(hand, state.openings.values())]
+        placed = laid(chosen)
+        spots = _in_line(state, placed) if placed else state.openings
+        if len(chosen) % 2:
+            bit = 1 << BY_NAME[chosen[-1]]
+            return [cell for cell, kinds in spots.items() if kinds & bit]
+        rest = list(hand)
+        for tile in placed.values():
+            rest.remove(tile)
+        return [STOP, *_fitting(rest, spots.values())]
 
-    def move_of(self, chosen: tuple[Step, ...]) -> Move | None:
+    def move_of(self, chosen: tuple[Any, ...]) -> Move | None:
         """Return the move that ends with a word; a placement ends with `stop`, even one of the whole hand."""
-        return steps.move_of(chosen)
+        if chosen and chosen[-1] == STOP:
+            pairs = zip(chosen[:-1:2], chosen[1::2], strict=True)
+            return Place([Placement(row, column, name) for name, (row, column) in pairs])
+        return _MOVES.get(chosen[0]) if chosen else None
 
     def steps_of(self, move: Move) -> tuple[Step, ...]:
         """Return tile and square by turns, then `stop`; or the one word."""
-        return steps.steps_of(move)
+        if isinstance(move, Place):
+            return (*(step for spot in move.tiles for step in (spot.tile, (spot.row, spot.column))), STOP)
+        return (PASS,) if isinstance(move, Pass) else (EXCHANGE,)
 
     def places_of(self, step: Any) -> tuple[str, ...]:
         """Return the square, the tile of the hand, or the word."""
@@ -235,7 +254,7 @@ class QGame(Game[State, View, Move]):
 
         What is chosen lies on the map, marked in place of the last turn.
         """
-        return draw_svg(state, self.outcome(state), eyes, None if chosen is None else steps.laid(chosen))
+        return draw_svg(state, self.outcome(state), eyes, None if chosen is None else laid(chosen))
 
 
 def _moved(state: State, **changes: Any) -> State:
@@ -255,7 +274,7 @@ def _without(hand: tuple[Tile, ...], placed: list[tuple[Cell, Tile]]) -> tuple[T
             rest.remove(tile)
     except ValueError:
         missing = Counter(tile for _, tile in placed) - Counter(hand)
-        named = ", ".join(f"{count} x {tiles.NAMES[tile]}" for tile, count in sorted(missing.items()))
+        named = ", ".join(f"{count} x {NAMES[tile]}" for tile, count in sorted(missing.items()))
         raise IllegalMove("q.place.owned", f"not in hand: {named}") from None
     return tuple(rest)
 
@@ -269,7 +288,7 @@ def _extended(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
         broken = _broken_rule(extended, cell, tile)
         if broken is not None:
             rule_id, detail = broken
-            raise IllegalMove(rule_id, f"{tiles.NAMES[tile]} on row {cell[0]}, column {cell[1]} {detail}")
+            raise IllegalMove(rule_id, f"{NAMES[tile]} on row {cell[0]}, column {cell[1]} {detail}")
         extended[cell] = tile
     return extended
 
@@ -277,7 +296,7 @@ def _extended(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
 def _broken_rule(board: Board, cell: Cell, tile: Tile) -> tuple[str, str] | None:
     """Return the id of the rule that laying one tile breaks, and how; None if it is legal."""
     if cell in board:
-        return "q.place.free", f"lies on {tiles.NAMES[board[cell]]}"
+        return "q.place.free", f"lies on {NAMES[board[cell]]}"
     if not tiles.touches(board, cell):
         return "q.place.adjacent", "touches no tile"
     axis = tiles.misfit(board, cell, tile)
@@ -291,3 +310,48 @@ def _round_settled(state: State) -> State:
     if state.to_go > 0 or not state.placed or not state.order or state.finished:
         return state
     return replace(state, to_go=len(state.order), placed=False)
+
+
+def laid(chosen: tuple[Any, ...]) -> dict[Cell, Tile]:
+    """Return the tiles that have been given a cell by steps."""
+    return {cell: BY_NAME[name] for name, cell in zip(chosen[::2], chosen[1::2], strict=False)}
+
+
+def _fitting(hand: Iterable[Tile], spots: Iterable[int]) -> list[str]:
+    """Return the names of the tiles that fit on any of some spots, each once, in tile order."""
+    held = sorted(set(hand))
+    wanted, found = sum(1 << tile for tile in held), 0
+    for kinds in spots:
+        found |= kinds & wanted
+        if found == wanted:
+            break
+    return [NAMES[tile] for tile in held if found >> tile & 1]
+
+
+def _in_line(state: State, placed: Mapping[Cell, Tile]) -> dict[Cell, int]:
+    """Return the free cells in line with placed tiles where any tile fits, each with the kinds that do."""
+    rows, columns = {row for row, _ in placed}, {column for _, column in placed}
+    only_row = next(iter(rows)) if len(rows) == 1 else None
+    only_column = next(iter(columns)) if len(columns) == 1 else None
+    spots = {
+        cell: kinds
+        for cell, kinds in state.openings.items()
+        if (cell[0] == only_row or cell[1] == only_column) and cell not in placed
+    }
+    for row, column in placed:
+        for down, right in NEIGHBOURS:
+            cell = row + down, column + right
+            is_in_line = cell[0] == only_row or cell[1] == only_column
+            if is_in_line and cell not in placed and cell not in state.board:
+                spots[cell] = _kinds_at(state.board, placed, cell)
+    return spots
+
+
+def _kinds_at(board: Board, placed: Mapping[Cell, Tile], cell: Cell) -> int:
+    """Return the kinds that fit on a cell, some tiles lying beside the map's own."""
+    row, column = cell
+    left, right, above, below = (
+        placed.get(side, board.get(side, KINDS))
+        for side in ((row, column - 1), (row, column + 1), (row - 1, column), (row + 1, column))
+    )
+    return BETWEEN[left][right] & BETWEEN[above][below]

@@ -2,7 +2,8 @@
 
 Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); rules.toml names every rule
 and says where the article was silent. A move is one tile or one choice: who earns a bonus is asked again, with what it
-has just done on the table. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile. Who
+has just done on the table. A step of a move is a word (`points`, `done`), the numbers of a tile as it is to lie, or a
+square, `(row, column)`. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile. Who
 opens a round with a quad is asked even if it holds no other: that it was asked tells nobody what else it holds.
 """
 
@@ -13,7 +14,8 @@ from msgspec.structs import replace
 
 from ...chance import Dealer
 from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, ranked, replaced, rules_beside
-from . import rounds, steps, tiles
+from ..drawing import square_name
+from . import rounds, tiles
 from .drawing import draw_svg, draw_text
 from .forms import Done, Lay, Move, Points, Position, View, read_table, read_tiles
 from .rounds import MIDDLE, PENALTY, Options, State, Task
@@ -21,6 +23,9 @@ from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, 
 
 FIXED_DEALS = Dealer(bytes(32))
 """The later deals of a given position: always the same ones, for a position comes without chance."""
+_MOVES: dict[Step, Move] = {"points": Points(), "done": Done()}
+_WORDS: dict[str, list[Step]] = {"bonus": ["points"], "extra": ["done"]}
+"""By what the seat is asked for: words that are a move."""
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -162,15 +167,34 @@ class QuadOminos(Game[State, View, Move]):
 
     def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
         """Return tiles as they may lie, and `points` or `done` where it may be chosen; after a tile, its squares."""
-        return steps.legal_steps(state, chosen)
+        hand, table = state.hands[state.order[0]], state.table
+        if state.step == "open":
+            return [MIDDLE] if chosen else [TILES[tile] for tile in rounds.opening_quads(hand)]
+        if chosen:
+            face = FACE_BY_NAME[chosen[0]]
+            cells = tiles.cells_for(table, face)
+            if state.step != "bonus":
+                return cells
+            held = tiles.faces_of(hand)
+            return [cell for cell in cells if tiles.can_follow(table, held, cell, face)]
+        if state.step == "bonus":
+            found = sorted({face for _, face in tiles.firsts_of_two(table, hand)})
+        else:
+            found = tiles.each_face(table.wanted() & tiles.faces_of(hand))
+        return [*_WORDS.get(state.step, ()), *map(FACES.__getitem__, found)]
 
     def move_of(self, chosen: tuple[Any, ...]) -> Move | None:
         """Return the word, or the tile on its square."""
-        return steps.move_of(chosen)
+        if len(chosen) == 2:
+            tile, (row, column) = chosen
+            return Lay(row, column, tile)
+        return _MOVES.get(chosen[0]) if chosen else None
 
     def steps_of(self, move: Move) -> tuple[Step, ...]:
         """Return the tile and its square, or the word."""
-        return steps.steps_of(move)
+        if isinstance(move, Lay):
+            return move.tile, (move.row, move.column)
+        return ("points",) if isinstance(move, Points) else ("done",)
 
     def check_invariants(self, state: State) -> None:
         """Check that each tile is in one place, corners agree, dropped seats hold nothing, and the seat to move can."""
@@ -191,7 +215,11 @@ class QuadOminos(Game[State, View, Move]):
 
     def places_of(self, step: Any) -> tuple[str, ...]:
         """Return the tile of the hand and how it is to lie, then the square; or the word."""
-        return steps.places_of(step)
+        if not isinstance(step, str):
+            return (square_name(*step),)
+        if step not in FACE_BY_NAME:
+            return (step,)
+        return TILES[TILE_OF[FACE_BY_NAME[step]]], f"{step[:2]} over {step[:1:-1]}"
 
     def draw_text(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the table and every seat's hand, for a terminal."""
