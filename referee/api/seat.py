@@ -22,9 +22,6 @@ from ..match import commands as c
 from ..match import events as e
 from .players import Choose
 
-Now = Callable[[], float]
-"""Milliseconds since the match was opened."""
-
 
 class FunctionSeat:
     """A player that is a function.
@@ -32,10 +29,10 @@ class FunctionSeat:
     Args:
         match: the match's name.
         choose: from a view to a move.
-        now: the match's clock.
+        now: the match's clock: milliseconds since it was opened.
     """
 
-    def __init__(self, match: str, choose: Choose, now: Now) -> None:
+    def __init__(self, match: str, choose: Choose, now: Callable[[], float]) -> None:
         self._match = match
         self._choose = choose
         self._now = now

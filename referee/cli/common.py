@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +18,6 @@ from rich.segment import Segment
 from rich.table import Column
 
 from ..errors import BadRequest
-from ..files.naming import near_path
 from ..text import printable, printable_json, printable_lines
 
 
@@ -76,8 +76,14 @@ class Existing(click.Path):
         path = Path(value)
         with contextlib.suppress(OSError, ValueError):  # whoever reads it tells why it can't be looked at
             if not path.exists():
-                raise BadRequest(f"there is no {self._what} {path}{near_path(path)}")
+                raise BadRequest(f"there is no {self._what} {path}{_near(path)}")
         return super().convert(value, param, ctx)
+
+
+def _near(path: Path) -> str:
+    """Return the path beside another one that was probably meant by it, as a question; empty: there is none like it."""
+    beside = {name: inner for inner in sorted(path.parent.glob("*")) for name in (inner.name, inner.stem)}
+    return "".join(f"; did you mean {beside[name]}?" for name in get_close_matches(path.name, beside, n=1))
 
 
 FILE, FOLDER = click.Path(dir_okay=False, path_type=Path), click.Path(file_okay=False, path_type=Path)

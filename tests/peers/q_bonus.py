@@ -57,7 +57,7 @@ class Garbler:
     def called(self, call: Call, end: PlayerEnd) -> None:
         """Answer a call, with garbage if it is the one; a pass or an exchange has nothing to garble."""
         if call.method == self._method and (call.method != "take-turn" or self._places(call)):
-            end.say(self._garbage)
+            end.transport.write(self._garbage)
         else:
             self._actor.called(call, end)
 

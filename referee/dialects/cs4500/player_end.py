@@ -104,7 +104,7 @@ class PlayerEnd(Protocol):
         if self._why:
             self.transport.loseConnection()
         elif self._name is not None:
-            self.say(_encoded(self._name))
+            self.transport.write(_encoded(self._name))
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes; called by Twisted."""
@@ -128,7 +128,7 @@ class PlayerEnd(Protocol):
         """
         call, self._open = self._open, None
         assert call is not None, "there is no open call"
-        self.say(_encoded(VOID if result is None else result))
+        self.transport.write(_encoded(VOID if result is None else result))
         self.has_ended = call.method == "win"
 
     def leave(self, why: str) -> None:
@@ -140,10 +140,6 @@ class PlayerEnd(Protocol):
         self._why = self._why or why
         if self.connected:
             self.transport.loseConnection()
-
-    def say(self, data: bytes) -> None:
-        """Send the bytes of one value."""
-        self.transport.write(data)
 
     def _take(self, call: Call) -> None:
         if self._open is not None:
