@@ -75,6 +75,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--tables", type=int, default=4)
     parser.add_argument("--programs", choices=("anew", "kept"), default="anew", help="of the one that is killed")
+    parser.add_argument("--workers", type=int, default=0, help="of the one that is killed")
     parser.add_argument("--seed", type=int, default=1, help="of the instants")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +88,8 @@ def main(arguments: list[str]) -> int:
         run(calm)
         calm_s = time.monotonic() - begun
         print(f"undisturbed: {chosen.matches} matches in {calm_s:.0f} s", flush=True)
-        left = disturbed(wild, chosen.kills, random.Random(chosen.seed), len(lines_of(calm)))
+        source = random.Random(chosen.seed)
+        left = disturbed(wild, chosen.kills, source, len(lines_of(calm)), workers=chosen.workers)
         print(f"killed {left.total()} times, finished after {time.monotonic() - begun - calm_s:.0f} s")
         print_left(left)
         return report(calm, wild, chosen.matches)
@@ -120,18 +122,19 @@ def forget(player: Path) -> None:
         source.write_text(text.replace(kept, not_kept))
 
 
-def command(path: Path) -> list[str]:
+def command(path: Path, workers: int) -> list[str]:
     """Return the command line that runs a tournament."""
-    return [sys.executable, "-m", "referee", "tournament", str(path), "--key", str(path.with_name("key")), "--json"]
+    options = ["--key", str(path.with_name("key")), "--json", "--workers", str(workers)]
+    return [sys.executable, "-m", "referee", "tournament", str(path), *options]
 
 
-def run(path: Path) -> None:
+def run(path: Path, workers: int = 0) -> None:
     """Run a tournament to its end.
 
     Raises:
         SystemExit: it did not come to it; the text is what the referee said.
     """
-    done = subprocess.run(command(path), cwd=path.parent, check=False, capture_output=True, text=True)
+    done = subprocess.run(command(path, workers), cwd=path.parent, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"the referee ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
@@ -165,6 +168,7 @@ def disturbed(
     source: random.Random,
     lines: int,
     between: Callable[[int], None] = lambda _: None,
+    workers: int = 0,
 ) -> Counter[str]:
     """Run a tournament to its end, killing its referee so many times on the way.
 
@@ -174,6 +178,7 @@ def disturbed(
         source: of the instants.
         lines: of an undisturbed run's record; the kills are spread over as many.
         between: is told of each kill's number, from 1, while no referee runs.
+        workers: as `--workers` has it.
 
     Returns:
         In what state the kills left the folder -> how often.
@@ -181,18 +186,19 @@ def disturbed(
     left: Counter[str] = Counter()
     while left.total() < kills:
         written = max(0, lines - len(lines_of(path))) / (kills - left.total()) * source.uniform(0, 1)
-        if not killed(path, round(written), source):
+        if not killed(path, round(written), source, workers):
             return left
         left[state_of(path)] += 1
         between(left.total())
-    run(path)
+    run(path, workers)
     return left
 
 
-def killed(path: Path, lines: int, source: random.Random) -> bool:
+def killed(path: Path, lines: int, source: random.Random, workers: int) -> bool:
     """Run a tournament until it has written so many lines and some more time has passed; return False if it ended."""
     size, wanted = size_of(path), len(lines_of(path)) + lines
-    with subprocess.Popen(command(path), cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as referee:
+    arguments = command(path, workers)
+    with subprocess.Popen(arguments, cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as referee:
         patience = time.monotonic() + LONGEST_START_S
         while referee.poll() is None and time.monotonic() < patience:
             if size_of(path) > size and len(lines_of(path)) >= wanted:
