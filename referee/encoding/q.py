@@ -36,7 +36,6 @@ class QEncoding(WindowEncoding):
     choices = _ACTIONS
 
     def _parts(self) -> Iterable[Part]:
-        """Yield the parts of an observation."""
         planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), and those of the move so far"
         yield Part("map", (_MARKED + 1, WINDOW, WINDOW), planes)
         yield Part("hand", (KINDS,), "own tiles of each kind by 6, without those of the move so far: by shape, colour")
@@ -45,14 +44,12 @@ class QEncoding(WindowEncoding):
         yield Part("tiles_left", (1,), "tiles left to hand out, by 1080")
 
     def _kinds(self) -> Iterable[Part]:
-        """Yield the kinds of actions."""
         yield Part("word", (len(_WORDS),), "pass, exchange, end the placement")
         yield Part("tile", (KINDS,), "choose a tile: by shape, then colour")
         yield Part("square", (CELLS,), f"lay it: on each square of the window, row by row; {WINDOW} of {WINDOW}")
         yield Part("elsewhere", (1,), "lay it on the first square beyond the window where it fits")
 
     def _board(self, state: State) -> Mapping[Cell, int]:
-        """Return the map's tiles."""
         return state.board
 
     def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:

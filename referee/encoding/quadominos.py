@@ -37,7 +37,6 @@ class QuadOminosEncoding(WindowEncoding):
     """The seat that saw it."""
 
     def _parts(self) -> Iterable[Part]:
-        """Yield the parts of an observation."""
         clockwise = "clockwise from the top left"
         yield Part(
             "table", (5, WINDOW, WINDOW), f"places with a tile; the number of each of its corners by 5, {clockwise}"
@@ -52,7 +51,6 @@ class QuadOminosEncoding(WindowEncoding):
         yield Part("round", (1,), "the number of the round by 100, at most 10")
 
     def _kinds(self) -> Iterable[Part]:
-        """Yield the kinds of actions."""
         order = "0000; 0001, 0010, 0100, 1000; 0002 ... 5555: by tile, then turned"
         yield Part("word", (len(_WORDS),), "take 25 points, lay no more additional tiles")
         yield Part("tile", (len(FACES),), f"choose a tile as it is to lie, clockwise from the top left: {order}")
@@ -60,7 +58,6 @@ class QuadOminosEncoding(WindowEncoding):
         yield Part("elsewhere", (1,), "lay it on the first place beyond the window where it fits")
 
     def _board(self, state: State) -> Mapping[Cell, int]:
-        """Return the table's faces."""
         return state.table.board
 
     def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:

@@ -44,7 +44,6 @@ class QuincalaEncoding(Encoding):
         """By seat: the places of its own placing areas and of its opponent's."""
 
     def _parts(self) -> Iterable[Part]:
-        """Yield the parts of an observation."""
         towers = (_PIECES, self._field.height, self._field.width)
         sizes = "own sizes 1 to 5, then the opponent's; rows from White's edge"
         yield Part("board", towers, f"dots with each piece: {sizes}")
@@ -58,7 +57,6 @@ class QuincalaEncoding(Encoding):
         yield Part("turns", (1,), "turns that are over, as a share of those after which the game is a draw")
 
     def _kinds(self) -> Iterable[Part]:
-        """Yield the kinds of actions."""
         dots = self._dots
         yield Part("stop", (1,), "end the move")
         yield Part(

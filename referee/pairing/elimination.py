@@ -31,11 +31,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
     withdrawn: frozenset[int] = frozenset()
 
     def record(self, played: PlayedPairing) -> Self:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: its pairing is not due.
-        """
+        """Return the state after a result."""
         return replace(self, due=without(self.due, played)).after(played)
 
     @abstractmethod
@@ -43,11 +39,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         """Return the state without an entrant; whoever was to meet it goes on."""
 
     def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> Self:
-        """Return the state after a result, without entrants that leave with it.
-
-        Raises:
-            NotDue: its pairing is not due.
-        """
+        """Return the state after a result, without entrants that leave with it."""
         return reduce(type(self).withdraw, leaving, self.record(played))
 
     def place(self, pairing: Pairing) -> int:
@@ -103,11 +95,7 @@ class EliminationFormat(PairingFormat[S]):
         return state.due
 
     def record(self, state: S, played: PlayedPairing) -> S:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
+        """Return the state after a result."""
         return state.record(played)
 
     def withdraw(self, state: S, entrant: int) -> S:
@@ -115,11 +103,7 @@ class EliminationFormat(PairingFormat[S]):
         return state.withdraw(entrant)
 
     def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
-        """Return the state after a result, without entrants that leave with it.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
+        """Return the state after a result, without entrants that leave with it."""
         return state.conclude(played, frozenset(leaving))
 
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:

@@ -127,11 +127,7 @@ class Swiss(PairingFormat[State]):
         return _opened(state, tables)
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
+        """Return the state after a result."""
         return _gathered(_recorded(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
@@ -139,11 +135,7 @@ class Swiss(PairingFormat[State]):
         return _gathered(_left(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; who leaves with it is in no later round.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
+        """Return the state after a result; who leaves with it is in no later round."""
         return _gathered(reduce(_left, leaving, _recorded(state, played)))
 
     def join(self, state: State, field: EntrantField) -> State:
@@ -211,11 +203,7 @@ def course_of(state: State) -> PlayedRounds:
 
 
 def _recorded(state: State, played: PlayedPairing) -> State:
-    """Return the state after a result, before the next round is paired.
-
-    Raises:
-        NotDue: its pairing is not due.
-    """
+    """Return the state after a result, before the next round is paired."""
     due = without(state.due, played)
     table = played.pairing.seats
     if not played.pairing.is_bye:

@@ -51,11 +51,7 @@ def start(timetable: Timetable, entrants: int) -> State:
 
 
 def record(state: State, played: PlayedPairing) -> State:
-    """Return the state after a result.
-
-    Raises:
-        NotDue: its pairing is not due.
-    """
+    """Return the state after a result."""
     rest = replace(state, due=without(state.due, played))
     return _moved_on(rest, played.pairing.seats)
 
