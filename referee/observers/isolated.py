@@ -47,11 +47,7 @@ class Observers:
             self._observers = [observer for observer in self._observers if observer not in observers]
 
     def add(self, make: Callable[[], Observer]) -> None:
-        """Tell an observer of a package from now on, in a thread of its own, if it can be made.
-
-        Args:
-            make: returns it.
-        """
+        """Tell an observer of a package from now on, in a thread of its own, if it can be made."""
         try:
             observer = InThread(make())
         except BaseException as error:  # noqa: BLE001  # as in _each
@@ -73,8 +69,6 @@ class Observers:
 
         Args:
             method: of Observer.
-            args: for it.
-            facts: for it.
         """
         self._each(self._observers, lambda observer: observer.told(method.__name__, args, facts))
 

@@ -19,11 +19,7 @@ class SeenProcess(PlayingProcess, frozen=True, kw_only=True):
 
 
 class ProcessLines(Observer):
-    """Writes `processes-seen` every few seconds.
-
-    Args:
-        write: writes one object.
-    """
+    """Writes `processes-seen` every few seconds."""
 
     def __init__(self, write: Callable[[Any], None]) -> None:
         self._write = write

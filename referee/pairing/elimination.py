@@ -56,9 +56,6 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         Args:
             place: of the match, from 0.
             draws: how often it was played in vain.
-            seats: who plays.
-            round: as in the pairing.
-            table: as in the pairing.
         """
         pairing = Pairing(number=place * (self.replays + 1) + draws + 1, seats=seats, round=round, table=table)
         return replace(self, due=tuple(sorted((*self.due, pairing), key=lambda other: other.number)))

@@ -74,13 +74,7 @@ def start(seeds: tuple[int, ...], seats: int, advance: int, replays: int) -> Sta
 
 
 def tables_by_round(left: int, seats: int, advance: int) -> list[int]:
-    """Return how many tables each round has, if nobody withdraws.
-
-    Args:
-        left: how many entrants begin.
-        seats: of a table.
-        advance: how many of a table go on.
-    """
+    """Return how many tables each round has, if so many entrants are left at its beginning and nobody withdraws."""
     found = []
     while left >= seats:
         tables, extra = _cut(left, seats, advance)

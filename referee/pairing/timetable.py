@@ -60,8 +60,6 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     """Return the state without an entrant: its opponents in matches of two have walkovers.
 
     Args:
-        state: before.
-        entrant: who withdraws.
         timetable: another one from now on, which lacks the matches that the entrant has not played.
     """
     if entrant in state.withdrawn:
@@ -126,7 +124,6 @@ def arrived(state: State, rounds: Mapping[int, int]) -> State:
     """Return the state with some entrants at their first pairing from a round on, and with what becomes due by that.
 
     Args:
-        state: before.
         rounds: entrant -> round, from 0.
     """
     progress, end = list(state.progress), state.timetable.rounds

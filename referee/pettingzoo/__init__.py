@@ -53,15 +53,7 @@ def env(
 ) -> Any:
     """Return the environment of a game with PettingZoo's usual wrappers: an illegal action ends the game and costs 1.
 
-    Args:
-        game: its name.
-        seats: how many players; by default the fewest that it can be played by.
-        options: the game's options, plain; what is missing takes its default.
-        max_cycles: a game is truncated before a player's turn after so many; by default it is played to its end.
-        render_mode: `ansi`, `rgb_array` or `human`.
-
-    Raises:
-        BadRequest: there is no such environment.
+    Its arguments and errors are those of `raw_env`.
     """
     bare = raw_env(game, seats, options, max_cycles=max_cycles, render_mode=render_mode)
     return OrderEnforcingWrapper(TerminateIllegalWrapper(bare, illegal_reward=-1))

@@ -33,11 +33,7 @@ def _surface(svg: str) -> Any:
 
 
 class PictureWindow:
-    """A window that shows the drawings of one environment.
-
-    Args:
-        title: what stands above it.
-    """
+    """A window that shows the drawings of one environment."""
 
     def __init__(self, title: str) -> None:
         self._title = title

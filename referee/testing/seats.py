@@ -41,7 +41,6 @@ class ScriptedSeat:
         """Answer a command.
 
         Args:
-            command: what is sent to this seat.
             sent_ms: instant at which it is.
 
         Returns:

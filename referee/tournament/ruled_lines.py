@@ -42,11 +42,7 @@ class RuledLine(Struct, frozen=True, kw_only=True):
 
 
 class RuledLines:
-    """All rulings of a tournament.
-
-    Args:
-        history: its course so far.
-    """
+    """All rulings of a tournament."""
 
     def __init__(self, history: History) -> None:
         self.all: Sequence[RuledLine] = list(_lines(history))

@@ -16,11 +16,7 @@ _NO_SEED = bytes(32)
 
 
 class Actor:
-    """One player, which plays as the house player of its strategy's name does.
-
-    Args:
-        spec: what it is.
-    """
+    """One player, which plays as the house player of its strategy's name does."""
 
     def __init__(self, spec: ActorSpec) -> None:
         game = find_game("q")

@@ -132,11 +132,7 @@ class PlayerEnd(Protocol):
         self.has_ended = call.method == "win"
 
     def leave(self, why: str) -> None:
-        """End the connection, now or as soon as there is one.
-
-        Args:
-            why: in one sentence.
-        """
+        """End the connection, now or as soon as there is one."""
         self._why = self._why or why
         if self.connected:
             self.transport.loseConnection()
@@ -178,10 +174,6 @@ async def launch(reactor: Any, host: str, port: int, ends: Iterable[PlayerEnd], 
     """Connect players in order, each a while after the other, and wait until all their connections have ended.
 
     Args:
-        reactor: Twisted's reactor.
-        host: where the referee listens.
-        port: where the referee listens.
-        ends: of the players.
         wait_s: before each launch, in seconds: their order is the order of their seats.
 
     Returns:

@@ -59,7 +59,6 @@ def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
     Args:
         board: the map before this tile.
         cell: a free (row, column).
-        tile: the tile to be placed there.
 
     Returns:
         "row", "column", or None if it fits. A cell without neighbours fits.
@@ -112,11 +111,7 @@ class Openings:
         return Openings() if self._known is None else Openings(self._known, (*self._since, *cells))
 
     def on(self, board: Board) -> dict[Cell, int]:
-        """Return them.
-
-        Args:
-            board: the map that they are of.
-        """
+        """Return those of this map."""
         known = openings(board) if self._known is None else self._known
         self._known, self._since = opened(known, board, self._since) if self._since else known, ()
         return self._known
@@ -128,13 +123,7 @@ def openings(board: Board) -> dict[Cell, int]:
 
 
 def opened(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return the openings after tiles were laid: only cells beside them change.
-
-    Args:
-        before: the openings without these tiles.
-        board: the map with them.
-        cells: where they lie.
-    """
+    """Return the openings of a map on which tiles were laid, from those before: only cells beside them change."""
     after = before.copy()  # as it lies in memory; `{**before}` puts every cell in anew, and takes seven times as long
     for row, column in cells:
         after.pop((row, column), None)
@@ -150,10 +139,6 @@ def opened(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict
 
 def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
     """Return the free cells where any of some tiles fits, in row-column order, each with the kinds that do.
-
-    Args:
-        board: the map.
-        held: the kinds that are asked for.
 
     Returns:
         (cell, kinds), the kinds with a bit for each: `misfit` for many tiles and cells at once.
@@ -192,13 +177,7 @@ def frontier(board: Board) -> set[Cell]:
 
 
 def spots(board: Board, tile: Tile, free: Iterable[Cell]) -> list[Cell]:
-    """Return the free cells where a tile fits, in row-column order.
-
-    Args:
-        board: the map.
-        tile: the tile.
-        free: the map's frontier.
-    """
+    """Return the cells of a map's frontier where a tile fits, in row-column order."""
     return sorted(cell for cell in free if misfit(board, cell, tile) is None)
 
 
@@ -226,12 +205,7 @@ def _run(board: Board, first: Cell, down: int, right: int) -> list[Tile]:
 
 
 def run_points(run: Sequence[Tile], q_bonus: int) -> int:
-    """Score a row or a column without a gap that holds a placed tile; one of a single tile scores nothing.
-
-    Args:
-        run: its tiles.
-        q_bonus: points if it is a Q.
-    """
+    """Score a row or a column without a gap that holds a placed tile; one of a single tile scores nothing."""
     if len(run) != _Q_LENGTH:
         return len(run) if len(run) > 1 else 0
     is_q = len({_SHAPE[tile] for tile in run}) == _Q_LENGTH or len({_COLOR[tile] for tile in run}) == _Q_LENGTH
@@ -243,8 +217,6 @@ def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
 
     Args:
         board: the map, the placed tiles already on it.
-        cells: where they were placed.
-        q_bonus: points for a completed Q.
 
     Returns:
         One point per tile placed, the length of every run of 2 or more that holds a new tile, once per run, and the

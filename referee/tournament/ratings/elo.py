@@ -83,7 +83,6 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
     """Rate a field whose matches have two seats.
 
     Args:
-        table: with the results so far.
         mean: of the ratings of each group.
 
     Returns:
@@ -172,7 +171,6 @@ class Programs:
     """The programs of a field: what each entrant has now, and as another one what some had before.
 
     Args:
-        size: how many entrants there are.
         renewed: those that had another program before.
     """
 

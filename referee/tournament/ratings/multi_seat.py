@@ -32,11 +32,7 @@ from .rankings import Ranking, Rankings
 
 
 class SkillBook:
-    """Takes results one by one.
-
-    Args:
-        field: who takes part, and how many to a match.
-    """
+    """Takes results one by one."""
 
     def __init__(self, field: EntrantField) -> None:
         self._size = len(field.entrants)
