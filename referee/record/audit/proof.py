@@ -4,6 +4,7 @@ What is not proven is not refuted: then audit.py reads and compares piece by pie
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,8 +33,8 @@ from ..schema import (
 from ..step_lines import step_line
 
 _BEFORE_OPEN = b',"%s":' % OPEN.encode()
-_HASH_BYTES = len(f'"{FIRST_PREV}"}}')
-"""What follows HASH_PREFIX where a value is hidden."""
+_HASHED = re.compile(re.escape(HASH_PREFIX) + rb'"[0-9a-f]{64}"}')
+"""What stands in place of a hidden value."""
 _entries = msgspec.json.Decoder(dict[str, tuple[Salt, Raw]])
 _steps = msgspec.json.Decoder(RecordedStep)
 
@@ -139,8 +140,7 @@ def _opened(core: bytes, opened: bytes) -> tuple[RecordedStep, list[str]]:
     """
     if not opened:
         return _steps.decode(core), []
-    entries = _entries.decode(opened)
-    filled, *parts = core.split(HASH_PREFIX)
-    pairs = zip(entries.values(), parts, strict=True)
-    values = (part for (_, value), rest in pairs for part in (value, rest[_HASH_BYTES:]))
-    return _steps.decode(b"".join((filled, *values))), [salt for salt, _ in entries.values()]
+    entries = _entries.decode(opened).values()
+    values = iter(entries)
+    filled = _HASHED.sub(lambda _: bytes(next(values)[1]), core)
+    return _steps.decode(filled), [salt for salt, _ in entries]
