@@ -109,10 +109,7 @@ class Client:
         self.witness = Witness()
 
     def receive(self) -> Message | None:
-        """Wait for the referee's next message.
-
-        Returns:
-            The message, or None once the referee has closed the connection.
+        """Wait for the referee's next message; None once it has closed the connection.
 
         Raises:
             RemoteProtocolError: the referee broke the protocol.

@@ -140,10 +140,7 @@ class Conversation(ABC):
             raise RemoteProtocolError(Code.TRUNCATED, "the connection ended in the middle of a frame", pending)
 
     def next_event(self) -> Message | Need:
-        """Take the next complete message out of the received bytes.
-
-        Returns:
-            The message, or Need.DATA while there is none.
+        """Take the next complete message out of the received bytes; Need.DATA while there is none.
 
         Raises:
             RemoteProtocolError: the peer broke the protocol; the conversation is closed then.

@@ -68,10 +68,7 @@ class FrameReader(StreamReader):
         return int.from_bytes(buffer[:PREFIX_BYTES], "big") if len(buffer) >= PREFIX_BYTES else None
 
     def next_frame(self) -> bytes | None:
-        """Take the next complete body out of the stream.
-
-        Returns:
-            The body, or None while it is incomplete.
+        """Take the next complete body out of the stream; None while it is incomplete.
 
         Raises:
             RemoteProtocolError: OVERSIZE or EMPTY, as soon as the prefix is complete.

@@ -59,9 +59,6 @@ def match_seed(secret: bytes, match: str) -> bytes:
 
     Args:
         secret: 32 bytes.
-
-    Returns:
-        32 bytes.
     """
     return derive(secret, f"match:{match}")
 
@@ -76,14 +73,11 @@ def player_seed(seed: bytes, seat: int) -> bytes:
 
 
 def seated(seed: bytes, names: Iterable[str]) -> tuple[str, ...]:
-    """Draw lots for the seats.
+    """Draw lots for the seats; return the names by seat.
 
     Args:
         seed: 32 bytes; of its own stream for seating, so that the seats tell nothing of the deck.
         names: of the players, in any order: they are sorted first, so that nobody's place in a list counts.
-
-    Returns:
-        The names by seat.
     """
     return tuple(Stream(derive(seed, "seating")).shuffled(sorted(names)))
 

@@ -136,5 +136,4 @@ def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, s
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as it is once it went over the wire."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(value))

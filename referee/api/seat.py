@@ -27,8 +27,6 @@ class FunctionSeat:
     """A player that is a function.
 
     Args:
-        match: the match's name.
-        choose: from a view to a move.
         now: the match's clock: milliseconds since it was opened.
     """
 

@@ -110,10 +110,7 @@ class Tables(ABC):
         return [dict(zip(columns, row, strict=True)) for row in found]
 
     def to_pandas(self, table: str = "matches") -> Any:
-        """Return a table as a `pandas.DataFrame`.
-
-        Args:
-            table: as for `rows`.
+        """Return one of the tables of `rows` as a `pandas.DataFrame`.
 
         Raises:
             RefereeError: pandas is not installed, or as for `rows`.
@@ -125,10 +122,7 @@ class Tables(ABC):
         )
 
     def to_polars(self, table: str = "matches") -> Any:
-        """Return a table as a `polars.DataFrame`.
-
-        Args:
-            table: as for `rows`.
+        """Return one of the tables of `rows` as a `polars.DataFrame`.
 
         Raises:
             RefereeError: Polars is not installed, or as for `rows`.
@@ -136,10 +130,7 @@ class Tables(ABC):
         return _library("polars").DataFrame(self._by_column(table), schema=COLUMNS[table])
 
     def to_arrow(self, table: str = "matches") -> Any:
-        """Return a table as a `pyarrow.Table`.
-
-        Args:
-            table: as for `rows`.
+        """Return one of the tables of `rows` as a `pyarrow.Table`.
 
         Raises:
             RefereeError: PyArrow is not installed, or as for `rows`.

@@ -75,7 +75,6 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
 
 
 def _winners(rounds: int) -> list[BracketMatch]:
-    """Return the winners' bracket."""
     return [
         BracketMatch(
             part="winners",

@@ -67,7 +67,6 @@ class Knockout(EliminationFormat[State]):
 
 
 def _advance(options: Options, field: EntrantField) -> int:
-    """Return how many of a table go on."""
     return options.advance or (field.seats // 2 if field.seats % 2 == 0 else 1)
 
 

@@ -242,7 +242,6 @@ def _left(state: State, entrant: int) -> State:
 
 
 def _rounds(options: Options, field: EntrantField) -> int:
-    """Return how many rounds are played."""
     return options.rounds or ceil(log2(len(field.entrants)))
 
 

@@ -52,7 +52,6 @@ def check_game(
 
 
 def _check_description(game: AnyGame) -> None:
-    """Check what a game says of itself."""
     for rule_id, rule in game.rules.items():
         assert rule_id == rule.id, f"{rule_id} stands for the rule {rule.id}"
         assert rule.text, f"{rule_id} has no text"
@@ -213,7 +212,6 @@ class _GameCheck(msgspec.Struct):
         assert outcome.reason in self.game.rules, f"ended by {outcome.reason}, which is no rule"
 
     def _some_moves(self, state: Any) -> list[Any]:
-        """Return some of the legal moves."""
         legal = self.game.legal_moves(state)
         return self.source.sample(legal, min(_SAMPLE, len(legal)))
 

@@ -38,13 +38,10 @@ class ScriptedSeat:
         self.match = match
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
-        """Answer a command.
+        """Answer a command; None if it asks for nothing.
 
         Args:
             sent_ms: instant at which it is.
-
-        Returns:
-            What follows from it; None if it asks for nothing.
         """
         at_ms = sent_ms + self.takes_ms
         seat = command.seat

@@ -200,7 +200,6 @@ class Tournament(TournamentState):
         self._commands.append(command)
 
     def _play_again(self, fixture: Fixture) -> None:
-        """Let a match be played once more."""
         self._tell(c.PlayMatch(fixture=self._due.play_again(fixture)))
 
     def _count(self, entry: MatchEntry) -> None:
@@ -261,7 +260,6 @@ class Tournament(TournamentState):
         self.concluded.append(replace(decided.played, ranking=(), legs=()))
 
     def _withdraw(self, entrant: int, why: str) -> None:
-        """Let an entrant play no more."""
         suspension = c.SuspendEntrant(entrant=entrant, why=why)
         is_new = entrant not in self.suspended
         self.suspended[entrant] = suspension

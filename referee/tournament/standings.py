@@ -76,7 +76,6 @@ def _split(group: Sequence[int], values: Values) -> Iterator[Sequence[int]]:
 def _lines(
     table: Crosstable, groups: Sequence[Sequence[int]], values: dict[int, dict[str, float]]
 ) -> Iterator[Standing]:
-    """Yield a line for each entrant."""
     place = 1
     for group in groups:
         for entrant in group:

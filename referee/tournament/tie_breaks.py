@@ -145,7 +145,6 @@ def _virtual(table: Crosstable, entrant: int) -> int:
 
 
 def _total(table: Crosstable, contributions: Contributions) -> Fraction:
-    """Add up points."""
     return Fraction(sum(points * times for points, times in contributions.items()), table.scale().unit)
 
 

@@ -112,7 +112,6 @@ def _only_value(data: bytes) -> JsonValue | None:
 
 
 def _is_result(value: Any, asked: str) -> bool:
-    """Tell whether a value answers what was asked."""
     if asked != "move":
         return bool(value == _VOID)
     try:

@@ -89,10 +89,7 @@ class JsonReader(StreamReader):
             raise self._error(Code.TRUNCATED, "the connection ended in the middle of a JSON value")
 
     def next_value(self) -> JsonValue | None:
-        """Take the next complete value out of the received bytes.
-
-        Returns:
-            The value, or None while there is none.
+        """Take the next complete value out of the received bytes; None while there is none.
 
         Raises:
             RemoteProtocolError: NOT_JSON, or a limit is passed: OVERSIZE, TOO_DEEP, TOO_LONG; or DUPLICATE_KEY,

@@ -171,13 +171,10 @@ async def connect(reactor: Any, host: str, port: int, end: PlayerEnd) -> None:
 
 
 async def launch(reactor: Any, host: str, port: int, ends: Iterable[PlayerEnd], wait_s: float) -> list[str]:
-    """Connect players in order, each a while after the other, and wait until all their connections have ended.
+    """Connect players in order, each a while after the other; return why each connection ended, once all have.
 
     Args:
         wait_s: before each launch, in seconds: their order is the order of their seats.
-
-    Returns:
-        Why each connection ended.
 
     Raises:
         NobodyListens: there is no referee.

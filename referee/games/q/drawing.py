@@ -142,7 +142,6 @@ def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outco
 
 
 def _hand(hand: Iterable[Tile], *, can_touch: bool) -> Iterator[str]:
-    """Yield the tiles of a hand."""
     for index, tile in enumerate(sorted(hand)):
         x, y = 8 + index % _HAND_WIDTH * 39, 44 + index // _HAND_WIDTH * 38
         yield _SYMBOLS.use(NAMES[tile], x, y)

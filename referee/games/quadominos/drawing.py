@@ -173,7 +173,6 @@ def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outco
 
 
 def _hand(hand: Iterable[Tile], in_a_row: int, *, can_touch: bool) -> Iterator[str]:
-    """Yield the tiles of a hand."""
     for index, tile in enumerate(sorted(hand)):
         x, y = 8 + index % in_a_row * _HAND_STEP, _HEAD + index // in_a_row * _HAND_STEP
         yield _use(TILES[tile], x, y, _HAND_SIDE)

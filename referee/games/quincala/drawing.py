@@ -46,7 +46,6 @@ def draw_text(state: State) -> str:
 
 
 def _where(state: State, dot: int) -> str:
-    """Return a dot as `row,column`."""
     row, column = state.field.places[dot]
     return f"{row},{column}"
 
@@ -198,7 +197,6 @@ def _dots(state: State) -> Iterator[str]:
 
 
 def _places(state: State) -> Iterator[str]:
-    """Yield the dots as places."""
     for dot, is_dot in enumerate(state.field.is_dot):
         if is_dot:
             x, y = _middle(state, dot)

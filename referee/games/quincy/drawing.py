@@ -24,7 +24,6 @@ def _last_move(log: Iterable[PublicEvent], seat: int | None = None) -> PublicEve
 
 
 def _in_words(event: PublicEvent | None) -> str:
-    """Return a move as a few words."""
     if event is None:
         return ""
     low, high = event.dominoes[0]
@@ -42,7 +41,6 @@ def _status(state: State) -> str:
 
 
 def _line_count(state: State, seat: int) -> str:
-    """Return how many lines a seat's team has, in words."""
     return counted(survey(state.stones[seat % 2])[1], "line")
 
 
@@ -72,7 +70,6 @@ def draw_text(state: State, eyes: Collection[int] | None) -> str:
 
 
 def _cell(state: State, square: Square, *, is_marked: bool) -> str:
-    """Return one square, four characters wide."""
     team = next((team for team, own in enumerate(state.stones) if BITS[square] & own), None)
     left, right = (">", "<") if is_marked else ("(", ")")
     if team is None:
@@ -199,7 +196,6 @@ def _card(state: State, seat: int, y: int, height: int, hand: Iterable[str]) -> 
 
 
 def _hand(hand: Iterable[int], *, can_touch: bool) -> Iterator[str]:
-    """Yield the dominoes of a hand."""
     for index, number in enumerate(hand):
         corner = _corner_in_hand(index)
         yield from _domino(number, *corner)

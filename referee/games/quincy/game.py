@@ -341,7 +341,6 @@ def _is_playable(domino: int, empty: Squares, loose: Squares) -> bool:
 
 
 def _numbers(dominoes: Any) -> tuple[int, ...]:
-    """Return dominoes by number."""
     return tuple(b.NUMBERS[domino] for domino in dominoes)
 
 

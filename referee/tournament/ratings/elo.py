@@ -80,13 +80,10 @@ def expected_score(difference: float) -> float:
 
 
 def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
-    """Rate a field whose matches have two seats.
+    """Rate a field whose matches have two seats, in its order.
 
     Args:
         mean: of the ratings of each group.
-
-    Returns:
-        A rating for each entrant, in the order of the field.
 
     Raises:
         ValueError: matches have more than two seats: the encounters of one match would count as independent.

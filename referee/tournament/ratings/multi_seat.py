@@ -63,13 +63,10 @@ class SkillBook:
         self._rankings = self._renamed(lambda program: ~program if program == entrant else program)
 
     def ratings(self, mean: float = 1500.0) -> tuple[Rating, ...]:
-        """Rate the field.
+        """Rate the field, in its order.
 
         Args:
             mean: of the ratings of each group.
-
-        Returns:
-            A rating for each entrant, in the order of the field.
         """
         named = [program for ranking in self._rankings for group in ranking.groups for program in group]
         programs = Programs(self._size, {~program for program in named if program < 0})
