@@ -12,7 +12,7 @@ from .base import Observer
 
 MOST_WAITING = 10_000
 """Calls that may wait for an observer: some minutes of a busy tournament."""
-REST_S = 0.05
+REST_S = 0.02
 """Between two times that it is told what has come: to wake a thread for each call costs the loop more than the call."""
 LINGER_S = 5.0
 """How long an observer may take at the end for what it still has to hear."""
