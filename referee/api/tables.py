@@ -74,19 +74,11 @@ class Tables(ABC):
 
     @abstractmethod
     def _turn_rows(self) -> Iterable[Row]:
-        """Return the rows of the table `turns`.
-
-        Raises:
-            RefereeError: there are no records.
-        """
+        """Return the rows of the table `turns`; RefereeError without records."""
 
     @abstractmethod
     def _time_rows(self) -> Iterable[Row]:
-        """Return the rows of the table `times`.
-
-        Raises:
-            RefereeError: there are no records.
-        """
+        """Return the rows of the table `times`; RefereeError without records."""
 
     def rows(self, table: str = "matches") -> list[dict[str, Any]]:
         """Return a table as plain rows: name of a column -> value.

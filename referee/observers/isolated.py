@@ -57,19 +57,11 @@ class Observers:
         self._each([observer], lambda added: added.__enter__())
 
     def hear(self, method: Callable[..., object]) -> bool:
-        """Tell whether anybody would hear of something.
-
-        Args:
-            method: of Observer, with which it would be told.
-        """
+        """Tell whether anybody would hear of what is told by this method of Observer."""
         return any(observer.hears(method) for observer in self._observers)
 
     def tell(self, method: Callable[Concatenate[Observer, P], object], /, *args: P.args, **facts: P.kwargs) -> None:
-        """Tell every observer.
-
-        Args:
-            method: of Observer.
-        """
+        """Tell every observer by a method of Observer."""
         self._each(self._observers, lambda observer: observer.told(method.__name__, args, facts))
 
     def note(self, event: str, /, **facts: Any) -> None:

@@ -13,23 +13,13 @@ UNUSUAL_COMMANDS = (c.ExpelSeat, c.ExtendLimit, c.CloseMatch)
 
 
 def tell_step(observers: Observers, step: MatchStep) -> None:
-    """Tell observers of a step, and of what is unusual in it.
-
-    Args:
-        observers: are told.
-        step: that was taken.
-    """
+    """Tell observers of a step, and of what is unusual in it."""
     observers.tell(Observer.match_stepped, step)
     note_unusual(observers, step)
 
 
 def note_unusual(observers: Observers, step: MatchStep) -> None:
-    """Tell observers of what is unusual in a step, as Observer.note has it.
-
-    Args:
-        observers: are told.
-        step: that was taken.
-    """
+    """Tell observers of what is unusual in a step, as Observer.note has it."""
     for noted, facts in unusual(step.event, step.commands, step.setup):
         observers.note(noted, **facts)
 
@@ -38,9 +28,7 @@ def unusual(event: e.Event, commands: Sequence[c.Command], setup: MatchSetup) ->
     """Yield what is unusual in a step: its name, and facts.
 
     Args:
-        event: that the match took.
         commands: that followed, or at least those of UNUSUAL_COMMANDS.
-        setup: of the match.
     """
     match = setup.match
     if isinstance(event, e.MatchOpened | e.MatchResumed | e.SeatReturned | e.RefereeFailed):
