@@ -16,12 +16,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from threading import active_count
 from typing import IO, NoReturn
 
 from referee.cli.main import COMMANDS
@@ -151,6 +151,21 @@ def _attend(pid: int, connection: socket.socket) -> NoReturn:
     os._exit(0)
 
 
+def _run() -> None:
+    """Be `referee`; end as an interpreter does, but without taking apart what it shares: most of a short run's time."""
+    try:
+        runpy.run_module("referee", run_name="__main__", alter_sys=True)
+    except SystemExit as exiting:
+        threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an interpreter does first
+        atexit._run_exitfuncs()
+        with suppress(OSError, ValueError):  # an interpreter says that nobody reads its output
+            sys.stdout.flush()
+            sys.stderr.flush()
+            if isinstance(exiting.code, int):
+                os._exit(exiting.code)
+        raise
+
+
 if __name__ == "__main__":
     load()
     for command in COMMANDS.values():
@@ -158,7 +173,7 @@ if __name__ == "__main__":
     for name in ("sqlalchemy.dialects.sqlite", "twisted.internet.endpoints", "twisted.internet.ssl"):
         import_module(name)  # what commands import once they run
     assert _REACTOR not in sys.modules
-    assert active_count() == 1, "threads do not survive a fork"
+    assert threading.active_count() == 1, "threads do not survive a fork"
     gc.freeze()  # no collection looks through what is there already, and writes into pages that are shared
     _serve(socket.socket(fileno=int(sys.argv[1])))
-    runpy.run_module("referee", run_name="__main__", alter_sys=True)
+    _run()
