@@ -48,7 +48,7 @@ def tar(*heads: tarfile.TarInfo, form: int = tarfile.USTAR_FORMAT, manifest: boo
             out.addfile(info("player.toml", size=len(TOML)), io.BytesIO(TOML))
         for head in heads:
             out.addfile(head, io.BytesIO(bytes(head.size)))
-    return gzip.compress(buffer.getvalue())
+    return gzip.compress(buffer.getvalue(), 1)
 
 
 def raw(change: Callable[[bytearray], None]) -> bytes:
@@ -84,7 +84,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "negative size": (with_size(b"\xff" * 12), "cut off in it"),
     "size that is no number": (with_size(b"many"), "no tar at byte 0"),
     "too large": (b"\0" * (archive.MAX_PACKED_BYTES + 1), "over 16 MiB"),
-    "bomb": (gzip.compress(bytes(archive.MAX_UNPACKED_BYTES + 3_000_000), 9), "unpacked, the archive is over 64 MiB"),
+    "bomb": (gzip.compress(bytes(archive.MAX_UNPACKED_BYTES + 3_000_000), 1), "unpacked, the archive is over 64 MiB"),
     "bomb of one file": (tar(info("zeros", size=archive.MAX_UNPACKED_BYTES)), r"over 64 MiB; the largest: zeros"),
     "many entries": (tar(*(info(f"f{number}") for number in range(2001))), "more than 2000"),
     "parent": (tar(info("../evil")), r"\.\./evil leads out"),

@@ -11,11 +11,11 @@ from .playing import audit, outcome, run, write_toml
     ("format_", "workers"),
     [
         ('name = "swiss"\nrounds = 2', "1"),
-        ('name = "roundrobin"', "4"),
+        ('name = "roundrobin"', "2"),
         ('name = "ladder"\nmatches = 5\nat_once = 2', "1"),
-        ('name = "knockout"', "4"),
+        ('name = "knockout"', "2"),
         ('name = "doubleelimination"', None),
-        ('name = "gauntlet"', "4"),
+        ('name = "gauntlet"', "2"),
     ],
 )
 def test_one_table_and_four_give_the_same_tournament(tmp_path: Path, format_: str, workers: str | None) -> None:
