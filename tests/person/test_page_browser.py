@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.keys import Keys
 
 from referee.app.contest.contest_file import CONTEST
@@ -54,6 +55,11 @@ LOOK = f"""
     if (!look()) observer.observe(document.body, {{ subtree: true, childList: true, attributes: true }});
 """
 """Waits until there is something new for one person to know; returns what, and what to touch next."""
+STUCK = """
+    const { activeElement, body, visibilityState } = document;
+    return [visibilityState, document.hasFocus(), body.className, body.innerText, activeElement.outerHTML.slice(0, 99)];
+"""
+"""What there is to know of a page that shows nothing new."""
 GO_ON = f"""
     {NEXT}
     const byKeys = arguments[0];
@@ -98,7 +104,7 @@ class Tab:
 
     def play(self) -> bool:
         """Choose and hand in until it is the other's turn, or long enough; tell whether it is the other's."""
-        self._driver.switch_to.window(self._handle)
+        self._to_front()
         while self.acts < BY_HAND and (seen := self._look())["is"] == "asked":
             self.acts += 1
             if self._by_keys:
@@ -114,7 +120,7 @@ class Tab:
 
     def reload(self) -> None:
         """Load the page anew, as if the tab had been closed; it comes back to what it showed."""
-        self._driver.switch_to.window(self._handle)
+        self._to_front()
         self._look()
         before, self._last = self.status, ""
         self._driver.refresh()
@@ -128,8 +134,16 @@ class Tab:
         self.page.wait_until("document.body.classList.contains('over')")
         return self.page.text("#status")
 
+    def _to_front(self) -> None:
+        """Show the page, as to one who acts there; in a tab behind another one, a browser may put off what it does."""
+        self._driver.switch_to.window(self._handle)
+        self._driver.execute_cdp_cmd("Page.bringToFront", {})
+
     def _look(self) -> Any:
-        seen = self._driver.execute_async_script(LOOK, self._last, self._other)
+        try:
+            seen = self._driver.execute_async_script(LOOK, self._last, self._other)
+        except TimeoutException:
+            raise AssertionError(f"nothing new after {self.acts} acts: {self.page.run(STUCK)}") from None
         self._last, self.status = seen["version"], seen["status"]
         return seen
 
