@@ -79,13 +79,27 @@ def postgresql() -> Iterator[str]:
 def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """Give a test its own folder, and audit the records that it leaves there."""
     yield tmp_path
-    if request.node.get_closest_marker("forges") is None:
-        registry = installed()
-        for path in tmp_path.rglob("*.jsonl"):
-            if is_tournament(path):
-                audit_tournament(path, find_format, registry.game, partial(map, pair_round), is_strict=False)
-                continue
-            try:
-                audit(path, registry.game, is_strict=False, find_wire=registry.wire)
-            except IsRedacted:
-                check_redacted(path, registry.game)
+    _audit(tmp_path, request)
+
+
+@pytest.fixture
+def disk_path(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Give such a folder on the disk, for programs in a sandbox: that shows nothing of what lies beneath /dev."""
+    with tempfile.TemporaryDirectory(prefix="referee-test-") as folder:
+        yield Path(folder).resolve()
+        _audit(Path(folder), request)
+
+
+def _audit(folder: Path, request: pytest.FixtureRequest) -> None:
+    """Audit the records in a folder, unless its test forges records."""
+    if request.node.get_closest_marker("forges") is not None:
+        return
+    registry = installed()
+    for path in folder.rglob("*.jsonl"):
+        if is_tournament(path):
+            audit_tournament(path, find_format, registry.game, partial(map, pair_round), is_strict=False)
+            continue
+        try:
+            audit(path, registry.game, is_strict=False, find_wire=registry.wire)
+        except IsRedacted:
+            check_redacted(path, registry.game)

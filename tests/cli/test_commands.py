@@ -186,19 +186,19 @@ def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     assert f"Example: referee {command}" in " ".join(referee(command, "--help", cwd=tmp_path).stdout.split())
 
 
-def test_a_player_of_ones_own(tmp_path: Path) -> None:
+def test_a_player_of_ones_own(disk_path: Path) -> None:
     """A script that uses the client plays against a house player, from a folder and from a command line."""
     script = PLAYER.replace("{MOVE}", repr(PASS))
-    folder = tmp_path / "mine"
+    folder = disk_path / "mine"
     folder.mkdir()
     (folder / "player.py").write_text(script)
     (folder / "player.toml").write_text(f'name = "mine"\nrun = "{sys.executable} player.py"\ngames = ["q"]\n')
     command = f"cmd:{sys.executable} mine/player.py"
-    found = played(referee("play", "q", "mine", command, "--json", cwd=tmp_path))
+    found = played(referee("play", "q", "mine", command, "--json", cwd=disk_path))
     assert (found["names"], found["result"]["fouls"]) == (["mine", "player2"], [])
-    for words in (tmp_path / "logs").glob("*.stderr"):
+    for words in (disk_path / "logs").glob("*.stderr"):
         assert "the referee kept its commitment; last head" in words.read_text()
-    assert len(list((tmp_path / "logs").glob("*.stderr"))) == len(found["names"])
+    assert len(list((disk_path / "logs").glob("*.stderr"))) == len(found["names"])
 
 
 @pytest.mark.parametrize(
