@@ -41,7 +41,12 @@ def seed_from_number(number: int) -> bytes:
 
 
 def deal_number(number: int, pairing: int) -> int:
-    """Return the number that fixes the deal of a pairing in a tournament whose every deal one number fixes."""
+    """Return the number that fixes the deal of a pairing in a tournament whose every deal one number fixes.
+
+    Args:
+        number: the tournament's.
+        pairing: the pairing's.
+    """
     return int.from_bytes(derive(seed_from_number(number), f"deal:{pairing}")[:6], "big")
 
 
@@ -59,6 +64,10 @@ def match_seed(secret: bytes, match: str) -> bytes:
 
     Args:
         secret: 32 bytes.
+        match: the match's name.
+
+    Returns:
+        32 bytes.
     """
     return derive(secret, f"match:{match}")
 

@@ -80,14 +80,21 @@ def evaluate(
     keeps for itself. What they print is lost; of the first thing that each raises, the traceback is shown.
 
     Args:
+        game: name of the game.
         players: the one that is evaluated, and the other one, each given as for `play`.
         pairs: so many deals are played at most, with two matches each.
         sprt: two numbers of Elo, as (0, 20); the matches end as soon as a sequential probability ratio test tells
             whether the player is better by the second rather than by the first; it errs in 5 % of the cases.
         seed: fixes the deals; None: they are different ones each time.
+        options: of the game, by name.
+        names: of the players.
+        per_move_s: how long a move may take, in seconds.
         processes: so many matches are played at the same time; None: one for each core.
         records: folder that takes the record of every match; None: none are kept.
         progress: whether a bar is shown on a terminal.
+
+    Returns:
+        What the matches say.
 
     Raises:
         RefereeError: there is no such game, or it can't be played with these players or options.

@@ -93,6 +93,9 @@ def play_out(
     """Play a match to its end.
 
     Args:
+        game: what is played.
+        players: by seat.
+        setup: what is settled.
         seed: fits the setup's commitment.
         is_fixed: whether it was given beforehand, and is no secret.
 

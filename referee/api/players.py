@@ -38,6 +38,8 @@ def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence
     """Return who sits where, with names that differ.
 
     Args:
+        game: what is played.
+        players: by seat.
         names: by seat; None: those that the players have of themselves.
 
     Raises:

@@ -81,7 +81,12 @@ def compare(
     """Play until the test decides, or until it is stopped.
 
     Args:
+        game: what is played.
+        players: A and B, as they are given.
+        test: how sure the answer is to be.
         settings: of their matches; its folder is where the folders of all comparisons are.
+        options: how the referee runs.
+        observer: is told what happens.
 
     Raises:
         BadRequest: a number is wrong, or the game is not for two.
@@ -178,6 +183,7 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
 
     Args:
         spec: what is played; its name may get a number.
+        logs: where all folders of records are.
 
     Raises:
         RecordError: the record of a comparison in a folder of that name is damaged.

@@ -36,7 +36,10 @@ def serve_course(server: Any, port: int | None, interface: str, options: Referee
     """Take sign-ups as the course's server does, and play.
 
     Args:
+        server: as its configuration asks for it.
         port: to listen on; None: the configuration's.
+        interface: address to listen on.
+        options: how the referee runs.
 
     Raises:
         BadRequest: there is no port.
@@ -63,6 +66,7 @@ def play_course(clients: Any, port: int | None) -> list[tuple[str, str]]:
     """Sign the players of a configuration up with a server of the course, and let them play.
 
     Args:
+        clients: as their configuration asks for them.
         port: of the server; None: the configuration's.
 
     Returns:

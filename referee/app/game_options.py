@@ -14,6 +14,7 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
     """Turn `NAME=VALUE` pairs into options; a value that is JSON is taken as such, anything else as text.
 
     Args:
+        pairs: from the command line.
         file_options: the names whose value is the path of a TOML file; what stands in the file is the option.
 
     Raises:

@@ -49,7 +49,11 @@ def take_signals() -> None:
 
 @contextlib.contextmanager
 def asked_by(ask: Callable[[], None]) -> Iterator[None]:
-    """Say how the command is asked to end meanwhile."""
+    """Say how the command is asked to end meanwhile.
+
+    Args:
+        ask: called in the middle of anything; returns at once.
+    """
     _Signals.ask = staticmethod(lambda _number: ask())
     try:
         yield

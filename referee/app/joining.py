@@ -37,6 +37,9 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
 
     Args:
         address: `HOST:PORT` of that referee.
+        player: as it is given.
+        join: what it plays with.
+        options: how the referee runs.
 
     Returns:
         The name that it signed up with, and what came of it.

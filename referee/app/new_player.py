@@ -79,7 +79,11 @@ def make_player(language: str, folder: Path) -> list[str]:
     """Make the folder of a new player.
 
     Args:
+        language: of the sample; or another of the `TEMPLATES`.
         folder: is not there yet; its name is the player's.
+
+    Returns:
+        The files that it has.
 
     Raises:
         BadRequest: there is no sample in the language, the name is none, or there is something of that name.

@@ -29,6 +29,11 @@ class UnknownPlayer(BadPlayer):
 def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = False) -> list[Launch]:
     """Return how to start players, with names that differ; a person keeps its own, if no other person has it.
 
+    Args:
+        game: name of the game.
+        players: as they are given, by seat.
+        may_be_persons: whether a person may be among them.
+
     Raises:
         BadPlayer: one of them can't be started or does not play the game.
     """
@@ -56,9 +61,11 @@ def find_player(
     """Return how to start a player.
 
     Args:
+        player: as it is given.
         game: that it is to play; None: whichever.
         name: of a command, which has none of its own.
         base: folder that the paths of folders begin at.
+        known: the plugins; those of this installation, if none are given.
 
     Raises:
         UnknownPlayer: there is no such house player or folder.
@@ -83,6 +90,10 @@ def find_player(
 
 def person_of(player: str, *, may_be: bool) -> Launch | None:
     """Return the seat of a person; None if the player is none.
+
+    Args:
+        player: as it is given.
+        may_be: whether it may be one.
 
     Raises:
         BadPlayer: it is one and may not be, or has no name that the wire takes.
@@ -124,6 +135,7 @@ def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
     """Return names that differ: with a number where they are not alone, which makes none of another one's name.
 
     Args:
+        names: in the order of the players.
         given: places of those that stay as they are; they differ.
     """
     fixed = {names[place] for place in given}
@@ -144,6 +156,11 @@ def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
 
 def build(launches: Iterable[Launch], logs: Path, services: Services) -> None:
     """Build the players that are not as their last build left them, and say so.
+
+    Args:
+        launches: of the players.
+        logs: folder of the records.
+        services: what builds are held to, and who is told.
 
     Raises:
         PlayerError: one can't be built.

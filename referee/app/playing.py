@@ -35,6 +35,13 @@ def play(
 ) -> MatchReport:
     """Play a match between programs and persons.
 
+    Args:
+        game: what is played.
+        players: as they are given, by seat.
+        settings: of the match.
+        options: how the referee runs.
+        around: where persons play.
+
     Raises:
         BadRequest: what is asked for can't be played.
         PlayerError: a program is not to be had, or can't be built or started.
@@ -53,6 +60,11 @@ def play(
 
 def resume(path: Path, options: RefereeOptions, around: Surroundings) -> MatchReport:
     """Play a match that broke off to its end, with the programs of its record, and its persons.
+
+    Args:
+        path: of the record.
+        options: how the referee runs.
+        around: where persons play.
 
     Raises:
         RecordError: the record does not hold, or is not to be resumed.
@@ -83,7 +95,10 @@ def play_on(resumed: Resumption, at_hand: Services, address: str, *, come_back_s
     """Play a match that was taken up to its end; its players come back by themselves.
 
     Args:
+        resumed: the match.
+        at_hand: of the referee.
         address: Twisted endpoint string to listen on.
+        come_back_s: how long a player may be away, in seconds.
 
     Raises:
         Interrupted: the match was stopped.
@@ -121,6 +136,12 @@ def host_match(
     play_at: Callable[[MatchHost], Coroutine[Deferred[Any], Any, T]],
 ) -> T:
     """Set up a host, and run the reactor until it is done.
+
+    Args:
+        game: what is played.
+        settings: of the match.
+        at_hand: of the referee.
+        play_at: what the host does.
 
     Raises:
         Interrupted: the match was stopped; the text says whether there is a record to go on from.

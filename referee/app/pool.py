@@ -34,6 +34,8 @@ def each(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, 
 
     Args:
         work: can be sent to other processes, as can what it takes, returns and raises.
+        items: what it takes, one each.
+        jobs: how many processes work; 1: this one alone.
 
     Raises:
         RefereeError: one of the processes was killed.

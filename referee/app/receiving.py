@@ -52,6 +52,10 @@ def receive(
     """Take programs in until it is interrupted or told to end.
 
     Args:
+        service: how.
+        options: how the referee runs.
+        players: file of the authors' tokens.
+        logs: folder of the records.
         address: Twisted endpoint string to listen on.
         check: command line of a check, but for the folder; empty: the referee's own command, held to its options.
 

@@ -86,6 +86,9 @@ def greatest_regret(
     Args:
         records: of matches of one game that are over; turns of all of them are drawn, for the same records in the
             same order.
+        name: of the player in them.
+        limit_s: how long it may take, in seconds.
+        clock: tells seconds.
     """
     begun_s = clock()
     played = [turn for path in sorted(records) for turn in _turns(path, name)]

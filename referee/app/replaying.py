@@ -42,6 +42,12 @@ def drawing(folded: FoldedRecord, turn: int | None) -> str:
 def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_opened: bool) -> Path:
     """Write the page of a match, and show it in a browser if that is asked for.
 
+    Args:
+        folded: the record.
+        html: the file; None: a temporary one.
+        is_forced: whether a file that is there is written over.
+        is_opened: whether a browser is to show it.
+
     Raises:
         BadRequest: the file exists and that is not forced, or it can't be written.
         RefereeError: there is no browser.

@@ -19,6 +19,12 @@ T = TypeVar("T")
 def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     """Run a coroutine on Twisted's reactor until it is done or the user interrupts.
 
+    Args:
+        main: called with the reactor once it runs.
+
+    Returns:
+        What the coroutine returned.
+
     Raises:
         Interrupted: the user interrupted and the coroutine was cancelled.
         BaseException: what the coroutine raised.

@@ -100,6 +100,8 @@ def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) 
     """Have at hand what the options ask for.
 
     Args:
+        options: that were chosen.
+        logs: folder of the records.
         written: files outside of it that the referee writes while programs run, which must not see them.
 
     Raises:
@@ -142,7 +144,11 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
 
 @contextlib.contextmanager
 def counting(address: str | None) -> Iterator[Monitoring]:
-    """Tell monitors alone what happens, if there is to be an endpoint for them."""
+    """Tell monitors alone what happens, if there is to be an endpoint for them.
+
+    Args:
+        address: Twisted endpoint string of it; None: there is none.
+    """
     numbers, own = _counting(address)
     with Observers(*own) as observers:
         yield Monitoring(observers, address, numbers)
@@ -177,6 +183,8 @@ def find_confinement(options: RefereeOptions, logs: Path, written: Iterable[Path
     """Return what programs are held to, and say so if that is less than it could be; clear up after killed referees.
 
     Args:
+        options: key, sandbox, memory, and the files for diagnostics and heads.
+        logs: folder of the records.
         written: other files that the referee writes while programs run; what it prints into one is known here.
 
     Raises:

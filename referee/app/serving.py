@@ -51,6 +51,12 @@ def serve(
 ) -> MatchReport | TooFewSignedUp:
     """Take sign-ups and play.
 
+    Args:
+        game: what is played.
+        sign_ups: who may come.
+        settings: of the match.
+        options: how the referee runs.
+
     Raises:
         BadRequest: what is asked for makes no sense.
         RecordError: a record does not hold, or is not to be resumed.

@@ -76,7 +76,9 @@ def games_of(player: str, games: Sequence[str], registry: Registry) -> list[str]
     """Return the games for two that a player is to be tried in.
 
     Args:
+        player: as it is given.
         games: names of those that are wanted; empty: all that it plays.
+        registry: the plugins.
 
     Raises:
         PlayerError: the player can't be used.
@@ -88,6 +90,11 @@ def games_of(player: str, games: Sequence[str], registry: Registry) -> list[str]
 
 def measure(trial: Trial, games: Sequence[str], clock: Callable[[], float] = time.monotonic) -> Iterator[Strength]:
     """Yield how a player does, game by game, as soon as it is known.
+
+    Args:
+        trial: how it is tried.
+        games: names of games for two.
+        clock: tells seconds.
 
     Raises:
         RefereeError: the matches could not be played.
@@ -165,7 +172,11 @@ def _regret(folder: Path, game: str, name: str, logs: Path, limit_s: float) -> R
     """Return what a player regrets most in the records of a folder, and keep the one in which it is.
 
     Args:
+        folder: of a comparison.
+        game: that was played.
         name: of the player; empty: none of its games was over.
+        logs: takes the record.
+        limit_s: how long it may take, in seconds.
     """
     if not name:
         return None

@@ -32,7 +32,9 @@ def open_service(url: str, token_file: Path | None, ca: Path | None) -> Submissi
     """Return the service at an address, and who asks it.
 
     Args:
+        url: `http://HOST:PORT` or `https://HOST:PORT`.
         token_file: of the author's token; None: the token is in the environment.
+        ca: file of a certificate to believe.
 
     Raises:
         BadRequest: it is no such address, or there is no token that could be used.
@@ -45,6 +47,10 @@ def open_service(url: str, token_file: Path | None, ca: Path | None) -> Submissi
 
 def packed(folder: Path, say: Say) -> bytes:
     """Return the archive of a player's folder.
+
+    Args:
+        folder: the player's.
+        say: told what was packed and what was left out.
 
     Raises:
         BadRequest: it is no folder of a player's, or can't be handed in.
@@ -63,7 +69,9 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
     """Check on this machine what was packed: what is missing in it is missing there, too.
 
     Args:
+        archive: of the folder.
         folder: as it is called in what the check says.
+        passes: runs `referee check` with arguments, and tells whether everything passes.
 
     Raises:
         RefereeError: it does not pass.
@@ -78,6 +86,14 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
 
 def hand_in(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, Any]:
     """Hand an archive in, and wait for the verdict.
+
+    Args:
+        service: of the organiser.
+        archive: of the folder.
+        say: told what goes on.
+
+    Returns:
+        The version, as the service describes it.
 
     Raises:
         ServiceError: it was not taken, or there is no verdict.
@@ -98,6 +114,12 @@ def awaited(
     service: SubmissionsClient, number: int, say: Say, pause: Callable[[float], None] = time.sleep
 ) -> dict[str, Any]:
     """Wait for the verdict on a version.
+
+    Args:
+        service: asked again and again.
+        number: of the version.
+        say: told what goes on.
+        pause: waits for so many seconds.
 
     Raises:
         ServiceError: an answer tells no state of a version, or there is no verdict within PATIENCE_S.

@@ -38,6 +38,8 @@ def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int
     """Run the steps one after the other.
 
     Args:
+        steps: all of them.
+        context: what they work on.
         only: numbers of the steps to run; empty: all.
 
     Yields:
@@ -93,7 +95,13 @@ def run_check(
     """Check a player program.
 
     Args:
+        request: which one, and how.
+        registry: the plugins.
+        confinement: what the program is held to.
         tell: called with what each step found, as soon as it is known.
+
+    Returns:
+        All findings.
 
     Raises:
         BadRequest: there is no such player, game or step.

@@ -39,7 +39,10 @@ class CheckContext:
     """One program under check.
 
     Args:
+        request: how it is checked.
         given: its folder, or how else it is started.
+        games: all those there are, by name.
+        confinement: what it is held to.
         folder: for sockets and outputs.
     """
 
@@ -133,7 +136,11 @@ class CheckContext:
         return self.games[0]
 
     def terms(self, **changes: Any) -> ScriptedTerms:
-        """Return the terms of a match of that game, with the fewest seats."""
+        """Return the terms of a match of that game, with the fewest seats.
+
+        Args:
+            changes: further terms.
+        """
         return ScriptedTerms(game=self.game, **changes)
 
     # --- starting it
@@ -158,6 +165,7 @@ class CheckContext:
 
         Args:
             terms: of the match; None: those of the first game.
+            changes: in those of the first game.
 
         Raises:
             Failed: as of session().
@@ -213,6 +221,10 @@ def _explained(session: Session) -> Iterator[None]:
 @contextmanager
 def demanding(expected: str, remedy: str) -> Iterator[None]:
     """Blame the program for what keeps it from being launched.
+
+    Args:
+        expected: of a program that can be.
+        remedy: how to mend it.
 
     Raises:
         Failed: it can't be launched.

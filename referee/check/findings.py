@@ -88,6 +88,9 @@ class Failed(Exception):
     """A step that the program does not pass.
 
     Args:
+        happened: what the program did, in one sentence.
+        expected: what it should have done.
+        remedy: how to mend it.
         received: the bytes in question; None: what it sent last.
         asked: the frames that the referee had sent; none: those since the last answer.
         cause: what it has in common with other failures; None: what happened and what was expected, but for numbers.

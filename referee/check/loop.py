@@ -35,6 +35,7 @@ class Loop:
 
         Args:
             is_over: asked after everything that happens.
+            limit_s: how long at most, in seconds.
 
         Returns:
             Whether it holds.

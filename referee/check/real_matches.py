@@ -20,7 +20,11 @@ _LAST_CHARS = 800
 
 
 def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
-    """Return the steps of some games."""
+    """Return the steps of some games.
+
+    Args:
+        games: their names.
+    """
     return tuple(
         CheckStep(f"match-{name}", f"{name}: it plays a match in the referee itself", partial(_played, name))
         for name in games

@@ -62,6 +62,8 @@ def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
     """Return what to do about a foul.
 
     Args:
+        foul: what happened.
+        game: that was played.
         printed: path of the file that has what the program printed; None if there is none.
     """
     if foul.ending is not None and (advice := ending_remedy(foul.ending, foul.detail, printed)) is not None:
@@ -77,7 +79,11 @@ def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
 
 
 def prefix_remedy(first: bytes) -> str:
-    """Return what to do about first bytes that announce a body which is too long."""
+    """Return what to do about first bytes that announce a body which is too long.
+
+    Args:
+        first: the prefix, and what came behind it.
+    """
     prefix = first[:PREFIX_BYTES]
     if first[:1] in (b"{", b"["):
         return f"This is JSON without a prefix: {OF_CODE[Code.NOT_MSGPACK]}"
@@ -95,7 +101,13 @@ _OF_ENDING: dict[Ending, str] = {
 
 
 def ending_remedy(ending: Ending, said: str, printed: str | None = None) -> str | None:
-    """Return what to do about a seat that could not play; None if its program ended with exit status 0."""
+    """Return what to do about a seat that could not play; None if its program ended with exit status 0.
+
+    Args:
+        ending: why it could not.
+        said: text with what the program printed last.
+        printed: as for foul_remedy.
+    """
     if ending is not Ending.FAILED:
         return _OF_ENDING.get(ending)
     if (advice := module_remedy(said)) is not None:

@@ -90,7 +90,12 @@ def _setup(match: str, session: Session, terms: ScriptedTerms, seats: int) -> Ma
 
 
 class ScriptedMatch:
-    """One match."""
+    """One match.
+
+    Args:
+        session: the program, welcomed.
+        terms: of the match.
+    """
 
     def __init__(self, session: Session, terms: ScriptedTerms) -> None:
         session.matches += 1
@@ -285,7 +290,14 @@ class ScriptedMatch:
 
 
 def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
-    """Return what to say of a program that is expelled."""
+    """Return what to say of a program that is expelled.
+
+    Args:
+        foul: why.
+        game: that was played.
+        received: the bytes in question.
+        where: it happened, before what did.
+    """
     broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
     return Failed(
         f"{where}{broken}: {foul.detail}",

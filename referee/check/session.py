@@ -59,6 +59,11 @@ class Session:
     """One start of the program.
 
     Args:
+        launch: how it is started.
+        times: its limits.
+        loop: runs everything.
+        confinement: what the program is held to.
+        folder: for its socket and its output; for this session alone.
         is_launched: whether it is told what only launched programs are, and so ends when its connection does.
 
     Raises:
@@ -212,6 +217,7 @@ class Session:
         """Wait for the program's next frame.
 
         Args:
+            limit_s: until when, in seconds.
             what: the message that is awaited, for the error.
 
         Returns:
@@ -248,6 +254,9 @@ class Session:
 
     def greet(self, *, is_connected: bool = False) -> Hello:
         """Take the program in: its hello, and a welcome.
+
+        Args:
+            is_connected: whether accept() was called already.
 
         Raises:
             Failed: it does not come, or says anything else.
@@ -337,6 +346,9 @@ class Session:
 
     def expect_exit(self, when: str) -> str:
         """Wait for the program to end by itself.
+
+        Returns:
+            How it ended.
 
         Raises:
             Failed: it does not.

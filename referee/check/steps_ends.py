@@ -118,6 +118,8 @@ def _started_again(unseen: int | None, moves: int, context: CheckContext) -> Non
 
     Args:
         unseen: how many of its moves were played before; None: others are still to say ready, there is no view yet.
+        moves: that it is to make now.
+        context: what is checked.
     """
     with context.session() as session:
         match = _match(context, session, nonces=True)

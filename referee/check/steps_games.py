@@ -70,7 +70,11 @@ def _timed(context: CheckContext, **limits: float) -> str:
 
 
 def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
-    """Return the steps of some games."""
+    """Return the steps of some games.
+
+    Args:
+        games: their names.
+    """
     kinds = (
         ("opening", "plays the first moves of a new game", _opening),
         ("ending", "plays a game to its end", _ending),

@@ -34,7 +34,12 @@ class NotReadingError(Exception):
 
 
 class CheckConnection:
-    """One connection; one of Twisted's readers."""
+    """One connection; one of Twisted's readers.
+
+    Args:
+        sock: connected.
+        loop: reads it.
+    """
 
     def __init__(self, sock: socket.socket, loop: Loop) -> None:
         sock.setblocking(False)
@@ -100,6 +105,8 @@ class CheckConnection:
         """Send frames.
 
         Args:
+            frames: in their order.
+            delivery: how they are cut.
             limit_s: how long the other end may take to read them, in seconds.
 
         Raises:
@@ -138,6 +145,9 @@ def listening(path: Path | None) -> tuple[socket.socket, str]:
 
     Args:
         path: of the socket, for a program in a sandbox; None: any port of this machine.
+
+    Returns:
+        The socket, and its address.
     """
     if path is None:
         sock = socket.create_server(("127.0.0.1", 0))

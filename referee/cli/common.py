@@ -61,6 +61,7 @@ class Existing(click.Path):
 
     Args:
         what: is there: `folder`.
+        kinds: that it may be of, as click.Path takes them.
     """
 
     def __init__(self, what: str, **kinds: Any) -> None:

@@ -59,6 +59,9 @@ def worded() -> Iterator[None]:
 def own_faults(what: str) -> Iterator[None]:
     """End with status 3 what is a fault of this program, its rules or its machine, and so accuses no record.
 
+    Args:
+        what: failed.
+
     Raises:
         SystemExit: there was one.
     """

@@ -25,6 +25,7 @@ def encoding_of(game: str, seats: int | None = None, options: Mapping[str, Any] 
     """Return how a game becomes arrays.
 
     Args:
+        game: its name.
         seats: how many; by default the fewest that it can be played by.
         options: the game's options, plain; what is missing takes its default.
 

@@ -36,7 +36,9 @@ class Encoding(ABC):
     """The arrays and numbers of one game with its options and its number of seats.
 
     Args:
+        game: the rules.
         options: parsed.
+        seats: how many.
     """
 
     game: ClassVar[str]
@@ -81,6 +83,7 @@ class Encoding(ABC):
         """Yield the numbers of steps that are legal together.
 
         Args:
+            state: in which they are.
             steps: as `legal_steps` returns them.
         """
 
@@ -89,6 +92,7 @@ class Encoding(ABC):
 
         Args:
             state: the game's; of it, only what the view of the seat shows counts.
+            seat: who sees it.
             chosen: the steps of its own move so far.
         """
         found = self._kept_up(state).copy()

@@ -32,6 +32,7 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
     """Return the files below a folder whose names match a pattern, by path.
 
     Args:
+        folder: where to begin.
         pattern: for instance "*.jsonl".
 
     Raises:

@@ -40,6 +40,7 @@ def copied(
     Args:
         source: the folder, by path or descriptor.
         target: descriptor of the folder that takes it.
+        left_out: tells what is not copied.
         owner: user and group that the copy is to belong to; None: whoever copies.
         unless: what still has this mark is not copied.
         is_new: whether nothing is in the target yet, and nobody looks into it before all is there.
@@ -90,8 +91,10 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut = 
     """Let a folder have what was changed in a copy of it, each file at once and whole.
 
     Args:
+        source: the copy.
         target: the folder. What came into it meanwhile stays.
         before: marks of the copy when it was made.
+        left_out: tells what is not carried over.
 
     Raises:
         BadTree: the copy can't be read or is too much; or the folder can't be worked with.

@@ -14,6 +14,7 @@ def opened(path: Path | str, flags: int = FOLDER, *, within: int | None = None) 
     """Open a file or folder, and close it at the end.
 
     Args:
+        path: of it.
         flags: how it is opened, as for os.open.
         within: descriptor of the folder that a relative path begins at.
 

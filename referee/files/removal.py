@@ -19,6 +19,7 @@ def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
     """Make a folder that only its owner can use, and remove it whatever has come into it.
 
     Args:
+        prefix: of its name.
         within: where to make it; None: where temporary files are kept.
     """
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=within))  # its mode is 0700
@@ -47,6 +48,7 @@ def remove_within(above: int, name: str, outermost: int | None = None) -> None:
 
     Args:
         above: descriptor of the folder.
+        name: in it.
         outermost: descriptor of the folder that takes what lies in folders of that one; None: that one itself.
 
     Raises:

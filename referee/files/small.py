@@ -19,6 +19,10 @@ def read_small(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> bytes:
 
     A device or a pipe is refused without waiting for it, and of a file that is too large nothing is kept.
 
+    Args:
+        path: of the file.
+        max_bytes: how long it may be.
+
     Raises:
         BadFile: it is no file, or too long.
         OSError: it can't be read.

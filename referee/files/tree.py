@@ -144,6 +144,7 @@ def walk(
     Args:
         folder: path, or a descriptor, which is left open.
         max_bytes: what is too much for all files together; None: whoever walks counts himself.
+        left_out: tells what is not to be yielded, counted and gone into.
 
     Raises:
         BadTree: there is too much of it, or something can't be read; by its owner's rights alone, so that it is the

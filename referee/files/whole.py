@@ -15,6 +15,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_r
     """Write a file beside its place, have it on the disk, and then put it there.
 
     Args:
+        path: the file.
         pieces: what it is to hold.
         mode: its permissions, less those that the process leaves out of all its files.
         may_replace: whether it may take the place of another file.

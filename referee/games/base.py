@@ -77,6 +77,7 @@ class IllegalMove(Exception):
 
     Args:
         rule_id: id of the broken rule, one of the game's `rules`.
+        detail: what exactly breaks it.
     """
 
     def __init__(self, rule_id: str, detail: str) -> None:

@@ -44,6 +44,7 @@ def document(label: str, box: Box, definitions: Iterable[str], content: Iterable
     Args:
         label: what it shows, in words.
         box: of all.
+        definitions: of symbols.
         content: what lies on the ground, the lowest first.
         scale: pixels of a unit, where nothing else is said.
     """
@@ -97,8 +98,12 @@ def table(
 
     Args:
         label: what it shows, in words.
+        definitions: of symbols.
+        tiles: what lies on each cell.
+        fresh: the cells that are marked.
         use: shows a symbol at (x, y).
         least: rows and columns that are always shown: small tables then do not change their scale with every tile.
+        cards: of the seats.
         has_places: whether free cells can be touched.
     """
     rows, columns = extents(tiles, 1, least)
@@ -156,7 +161,9 @@ def held(seat: int, eyes: Collection[int] | None, content: Iterable[str]) -> lis
     """Return what a seat alone may know, in a group that says so; nothing if it is not to be seen.
 
     Args:
+        seat: whose it is.
         eyes: the seats through whose eyes is looked; None: through those of all.
+        content: what it holds.
     """
     return [] if eyes is not None and seat not in eyes else [f'<g data-hand="{seat}">', *content, "</g>"]
 
@@ -166,6 +173,8 @@ def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
 
     Args:
         order: the seats still in the game, the one to move first.
+        seat: which.
+        outcome: how the game ended, if it has.
     """
     if seat not in order:
         return "out"
@@ -178,7 +187,11 @@ def card(seat: int, box: Box, said: str, name: tuple[int, int], content: Iterabl
     """Return the card of a seat, framed boldly if it is to move or has won, faint if it is out.
 
     Args:
+        seat: which.
+        box: of the card.
+        said: how the seat stands.
         name: (x, y) of the stand-in for its name within the card; a sign goes before it if the seat is to move.
+        content: what else is on the card.
     """
     (x, y, width, height), (left, base) = box, name
     frame = 'stroke-width="3"' if said in ("to move", "won") else 'stroke-opacity=".2"'

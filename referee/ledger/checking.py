@@ -25,6 +25,7 @@ def check_ledger(path: Path, record: TournamentRecord) -> tuple[str, ...]:
 
     Args:
         path: the ledger, in SQLite; it is only read, and nothing is written beside it.
+        record: of the tournament.
 
     Returns:
         The names of other tournaments that it tells of, too; of them nothing was checked.

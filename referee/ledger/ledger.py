@@ -151,6 +151,10 @@ class Ledger:
     def take(self, tournament: str, step: TakenStep) -> None:
         """Keep a step and all that follows from it; nothing happens if it is known.
 
+        Args:
+            tournament: its name.
+            step: as it stands in the tournament's record.
+
         Raises:
             LedgerError: the tournament was not founded, or took another course.
         """
@@ -172,7 +176,12 @@ class Ledger:
         self._hashes.pop(tournament, None)
 
     def adopt(self, other: "Ledger", *, but: str) -> None:
-        """Copy all tournaments of another ledger into this one, except one."""
+        """Copy all tournaments of another ledger into this one, except one.
+
+        Args:
+            other: the ledger.
+            but: the name of the tournament that is left out.
+        """
         with self._writing() as connection, other._reading() as source:  # noqa: SLF001  # it is a ledger, too
             copy_rows(source, connection, but)
 

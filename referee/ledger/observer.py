@@ -10,6 +10,9 @@ class LedgerObserver(Observer):
     """Writes the steps of a tournament that it is told of into a ledger.
 
     If it fails, the ledger gets what it lacks when the tournament is gone on with, or by `rebuild`.
+
+    Args:
+        ledger: where they are written.
     """
 
     def __init__(self, ledger: Ledger) -> None:

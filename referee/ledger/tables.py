@@ -49,6 +49,7 @@ def _table(
     """Return a table whose rows belong to a tournament.
 
     Args:
+        name: its own.
         columns: but for the tournament's name.
         key: the columns that tell its rows apart within the tournament.
         parents: column -> the table with a column of that name that a row belongs to.

@@ -40,6 +40,9 @@ class MatchStep(Struct, frozen=True, kw_only=True):
         """Return the step that a match has just taken.
 
         Args:
+            event: what happened.
+            commands: what followed from it.
+            match: as it stands after that.
             written: number and hash of the line in the match's record that has both.
         """
         line, line_hash = written
@@ -120,6 +123,7 @@ class Observer:
 
         Args:
             event: its name, such as `connection-refused`.
+            facts: plain values.
         """
 
     def match_stepped(self, step: MatchStep) -> None:
@@ -140,13 +144,16 @@ class Observer:
         """Take note that a match of a tournament begins.
 
         Args:
+            name: of the match.
             table: on which of the tables it is played, from 1.
+            fixture: that is played.
         """
 
     def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
         """Take note of what a tournament is, before any of its steps.
 
         Args:
+            spec: as it began.
             salt: from which its chance follows, in hex.
             key: the public key that seals its records, in hex.
         """

@@ -47,7 +47,11 @@ class Observers:
             self._observers = [observer for observer in self._observers if observer not in observers]
 
     def add(self, make: Callable[[], Observer]) -> None:
-        """Tell an observer of a package from now on, in a thread of its own, if it can be made."""
+        """Tell an observer of a package from now on, in a thread of its own, if it can be made.
+
+        Args:
+            make: returns it.
+        """
         try:
             observer = InThread(make())
         except BaseException as error:  # noqa: BLE001  # as in _each

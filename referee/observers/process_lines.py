@@ -19,7 +19,11 @@ class SeenProcess(PlayingProcess, frozen=True, kw_only=True):
 
 
 class ProcessLines(Observer):
-    """Writes `processes-seen` every few seconds."""
+    """Writes `processes-seen` every few seconds.
+
+    Args:
+        write: writes one object.
+    """
 
     def __init__(self, write: Callable[[Any], None]) -> None:
         self._write = write

@@ -131,6 +131,8 @@ class SpectatedTables(Observer):
     Of duplicate deals it tells nothing: who is still to play one would see it.
 
     Args:
+        write: writes one object.
+        find_game: a game's name -> its rules.
         now: seconds of the Unix epoch.
     """
 

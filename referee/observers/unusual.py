@@ -28,7 +28,9 @@ def unusual(event: e.Event, commands: Sequence[c.Command], setup: MatchSetup) ->
     """Yield what is unusual in a step: its name, and facts.
 
     Args:
+        event: what happened.
         commands: that followed, or at least those of UNUSUAL_COMMANDS.
+        setup: of the match.
     """
     match = setup.match
     if isinstance(event, e.MatchOpened | e.MatchResumed | e.SeatReturned | e.RefereeFailed):

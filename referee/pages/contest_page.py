@@ -32,6 +32,8 @@ def search_page(title: str, query: str, found: Any, hides_results: bool) -> str:
     """Return the page of a search.
 
     Args:
+        title: of the contest.
+        query: what was looked for.
         found: `entrants`, `matches`, and whether that `is_all`.
         hides_results: whether its links lead to pages that show no result before it is asked for.
     """
@@ -45,6 +47,7 @@ def matches_page(
     """Return the matches of a tournament, or of one of its entrants, without any result.
 
     Args:
+        title: of the contest.
         report: of the tournament: `spec` and `head`.
         entrant: whose matches; None: all.
         rounds: round -> its matches, each with whether it has a replay.
@@ -60,6 +63,7 @@ def live_page(title: str, live: Any, now: float) -> str:
     """Return the page of the tables at which is played.
 
     Args:
+        title: of the contest.
         live: how tables stand: `spectators`, `tables`.
         now: seconds of the Unix epoch; clocks on the page run from there.
     """
@@ -94,6 +98,7 @@ def refusal_page(code: HTTPStatus, text: str = "") -> str:
     """Return the page for an address that answers nothing else.
 
     Args:
+        code: that says so over HTTP.
         text: says more; without one, what the code means.
     """
     return page("refusal", {}, looks="contest", title=code.phrase, text=text or _WORDS.get(code, code.description))

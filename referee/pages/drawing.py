@@ -12,7 +12,12 @@ _STAND_IN = re.compile(r'(<text\b[^<>]*\bdata-seat="(\d{1,2})"[^<>]*>)[^<>]*(?=<
 
 
 def with_names(svg: str, names: Sequence[str]) -> str:
-    """Write the players' names where a drawing has stand-ins for them."""
+    """Write the players' names where a drawing has stand-ins for them.
+
+    Args:
+        svg: what a game's `draw_svg` returned.
+        names: the players by seat.
+    """
     short = (name if len(name) <= MAX_CHARS else name[: MAX_CHARS - 1] + "…" for name in map(printable, names))
     by_seat = {str(seat): escape(name) for seat, name in enumerate(short)}
     return _STAND_IN.sub(lambda found: found[1] + by_seat.get(found[2], "?"), svg)
@@ -37,7 +42,12 @@ def pooled(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | Non
 
 
 def unpooled(lines: Sequence[str], runs: Sequence[int]) -> Iterator[str]:
-    """Yield the lines of a text that were pooled."""
+    """Yield the lines of a text that were pooled.
+
+    Args:
+        lines: of all texts.
+        runs: of this one.
+    """
     for first, count in zip(runs[::2], runs[1::2], strict=True):
         yield from lines[first : first + count]
 

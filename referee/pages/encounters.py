@@ -60,6 +60,9 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
 
     Args:
         entries: the matches that count.
+        scoring: it says who are partners.
+        entrants: how many there are.
+        seats: of a match.
     """
     counts = [[[0, 0, 0] for _ in range(seats)] for _ in range(entrants)]
     for entry in entries:

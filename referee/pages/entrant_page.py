@@ -54,7 +54,13 @@ class _Match(NamedTuple):
 
 
 def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
-    """Return what a tournament brought one entrant, as one HTML document."""
+    """Return what a tournament brought one entrant, as one HTML document.
+
+    Args:
+        summary: of the tournament's course so far.
+        entrant: whose page it is.
+        links: to records, replays and other pages.
+    """
     entries = summary.entries_of[entrant]
     return page(
         "entrant",

@@ -35,7 +35,11 @@ class Spoken(Struct, frozen=True, kw_only=True):
 
 
 def answers_of(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]:
-    """Yield what a seat answered, and what happened to it."""
+    """Yield what a seat answered, and what happened to it.
+
+    Args:
+        conversation: of an explanation, as JSON has it.
+    """
     for part in conversation:
         if "event" in part:
             content = part["content"]
@@ -50,7 +54,12 @@ def answers_of(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]
 
 
 def spoken_in(conversation: Sequence[Mapping[str, Any]], turn: int) -> Iterator[Spoken]:
-    """Yield all that was said in a turn."""
+    """Yield all that was said in a turn.
+
+    Args:
+        conversation: of an explanation, as JSON has it.
+        turn: its number.
+    """
     for part in conversation:
         content = part["content"]
         if content.get("foul", content).get("turn") == turn:

@@ -41,6 +41,7 @@ def match_notes(summary: Summary, shown: Collection[str]) -> Mapping[str, MatchN
     """Return what is to be said of each match that has a page.
 
     Args:
+        summary: of their tournament.
         shown: the matches that have a page, or are about to.
     """
     legs: dict[tuple[int, int], list[str]] = {}

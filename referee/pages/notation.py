@@ -75,7 +75,10 @@ def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], voi
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
+        entry: what came of it.
+        game: its name.
         opened: wall-clock time at which it began; empty if that is not known.
+        moves: in short notation.
         void: why it does not count; empty if it does.
     """
     lines = [f"[{name} {quoted(value)}]" for name, value in _tags(entry, game, opened, void) if value]

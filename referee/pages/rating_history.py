@@ -33,7 +33,12 @@ class RatedAfter(Struct, frozen=True):
 
 
 class RatedEncounters:
-    """Every encounter that ratings rest on, by entrant in the order of the tournament."""
+    """Every encounter that ratings rest on, by entrant in the order of the tournament.
+
+    Args:
+        played: the pairings that are through.
+        scoring: it says who are partners.
+    """
 
     def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring) -> None:
         self._of: dict[int, list[tuple[int, float]]] = {}
@@ -45,6 +50,7 @@ class RatedEncounters:
         """Return what its results said of an entrant after some of them, from none on to all.
 
         Args:
+            entrant: whose course it is.
             ratings: of everybody, as they are now.
         """
         met = self._of.get(entrant, [])

@@ -105,6 +105,10 @@ class FoldedRecord:
 def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
     """Fold a record again, and keep what there is to be seen of the match.
 
+    Args:
+        record: the record, chain checked.
+        find_game: a game's name -> its rules.
+
     Raises:
         RecordError: a line of the record does not follow from those before it.
         StillSecret: the match was not finished and its seed is not in the record.

@@ -40,8 +40,10 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
     """Return a match as one HTML document.
 
     Args:
+        folded: its record.
         verifier: link to the page that verifies its record; empty: this one does, as it stands alone.
         report: link to the page of its tournament; empty: there is none.
+        notes: what its tournament says of it.
     """
     match, result, record = folded.match, folded.match.result, folded.record
     own = {"name": record.path.name, "address": None, "head": record.chain.head}
@@ -72,6 +74,7 @@ def with_record(replay: str, record: bytes) -> str:
     """Return the page of a match that holds its record, too, to verify it and to deal it again without a server.
 
     Args:
+        replay: the page.
         record: its bytes; of a last line that is torn, what is no text does not verify as such, either.
     """
     before, data, behind = replay.partition(_DATA)
@@ -84,6 +87,7 @@ def at_turn(replay: str, turn: int, *, hides_results: bool = False) -> str:
     """Return the page of a match with the board of a turn, which its script would draw, for who runs no scripts.
 
     Args:
+        replay: the page.
         turn: its number; of one that was not played, the last before it.
         hides_results: whether its links lead to pages that show no result before it is asked for.
     """

@@ -104,6 +104,9 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
     """Return a tournament as one HTML document.
 
     Args:
+        summary: of its course so far.
+        titles: of its game and its format.
+        links: to records and replays.
         only: ids of the sections to show; empty: all that there are.
     """
     sections = [

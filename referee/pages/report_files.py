@@ -85,6 +85,11 @@ def write_report(
     """Write the report of a tournament, its tables, its matches in short, and pages of matches.
 
     Args:
+        folder: of the records.
+        history: the tournament's course so far.
+        match_summaries: match -> what its record tells besides.
+        titles: of its game and its format.
+        targets: where everything goes.
         make_replays: makes pages of records in a folder, each with its notes; `make_replay` makes one.
 
     Raises:
@@ -127,6 +132,10 @@ def _links(
     """Return what a page links to.
 
     Args:
+        at: where the page is.
+        report: the report's page; those of the entrants are beside it.
+        folder: of the records.
+        replayed: the matches that have a page.
         printed: match and seat -> the file of what its program printed.
     """
     return PageLinks(
@@ -151,7 +160,12 @@ def _printed(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str]:
 
 
 def report_address(folder: Path, targets: Targets) -> str:
-    """Return where the report is, as the pages of matches see it."""
+    """Return where the report is, as the pages of matches see it.
+
+    Args:
+        folder: of the records.
+        targets: where everything goes.
+    """
     page = targets.html or folder / "report.html"
     return _prefix(folder / REPLAYS / page.name, page.parent) + quote(page.name)
 
@@ -160,6 +174,9 @@ def make_replay(noted: tuple[Path, MatchNotes], target: Path, find_game: FindGam
     """Write the page of a match.
 
     Args:
+        noted: record of the match, and what its tournament says of it.
+        target: the folder of the pages.
+        find_game: a game's name -> its rules.
         report: the page of its tournament, as this one sees it; empty: there is none.
 
     Raises:

@@ -53,7 +53,13 @@ class HostLine(Struct, frozen=True, kw_only=True):
 def host_lines(
     hosts: Iterable[HostCame], entries: Iterable[MatchEntry], match_summaries: Mapping[str, MatchSummary]
 ) -> list[HostLine]:
-    """Return a line for each host, in the order in which they came first."""
+    """Return a line for each host, in the order in which they came first.
+
+    Args:
+        hosts: as they came.
+        entries: what came of all matches.
+        match_summaries: match -> what its record tells.
+    """
     processes, lines = {}, dict[str, HostLine]()
     for came in hosts:
         processes[came.process] = came.host

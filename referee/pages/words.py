@@ -92,7 +92,12 @@ def number(value: float) -> str:
 
 
 def gains(frames: Sequence[ReplayFrame], index: int) -> int:
-    """Return the points that a frame's move brought its seat; 0 for anything but a move."""
+    """Return the points that a frame's move brought its seat; 0 for anything but a move.
+
+    Args:
+        frames: all frames of the match.
+        index: number of the frame.
+    """
     frame = frames[index]
     if frame.kind is not FrameKind.MOVE or frame.seat is None or frame.scores is None:
         return 0
@@ -101,7 +106,12 @@ def gains(frames: Sequence[ReplayFrame], index: int) -> int:
 
 
 def reasons(frame: ReplayFrame, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
-    """Return why a frame's seat was expelled or its match is void, as (label, text); empty for a move."""
+    """Return why a frame's seat was expelled or its match is void, as (label, text); empty for a move.
+
+    Args:
+        frame: the frame.
+        rules: the game's.
+    """
     if frame.fault is not None:
         return [("fault of the referee", printable(frame.fault))]
     if frame.foul is None:
@@ -165,7 +175,12 @@ class Ranked(NamedTuple):
 
 
 def ranking(names: Sequence[str], result: Result) -> Iterator[Ranked]:
-    """Yield the final ranking, best first; the seats of a void match in their order."""
+    """Yield the final ranking, best first; the seats of a void match in their order.
+
+    Args:
+        names: the players by seat.
+        result: how the match ended.
+    """
     fouls = {foul.seat: foul for foul in result.fouls}
     for seat in chain.from_iterable(result.ranking) if result.ranking else range(len(names)):
         foul = fouls.get(seat)
@@ -177,7 +192,12 @@ def ranking(names: Sequence[str], result: Result) -> Iterator[Ranked]:
 
 
 def ending(names: Sequence[str], result: Result) -> str:
-    """Return who won, in a few words."""
+    """Return who won, in a few words.
+
+    Args:
+        names: the players by seat.
+        result: how the match ended.
+    """
     if result.void is not None:
         return "void, nobody wins"
     winners = [printable(names[seat]) for seat in result.winners]

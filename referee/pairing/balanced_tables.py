@@ -24,6 +24,8 @@ def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
 
     Args:
         order: whose turn it is to be served first; a multiple of the seats.
+        seats: of one table.
+        met: meetings so far.
     """
     free, tables = list(order), []
     while free:
@@ -44,6 +46,7 @@ def better(tables: list[list[int]], met: Counts, reach: int) -> None:
 
     Args:
         tables: in their order; they are changed.
+        met: meetings so far.
         reach: exchange only between tables that are so near in the order.
     """
     search = ExchangeSearch([tables], [list(row) for row in met], reach)
@@ -84,6 +87,7 @@ def seat_all(tables: Sequence[Sequence[int]], seats: int) -> list[Table]:
 
     Args:
         tables: in the order of play, each of that many entrants.
+        seats: of one table.
     """
     matches: dict[int, int] = {}
     runs: dict[tuple[int, int], list[int | None]] = {}

@@ -179,6 +179,7 @@ class PairingFormat(ABC, Generic[S]):
 
         Args:
             options: from parse_options.
+            field: who takes part, and how many to a match.
             shuffle: the only source of chance.
 
         Raises:
@@ -197,6 +198,7 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state after a result.
 
         Args:
+            state: in which its pairing is due.
             played: the result; of a bye, the one that its entrant is ranked alone.
 
         Raises:
@@ -210,6 +212,7 @@ class PairingFormat(ABC, Generic[S]):
         the pairings' numbers.
 
         Args:
+            state: of a tournament.
             besides: a pairing that is left out.
         """
         return None
@@ -235,6 +238,8 @@ class PairingFormat(ABC, Generic[S]):
         format whose `record` pairs nothing that they are not already part of has nothing to add.
 
         Args:
+            state: in which the pairing is due.
+            played: as for `record`.
             leaving: entrants of this pairing that play no more.
 
         Raises:
@@ -256,6 +261,7 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state after a round was paired.
 
         Args:
+            state: in which a round is to be paired.
             tables: entrants by seat of each table; a single one has the bye.
 
         Raises:
@@ -267,6 +273,7 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state with another entrant.
 
         Args:
+            state: before.
             field: from now on; who joins is its last one.
 
         Raises:

@@ -51,6 +51,7 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
 
     Args:
         rounds: of the winners' bracket; at least one.
+        reset: whether the grand final may be played again.
     """
     winners, losers = _winners(rounds), _losers(rounds)
     yield from winners

@@ -13,6 +13,9 @@ from .base import RoundToPair
 def pair_round(request: RoundToPair) -> tuple[tuple[Table, ...], str]:
     """Pair a round.
 
+    Args:
+        request: of the format's `to_pair`.
+
     Returns:
         Entrants by seat of each table, from the first board, a bye last; and by what they were paired: name and
         version of the library, or of the referee where the Dutch system has no pairing.

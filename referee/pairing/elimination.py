@@ -31,7 +31,11 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
     withdrawn: frozenset[int] = frozenset()
 
     def record(self, played: PlayedPairing) -> Self:
-        """Return the state after a result."""
+        """Return the state after a result.
+
+        Raises:
+            NotDue: its pairing is not due.
+        """
         return replace(self, due=without(self.due, played)).after(played)
 
     @abstractmethod
@@ -39,7 +43,11 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         """Return the state without an entrant; whoever was to meet it goes on."""
 
     def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> Self:
-        """Return the state after a result, without entrants that leave with it."""
+        """Return the state after a result, without entrants that leave with it.
+
+        Raises:
+            NotDue: its pairing is not due.
+        """
         return reduce(type(self).withdraw, leaving, self.record(played))
 
     def place(self, pairing: Pairing) -> int:
@@ -56,6 +64,9 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         Args:
             place: of the match, from 0.
             draws: how often it was played in vain.
+            seats: who plays.
+            round: as in the pairing.
+            table: as in the pairing.
         """
         pairing = Pairing(number=place * (self.replays + 1) + draws + 1, seats=seats, round=round, table=table)
         return replace(self, due=tuple(sorted((*self.due, pairing), key=lambda other: other.number)))
@@ -92,7 +103,11 @@ class EliminationFormat(PairingFormat[S]):
         return state.due
 
     def record(self, state: S, played: PlayedPairing) -> S:
-        """Return the state after a result."""
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return state.record(played)
 
     def withdraw(self, state: S, entrant: int) -> S:
@@ -100,7 +115,11 @@ class EliminationFormat(PairingFormat[S]):
         return state.withdraw(entrant)
 
     def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
-        """Return the state after a result, without entrants that leave with it."""
+        """Return the state after a result, without entrants that leave with it.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return state.conclude(played, frozenset(leaving))
 
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:

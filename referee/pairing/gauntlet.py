@@ -103,7 +103,11 @@ class Gauntlet(FixedFormat[State]):
         return Extent(fewest=matches, most=matches, rounds=rota.rounds)
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result."""
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return _filled(replace(state, due=without(state.due, played)))
 
     def first_open(self, state: State, besides: Pairing) -> int | None:

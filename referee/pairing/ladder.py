@@ -132,11 +132,19 @@ class Ladder(PairingFormat[State]):
         return state.due
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result, which counts as soon as those of all pairings before it are there."""
+        """Return the state after a result, which counts as soon as those of all pairings before it are there.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return self.conclude(state, played, ())
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; who leaves with it is gone when that counts."""
+        """Return the state after a result; who leaves with it is gone when that counts.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         through = Waiting(pairing=played.pairing, played=played, leaving=frozenset(leaving))
         return _counted(_with_waiting(replace(state, due=without(state.due, played)), through))
 

@@ -105,7 +105,11 @@ class RoundRobin(FixedFormat[State]):
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result."""
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return _made_up(timetable.record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
@@ -113,7 +117,11 @@ class RoundRobin(FixedFormat[State]):
         return _made_up(_left(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; at tables that are added at the end, nobody sits who leaves with it."""
+        """Return the state after a result; at tables that are added at the end, nobody sits who leaves with it.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return _made_up(reduce(_left, leaving, timetable.record(state, played)))
 
     def reinstate(self, state: State, entrant: int) -> State:

@@ -63,6 +63,7 @@ def planned(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable:
     """Fill an empty plan.
 
     Args:
+        plan: what it is to be like.
         entrants: who plays, in the order in which they are served.
     """
     need = tuple(_need(plan, entrants))
@@ -113,7 +114,9 @@ def _filled(
 
     Args:
         plan: up to the last round that stays as it is.
+        entrants: who plays on.
         rounds: to add: who sits together, by place among those.
+        bye: what the byes are.
     """
     tables = [[entrants[place] for place in table] for together in rounds for table in together]
     seated = iter(seat_all(tables, plan.seats))
@@ -139,6 +142,10 @@ def _evened(need: Sequence[int], seats: int, limit: int | None, met: Met, work: 
 
     Args:
         need: by place in the order: matches to come.
+        seats: of one match.
+        limit: rounds at most.
+        met: meetings so far.
+        work: exchanges to try.
     """
     evened = [list(row) for row in met]
     rounds = _together(_attendance(need, seats, limit), seats, evened, work)
@@ -154,6 +161,8 @@ def _attendance(need: Sequence[int], seats: int, limit: int | None, at_once: int
 
     Args:
         need: by place in the order: matches to come.
+        seats: of one match.
+        limit: rounds at most.
         at_once: tables of a round at most; None: as many as can be filled.
     """
     order, left, rounds = list(range(len(need))), list(need), list[list[int]]()

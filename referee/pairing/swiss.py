@@ -127,7 +127,11 @@ class Swiss(PairingFormat[State]):
         return _opened(state, tables)
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result."""
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return _gathered(_recorded(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
@@ -135,7 +139,11 @@ class Swiss(PairingFormat[State]):
         return _gathered(_left(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; who leaves with it is in no later round."""
+        """Return the state after a result; who leaves with it is in no later round.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         return _gathered(reduce(_left, leaving, _recorded(state, played)))
 
     def join(self, state: State, field: EntrantField) -> State:

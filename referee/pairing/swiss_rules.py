@@ -225,6 +225,7 @@ def gather(ranked: Sequence[int], seats: int, lines: Sequence[Sequence[RoundLine
 
     Args:
         ranked: those who play, best first.
+        seats: of one table.
         lines: by entrant, what it had so far.
         is_first: nobody has played: each table gets its share of strong and of weak ones.
 

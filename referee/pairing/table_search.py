@@ -67,6 +67,7 @@ class ExchangeSearch:
         """Make the best exchange between a table and any other, if there is one.
 
         Args:
+            index: of the table.
             is_forced: also if it makes nothing better.
         """
         best: _Exchange | None = None

@@ -51,7 +51,11 @@ def start(timetable: Timetable, entrants: int) -> State:
 
 
 def record(state: State, played: PlayedPairing) -> State:
-    """Return the state after a result."""
+    """Return the state after a result.
+
+    Raises:
+        NotDue: its pairing is not due.
+    """
     rest = replace(state, due=without(state.due, played))
     return _moved_on(rest, played.pairing.seats)
 
@@ -60,6 +64,8 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     """Return the state without an entrant: its opponents in matches of two have walkovers.
 
     Args:
+        state: before.
+        entrant: who withdraws.
         timetable: another one from now on, which lacks the matches that the entrant has not played.
     """
     if entrant in state.withdrawn:
@@ -124,6 +130,7 @@ def arrived(state: State, rounds: Mapping[int, int]) -> State:
     """Return the state with some entrants at their first pairing from a round on, and with what becomes due by that.
 
     Args:
+        state: before.
         rounds: entrant -> round, from 0.
     """
     progress, end = list(state.progress), state.timetable.rounds

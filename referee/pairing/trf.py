@@ -85,6 +85,7 @@ def trf_text(course: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[
     """Return a tournament as a file.
 
     Args:
+        course: what was played.
         people: by entrant.
         heads: code and text of each line that says what tournament it is.
     """

@@ -12,6 +12,7 @@ class Choosing:
     """The choice of one move.
 
     Args:
+        game: whose move it is.
         state: as the seat to move knows it.
     """
 

@@ -30,7 +30,12 @@ _LINGER_S, _POLL_S = 2.0, 0.02
 
 
 class LocalSeat:
-    """The seat of somebody who has a link to it."""
+    """The seat of somebody who has a link to it.
+
+    Args:
+        seat: the person's.
+        clock: the reactor, or a test's clock.
+    """
 
     def __init__(self, seat: PersonSeat, clock: Any) -> None:
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -81,6 +86,10 @@ class PersonSite(Struct, frozen=True):
 
 async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite:
     """Have a page for each of some seats.
+
+    Args:
+        seats: by name.
+        reactor: Twisted's.
 
     Raises:
         EndpointError: there is no port.

@@ -25,7 +25,12 @@ _LINGER_S = 2.0
 
 
 class SeatRelay(LineOnlyReceiver):
-    """One end of the socket; called by Twisted."""
+    """One end of the socket; called by Twisted.
+
+    Args:
+        seat: the person's.
+        clock: the reactor, or a test's clock.
+    """
 
     delimiter = b"\n"
     transport: Any

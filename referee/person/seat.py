@@ -43,7 +43,14 @@ from .choosing import Choosing
 
 
 class PersonClient(Protocol):
-    """One connection of a person's seat; called by Twisted."""
+    """One connection of a person's seat; called by Twisted.
+
+    Args:
+        name: the player's.
+        invitation: where its seat is.
+        hear: called with every message of the referee's.
+        gone: called once the connection has ended.
+    """
 
     transport: Any
 
@@ -96,7 +103,13 @@ class PersonClient(Protocol):
 
 
 class PersonSeat:
-    """The seat of one person."""
+    """The seat of one person.
+
+    Args:
+        game: that is played.
+        name: the person's.
+        clock: the reactor, or a test's clock.
+    """
 
     def __init__(self, game: Game[Any, Any, Any], name: str, clock: Clock) -> None:
         self.game = game

@@ -40,7 +40,11 @@ class PageState(Struct, frozen=True, kw_only=True):
 
 
 class SeatPage:
-    """The page of one person."""
+    """The page of one person.
+
+    Args:
+        seat: the person's.
+    """
 
     def __init__(self, seat: PersonSeat) -> None:
         self.seat = seat

@@ -38,7 +38,9 @@ class PersonTable(Observer):
     """The persons of one match.
 
     Args:
+        game: that is played.
         launches: of all players, by seat, unless lots are drawn.
+        around: where the persons are.
 
     Raises:
         BadRequest: two of them are to share the terminal, or a socket.

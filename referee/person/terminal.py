@@ -29,7 +29,13 @@ _HELP = (
 
 
 class TerminalSeat:
-    """What a person sees and types."""
+    """What a person sees and types.
+
+    Args:
+        seat: the person's.
+        show: shows lines.
+        leave: called when the person has gone, in the middle of the match.
+    """
 
     def __init__(self, seat: PersonSeat, show: Show, leave: Callable[[], None]) -> None:
         self._seat = seat
@@ -110,7 +116,12 @@ def in_columns(texts: list[str]) -> list[str]:
 
 
 def read_lines(hear: Hear, reactor: Any) -> None:
-    """Read what is typed, in a thread that ends with the process, and have it heard in the reactor's."""
+    """Read what is typed, in a thread that ends with the process, and have it heard in the reactor's.
+
+    Args:
+        hear: takes each line.
+        reactor: Twisted's.
+    """
     descriptor = sys.stdin.fileno()
 
     def _read() -> None:

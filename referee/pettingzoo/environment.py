@@ -19,6 +19,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
     """One game after the other of the same players, `player_0` the seat that begins.
 
     Args:
+        encoding: of the game, its options and its number of seats.
         max_cycles: a game is truncated before a player's turn after so many; None: it is played to its end.
         render_mode: `ansi`, `rgb_array`, `human`, or None for no pictures.
     """
@@ -150,7 +151,12 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
 
 
 def rewards(outcome: Outcome, teams: tuple[tuple[int, ...], ...]) -> dict[int, float]:
-    """Return by seat what an end is worth: the share of its opponents ranked behind it, less that ranked before it."""
+    """Return by seat what an end is worth: the share of its opponents ranked behind it, less that ranked before it.
+
+    Args:
+        outcome: of the game.
+        teams: seats that win and lose together.
+    """
     rank = {seat: number for number, group in enumerate(outcome.ranking) for seat in group}
     team = {seat: number for number, group in enumerate(teams) for seat in group}
     found = {}

@@ -33,7 +33,11 @@ def _surface(svg: str) -> Any:
 
 
 class PictureWindow:
-    """A window that shows the drawings of one environment."""
+    """A window that shows the drawings of one environment.
+
+    Args:
+        title: what stands above it.
+    """
 
     def __init__(self, title: str) -> None:
         self._title = title

@@ -26,7 +26,13 @@ AUTHOR, ORGANISER = (SiteRole.AUTHOR,), (SiteRole.ORGANISER,)
 
 
 class RequestRefused(RemediableError):
-    """Something that is not done."""
+    """Something that is not done.
+
+    Args:
+        code: that says so over HTTP.
+        what: is wrong.
+        remedy: what to do about it.
+    """
 
     def __init__(self, code: HTTPStatus, what: str, remedy: str) -> None:
         super().__init__(what, remedy)
@@ -35,6 +41,10 @@ class RequestRefused(RemediableError):
 
 def read_request(request: Any, form: type[T]) -> T:
     """Return what the body of a request says.
+
+    Args:
+        request: Twisted's.
+        form: what it is to be.
 
     Raises:
         RequestRefused: it is none, or not sent as JSON: a page elsewhere can't have a browser send that type unasked.
@@ -52,6 +62,8 @@ class ApiDoors:
     """Registers addresses, each for some roles.
 
     Args:
+        app: what they are registered with.
+        sessions: tells whose a token is.
         now: monotonic seconds.
     """
 

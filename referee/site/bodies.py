@@ -34,7 +34,12 @@ _NO_UPLOAD = BodyRoom(0, MAX_PACKED_BYTES)
 
 
 class Bodies:
-    """Gives room to those who may hand in."""
+    """Gives room to those who may hand in.
+
+    Args:
+        sessions: of those who do it in a browser.
+        authors: who may do it by their token.
+    """
 
     def __init__(self, sessions: Sessions, authors: Authors) -> None:
         self._sessions = sessions
@@ -45,6 +50,8 @@ class Bodies:
         """Return how much of a body may come; of somebody's uploads, the oldest makes way if there are too many.
 
         Args:
+            method: of the request.
+            path: its address, without what it asks for.
             request: Twisted's; its headers are there.
         """
         match method, path:

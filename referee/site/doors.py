@@ -71,6 +71,10 @@ class Form(Struct, frozen=True, kw_only=True):
 def read_form(content_type: str, content: BinaryIO) -> Form:
     """Read a form.
 
+    Args:
+        content_type: of the body.
+        content: the body.
+
     Raises:
         BadForm: it is none.
     """

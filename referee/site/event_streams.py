@@ -71,7 +71,10 @@ class EventStreams:
     """All who look on.
 
     Args:
+        clock: the reactor, or a test's clock.
+        snapshot: returns how everything stands, as JSON.
         news: returns what has changed since it was asked last, as JSON, for who knows the rest; None: all is told.
+        pace_s: between two events, at least, in seconds.
     """
 
     def __init__(

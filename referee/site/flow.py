@@ -11,6 +11,7 @@ async def flow(request: Any, parts: Iterator[bytes]) -> None:
     """Send parts to whoever asks, until there are no more or who asks has left.
 
     Args:
+        request: Twisted's.
         parts: what makes them runs in threads.
     """
     gate = _Gate()

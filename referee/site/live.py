@@ -90,7 +90,9 @@ class LiveTables:
     """All tables of a contest.
 
     Args:
+        clock: the reactor, or a test's clock.
         spectators: what spectators see, as in contest.toml.
+        delay_s: how much later they see it.
     """
 
     def __init__(self, clock: Clock, spectators: str, delay_s: float = 0.0) -> None:

@@ -47,7 +47,12 @@ class Queue(Struct, frozen=True, kw_only=True):
 
 
 class MemberApi:
-    """Answers programs of those who may sign in."""
+    """Answers programs of those who may sign in.
+
+    Args:
+        queue: returns what waits, of everybody.
+        practice: the authors' practice matches.
+    """
 
     def __init__(self, queue: Callable[[], Sequence[QueueLine]], practice: PracticeService) -> None:
         self._queue = queue

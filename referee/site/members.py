@@ -50,7 +50,10 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     """Let members sign in, and have what is theirs.
 
     Args:
+        app: of the site.
+        members: who they are, and what they may have.
         is_shown: tells of a tournament and a match whether everybody may see its replay.
+        matches: returns the newest matches of a tournament, each with names by seat.
     """
     doors = Doors(app, members.sessions, members.pages)
     doors.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
@@ -77,7 +80,12 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
 
 
 def add_author_api(app: Klein, api: AuthorApi) -> None:
-    """Have the service answer at its paths."""
+    """Have the service answer at its paths.
+
+    Args:
+        app: which the paths are registered with.
+        api: answers.
+    """
     for path in PATHS:
 
         @app.route(path, methods=["GET", "PUT"], endpoint=f"API {path}")

@@ -20,6 +20,7 @@ class PersonStreams:
     """Those who look on.
 
     Args:
+        clock: the reactor, or a test's clock.
         stamp: returns what is another whenever something has changed that somebody is shown.
     """
 

@@ -33,7 +33,9 @@ def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
     """Return a file of a tournament that everybody may have; None if there is none, or not for everybody.
 
     Args:
+        folder: of the tournament's records.
         path: seen from there, as an address names it.
+        is_over: whether the tournament is.
     """
     found, may_have = folder / path, path == HEADS
     if path == HEADS:
@@ -54,6 +56,8 @@ def verifier_of(folder: Path, head: str, *, is_over: bool) -> str:
     """Return the address of what verifies a tournament's record, seen from its folder; empty if nothing does.
 
     Args:
+        folder: of the tournament's records.
+        head: of its record.
         is_over: whether the tournament is; its record is for nobody before.
     """
     is_there = is_over and find_published(folder, f"replays/{PAGE}", is_over=True) is not None

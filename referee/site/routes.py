@@ -64,6 +64,9 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
     """Return what answers visitors.
 
     Args:
+        content: what they are shown.
+        members: those who may sign in.
+        reactor: Twisted's.
         is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
     resource = addresses_of(content, members).resource()
@@ -216,6 +219,8 @@ def _page_without_results(title: str, report: TournamentReport | None, folder: P
     """Return what stands for a page that everybody may have and that shows results; None: there is no such page yet.
 
     Args:
+        title: of the contest.
+        report: of the tournament; None: there is none yet.
         folder: of the tournament's records.
         path: of the page, seen from there.
     """

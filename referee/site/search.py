@@ -79,6 +79,7 @@ def search(query: str, tournaments: Iterable[Searched]) -> Found:
 
     Args:
         query: words, in any case; without one nothing is found.
+        tournaments: of the contest.
     """
     words = query[:MOST_CHARACTERS].casefold().split()
     searched = tournaments if words else ()

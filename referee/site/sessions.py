@@ -68,6 +68,10 @@ class Sessions:
     def sign_in(self, token: str, address: str) -> str | None:
         """Begin a session.
 
+        Args:
+            token: as it came.
+            address: that it came from.
+
         Returns:
             Its cookie, always a new one, so that nobody can have chosen it; None if the token is nobody's.
 

@@ -18,7 +18,13 @@ TOO_OLD = "The form was too old. Please try again."
 
 
 class SigningIn:
-    """Lets people sign in and out."""
+    """Lets people sign in and out.
+
+    Args:
+        sessions: of everybody.
+        pages: makes the page of signing in.
+        signed_out: called with who has left.
+    """
 
     def __init__(self, sessions: Sessions, pages: MemberPages, signed_out: Callable[[Person], None]) -> None:
         self._sessions = sessions
@@ -72,6 +78,8 @@ async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> F
     """Return the form that a request brings; None if it is none that was shown to this browser.
 
     Args:
+        request: Twisted's.
+        sessions: of everybody.
         cookie: name of the one that the form was shown with.
     """
     try:

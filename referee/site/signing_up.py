@@ -51,6 +51,7 @@ class SignUpService(Protocol):
         """Make an author, and return its token; called in a thread, by one at a time.
 
         Args:
+            name: that the author is to have.
             invitation: as it came; empty: none did.
 
         Raises:

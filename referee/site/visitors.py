@@ -133,6 +133,9 @@ class Visitors(WrappingFactory):
     """All connections of the site; called by Twisted.
 
     Args:
+        resource: answers; a resource of Twisted's.
+        reactor: Twisted's.
+        find_room: tells how much of a body may come.
         is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
 

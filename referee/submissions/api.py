@@ -44,8 +44,13 @@ class AuthorApi:
     """Answers authors over HTTP, and nobody else.
 
     Args:
+        authors: who may ask.
+        store: of the versions.
+        checks: the queue that takes new versions.
+        matches: of all authors.
         clock: monotonic seconds.
         now: ISO 8601 in UTC.
+        note: takes note of what happens.
     """
 
     def __init__(

@@ -252,6 +252,7 @@ def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
 
     Args:
         sizes: bytes and path of each.
+        what: is wrong.
     """
     top = sorted(sizes, reverse=True)[:3]
     told = ", ".join(f"{shown(path)} ({size / MIB:.1f} MiB)" for size, path in top)

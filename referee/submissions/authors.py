@@ -15,6 +15,9 @@ _MOST_KNOWN = 4096
 class Authors:
     """Who may hand in: the file of tokens, read again whenever it changes.
 
+    Args:
+        path: of the file.
+
     Raises:
         BadTokens: it can't be used.
     """
@@ -64,6 +67,8 @@ class Pace:
     """How often each author, or address, may ask.
 
     Args:
+        what: is counted, in words.
+        most: so often within a period.
         now: monotonic seconds.
         period_s: its length: a minute or an hour.
     """

@@ -104,6 +104,9 @@ class ChallengeRefused(RemediableError):
 class Challenges:
     """The challenges of all authors.
 
+    Args:
+        root: the folder.
+
     Raises:
         StoreError: what is there can't be read.
     """

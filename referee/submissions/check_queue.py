@@ -50,8 +50,12 @@ class CheckQueue:
     """The queue of versions to check.
 
     Args:
+        reactor: Twisted's reactor.
+        store: of the versions.
         now: ISO 8601 in UTC.
+        note: takes note of what happens.
         command: command line of a check; a player's folder is added, and the report is expected on stdout as JSON.
+        limit_s: how long one may take, in seconds.
     """
 
     def __init__(

@@ -129,6 +129,11 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
 def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
     """Return the service at an address.
 
+    Args:
+        url: `http://HOST:PORT` or `https://HOST:PORT`.
+        token: of the author.
+        ca: file of a certificate to believe.
+
     Raises:
         ServiceError: it is no such address.
     """

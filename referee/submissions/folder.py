@@ -125,6 +125,10 @@ def _patterns(path: Path) -> list[str]:
 def write(entries: Sequence[ArchiveEntry], folder: Path) -> None:
     """Write checked entries into a folder that is not there yet, and have them on the disk when it returns.
 
+    Args:
+        entries: of an archive that unpacked.
+        folder: is made.
+
     Raises:
         OSError: the disk can't take them; what was written is left for the caller to remove.
     """

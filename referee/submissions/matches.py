@@ -75,6 +75,8 @@ class AuthorsMatches:
 
     Args:
         logs: folder of the records and of folders of records.
+        root: of the submissions.
+        find_game: a game's name -> its rules.
         remote_by_name: whether a remote entrant of a tournament is the author of that name: the organiser's word, as a
             record tells the name alone.
     """
@@ -98,6 +100,8 @@ class AuthorsMatches:
         """Explain a match to an author; None if it is none of its matches.
 
         Args:
+            author: whose.
+            name: of the match, as the list has it.
             seat: which of the author's; None: the first.
 
         Raises:

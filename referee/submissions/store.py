@@ -110,6 +110,7 @@ class Store:
 
     Args:
         root: the folder; made if missing.
+        max_versions: that one author may hand in.
 
     Raises:
         StoreError: another referee has it open, or it can't be written.
@@ -210,6 +211,8 @@ class Store:
         """Take a version in.
 
         Args:
+            author: named by the organiser.
+            data: the archive.
             now: ISO 8601 in UTC.
 
         Returns:
@@ -271,6 +274,11 @@ class Store:
     def begin(self, author: str, number: int, place: Path) -> None:
         """Note that a check begins, and copy the player's folder for it to build and run in.
 
+        Args:
+            author: whose.
+            number: of the version.
+            place: where the copy is to be.
+
         Raises:
             BadTree: what was unpacked can't be worked with any more.
             OSError: the disk can't take it.
@@ -288,6 +296,9 @@ class Store:
         """Note a verdict; a version that passed is the present one from now on.
 
         Args:
+            author: whose.
+            number: of the version.
+            verdict: of its check.
             now: ISO 8601 in UTC.
 
         Raises:

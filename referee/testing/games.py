@@ -34,6 +34,7 @@ def check_game(
     """Check that a game keeps the contract of `games.base.Game`, by playing it at random.
 
     Args:
+        game: the rules.
         source: what chooses moves; the same source in the same state checks the same.
         options: the game's options, plain; what is missing takes its default.
         games: how many games to play, spread over the numbers of seats.
@@ -62,6 +63,10 @@ def _check_description(game: AnyGame) -> None:
 
 def check_options(described: AnyGame | PairingFormat[Any], refusal: type[Exception]) -> None:
     """Check that a game or a format has a name, a title and seats, and refuses options that it has not.
+
+    Args:
+        described: the game or the format.
+        refusal: what it raises then.
 
     Raises:
         AssertionError: it has not, or does not.

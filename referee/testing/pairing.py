@@ -34,7 +34,9 @@ def check_pairing(
     """Check that a format keeps the contract of `pairing.base.PairingFormat`, by running a tournament at random.
 
     Args:
+        form: the format.
         source: what chooses results and withdrawals; the same source in the same state checks the same.
+        field: what it is played with.
         options: the format's options, plain; what is missing takes its default.
         withdrawals: how likely somebody withdraws before a result.
         max_steps: the tournament must end within so many results and withdrawals.
@@ -58,7 +60,12 @@ def check_pairing(
 
 
 def with_rounds(form: PairingFormat[Any], state: Any) -> Any:
-    """Return the state with the round paired that is to be paired, if there is one."""
+    """Return the state with the round paired that is to be paired, if there is one.
+
+    Args:
+        form: the format.
+        state: of a tournament.
+    """
     while (request := form.to_pair(state)) is not None:
         state = form.paired(state, pair_round(request)[0])
     return state

@@ -41,6 +41,7 @@ class ScriptedSeat:
         """Answer a command; None if it asks for nothing.
 
         Args:
+            command: that is sent to the seat.
             sent_ms: instant at which it is.
         """
         at_ms = sent_ms + self.takes_ms

@@ -103,6 +103,7 @@ class Crosstable:
 
     Args:
         field: who takes part; its seats say how many opponents a match has.
+        scoring: what places are worth.
     """
 
     def __init__(self, field: EntrantField, scoring: Scoring | None = None) -> None:

@@ -143,6 +143,8 @@ def decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture
     """Return the match that stands for a leg of a pairing now.
 
     Args:
+        match: as it was called.
+        fixture: what was found.
         playing: match -> what it was opened for.
 
     Raises:
@@ -171,6 +173,7 @@ def ruled(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> Match
     """Return what comes of a match by a ruling.
 
     Args:
+        fixture: the match.
         names: of its players, by seat.
         winner: the entrant that it is awarded to; None: it counts for nobody.
     """

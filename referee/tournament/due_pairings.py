@@ -144,6 +144,8 @@ def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection
     """Tell whether nobody in a match plays elsewhere: what a ruling has taken up again may come at any time.
 
     Args:
+        fixture: the match.
+        playing: what is being played.
         taken_back: numbers of the pairings that a ruling has made due again.
     """
     if not taken_back:

@@ -35,6 +35,8 @@ def new_tournament(spec: TournamentSpec, format_: PairingFormat[Any], salt: str)
     """Return a tournament before its first event.
 
     Args:
+        spec: what was settled.
+        format_: of the spec's name.
         salt: from which the format's lots are drawn, in hex.
 
     Raises:

@@ -25,14 +25,22 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class HostClass:
-    """The class of a tournament's hosts: that of the first one."""
+    """The class of a tournament's hosts: that of the first one.
+
+    Args:
+        hosts: as the spec has it.
+    """
 
     def __init__(self, hosts: Literal["alike", "any"]) -> None:
         self._hosts = hosts
         self._first: Calibration | None = None
 
     def why_not(self, calibration: Calibration) -> str | None:
-        """Take a host that comes; tell why it can't play, if so."""
+        """Take a host that comes; tell why it can't play, if so.
+
+        Args:
+            calibration: its.
+        """
         if self._first is None or self._hosts == "any":
             self._first = self._first or calibration
             return None
@@ -50,10 +58,20 @@ class HostClass:
 
 
 def void_for(host: str, why: str) -> str:
-    """Return why a match is void for its host."""
+    """Return why a match is void for its host.
+
+    Args:
+        host: its name.
+        why: what the host did.
+    """
     return f"its host {host} {why}"
 
 
 def is_void_for(host: str, void: str) -> bool:
-    """Tell whether a match is void for this host."""
+    """Tell whether a match is void for this host.
+
+    Args:
+        host: its name.
+        void: why the match is.
+    """
     return void.startswith(void_for(host, ""))

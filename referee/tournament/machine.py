@@ -26,6 +26,8 @@ class Tournament(TournamentState):
     """The course of one tournament.
 
     Args:
+        spec: what was settled.
+        format_: of the spec's name.
         shuffle: the only source of chance, for the format.
 
     Raises:

@@ -13,6 +13,7 @@ def placed(tournament: TournamentState, *, has_tie_breaks: bool = True) -> tuple
     """Put the entrants of a tournament in order: as its format decides, or else by points and tie-breaks.
 
     Args:
+        tournament: after any results.
         has_tie_breaks: whether they are asked; in a large field that takes a tenth of a second.
 
     Returns:

@@ -103,6 +103,8 @@ def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tup
     void match gives nothing to anybody.
 
     Args:
+        played: what came of it.
+        scoring: what places are worth.
         seats: of a match; asked if this is a bye.
 
     Returns:

@@ -42,7 +42,11 @@ class RuledLine(Struct, frozen=True, kw_only=True):
 
 
 class RuledLines:
-    """All rulings of a tournament."""
+    """All rulings of a tournament.
+
+    Args:
+        history: its course so far.
+    """
 
     def __init__(self, history: History) -> None:
         self.all: Sequence[RuledLine] = list(_lines(history))

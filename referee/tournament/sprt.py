@@ -83,6 +83,7 @@ def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
         counts: how often B got each outcome, from worst to best: losses, draws, wins; or pairs of matches in which it
         got
             0, 1/2, 1, 3/2 and 2 points.
+        hypotheses: what is tested.
 
     Raises:
         ValueError: there are neither three counts nor five, or one is negative.

@@ -79,7 +79,11 @@ class SprtMatch(PairingFormat[State]):
         return state.due
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result."""
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
         due = without(state.due, played)
         legs = played.legs or (played,)
         counts = state.counts or (0,) * (2 * len(legs) + 1)

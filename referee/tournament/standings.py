@@ -37,6 +37,7 @@ def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[S
     """Put the entrants of a table in order.
 
     Args:
+        table: with the results so far.
         tie_breaks: names from TIE_BREAKS; a later one is asked about those alone whom the earlier ones leave equal.
 
     Returns:

@@ -24,6 +24,8 @@ class TournamentState:
     """A tournament as it stands.
 
     Args:
+        spec: what was settled.
+        format_: of the spec's name.
         shuffle: the only source of chance, for the format.
 
     Raises:

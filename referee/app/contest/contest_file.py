@@ -162,6 +162,10 @@ class NoContest(BadRequest):
 def read_contest(folder: Path, registry: Registry) -> Contest:
     """Read the file of a contest, and those of its tournaments.
 
+    Args:
+        folder: that it stands in.
+        registry: the plugins.
+
     Raises:
         NoContest: there is none.
         BadTournamentFile: one of the files has mistakes; the error holds all of that file.

@@ -52,6 +52,8 @@ def host(
     """Host a contest until it is interrupted or told to end; its tournaments go on when it is hosted again.
 
     Args:
+        contest: what its file says.
+        options: how the referee runs.
         referee: command line of this program, by which tournaments are run and reports are made.
         address: Twisted endpoint string to listen on.
         is_behind_proxy: whether a web server in front passes on all that comes, and tells whose it is.
@@ -89,7 +91,15 @@ def host(
 
 
 class HostedContest:
-    """A contest while it is hosted."""
+    """A contest while it is hosted.
+
+    Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        program: plays tournaments and matches.
+        intake: what is taken in, and who may sign in.
+        note: takes note of what goes wrong.
+    """
 
     def __init__(self, reactor: Any, contest: Contest, program: RefereeProgram, intake: Intake, note: Note) -> None:
         self._contest = contest
@@ -159,6 +169,7 @@ class HostedContest:
 
         Args:
             public_key: as a PEM file.
+            is_behind_proxy: as host has it.
         """
         from ...site.routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
         from .new_authors import NewAuthors  # noqa: PLC0415
@@ -202,7 +213,11 @@ class HostedContest:
 
 
 class SiteLag:
-    """Looks every second how late it is."""
+    """Looks every second how late it is.
+
+    Args:
+        clock: the reactor, or a test's clock.
+    """
 
     def __init__(self, clock: Any) -> None:
         self._clock = clock

@@ -42,7 +42,12 @@ class Intake:
     """What a contest takes in from its authors, and whom it lets in.
 
     Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        store: of the programs.
         check: command line of a check, but for the folder.
+        note: takes note of what happens.
+        key: file of the key that seals records.
 
     Raises:
         BadTokens: a file of tokens can't be used.

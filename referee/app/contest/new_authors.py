@@ -20,7 +20,12 @@ _ALIKE = str.maketrans("01i-", "oll_")
 
 
 class NewAuthors:
-    """Makes authors of those who sign up."""
+    """Makes authors of those who sign up.
+
+    Args:
+        contest: what its file says.
+        intake: has the files of those who may sign in.
+    """
 
     def __init__(self, contest: Contest, intake: Intake) -> None:
         self.mode = contest.sign_up
@@ -29,6 +34,10 @@ class NewAuthors:
 
     def sign_up(self, name: str, invitation: str) -> str:
         """Make an author, and return its token; called in a thread, by one at a time.
+
+        Args:
+            name: as it came.
+            invitation: as it came; empty: none did.
 
         Raises:
             RequestRefused: nobody may now, or not with this name or invitation.

@@ -32,7 +32,16 @@ _PART_BYTES = 262_144
 
 
 class Organising:
-    """Does what organisers ask, and tells how things stand."""
+    """Does what organisers ask, and tells how things stand.
+
+    Args:
+        folder: of the contest.
+        runs: of its tournaments, by name.
+        intake: what is taken in from authors.
+        practice: their practice matches.
+        lag_ms: returns the longest that the site stood still lately.
+        report: returns a tournament's report, by its name; None: there is none yet.
+    """
 
     def __init__(
         self,
@@ -140,6 +149,14 @@ class Organising:
     def rule(self, by: str, name: str, kind: str, subject: str, to: str, reason: str) -> None:
         """Hand in a ruling; called in a thread.
 
+        Args:
+            by: who decides.
+            name: of the tournament.
+            kind: what is decided.
+            subject: entrant or match; empty: it is about the whole tournament.
+            to: who a match is awarded to; empty: nobody.
+            reason: for everybody to read.
+
         Raises:
             BadRequest: there is no such tournament, or the ruling makes no sense as it stands.
         """
@@ -210,6 +227,7 @@ def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]
 
     Args:
         folder: whose files and links are packed, under its own name.
+        left_out: files that are not.
     """
     for path in everything_below(folder):
         if path not in left_out:

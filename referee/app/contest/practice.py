@@ -66,8 +66,13 @@ class Practice:
     """The practice matches of a contest.
 
     Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        requests: looks at what is asked for.
+        program: plays matches.
         rated: returns how many rated matches are played now.
         changed: called with an author when something about its practice matches is another.
+        note: takes note of what happens.
 
     Raises:
         StoreError: the challenges can't be read.
@@ -161,6 +166,13 @@ class Practice:
 
     async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
         """Ask for a practice match, and return its number.
+
+        Args:
+            author: who asks.
+            tournament: by whose rules.
+            version: number of the author's version that plays; None: the author plays in person.
+            opponent: `house:NAME`, or the number of another version of the author's.
+            guest: another author, who is to play in person, too; empty: nobody is.
 
         Raises:
             ChallengeRefused: it can't be played, or too many of the author's wait.

@@ -23,7 +23,13 @@ _DIGITS = 6
 
 
 class PracticeRequests:
-    """Looks at what is asked for."""
+    """Looks at what is asked for.
+
+    Args:
+        contest: what its file says.
+        store: of the authors' versions.
+        authors: returns the names of all authors.
+    """
 
     def __init__(self, contest: Contest, store: Store, authors: Callable[[], Collection[str]]) -> None:
         allowed = [tournament for tournament in contest.tournaments if contest.practice and _fits(tournament.plan)]
@@ -44,6 +50,13 @@ class PracticeRequests:
         self, author: str, tournament: str, version: str | None, opponent: str, guest: str = ""
     ) -> Challenge:
         """Return what is asked for, without a number.
+
+        Args:
+            author: who asks.
+            tournament: by whose rules.
+            version: number of the author's version that plays; None: the author plays in person.
+            opponent: `house:NAME`, or the number of another version of the author's.
+            guest: another author, who is to play in person, too; empty: nobody is.
 
         Raises:
             ChallengeRefused: it can't be played.
@@ -97,7 +110,10 @@ def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, fold
     """Yield the options by which `referee play` plays a match by the rules of a tournament.
 
     Args:
+        plan: of the tournament.
         challenge: who plays; persons have their own time for each move. Lots are drawn for the seats.
+        store: of the authors' versions.
+        folder: takes the record.
     """
     spec, time, has_person = plan.spec, plan.spec.time, challenge.is_in_person
     players = _players(challenge, store)

@@ -27,6 +27,7 @@ def write_archive(contest: Contest, public_key: bytes, target: Path) -> int:
     Args:
         contest: of which reports are made once more, so that nothing of the last ruling or match is missing.
         public_key: as a PEM file.
+        target: the archive, which must not be there.
 
     Raises:
         BadRequest: the file is there, or it can't be written.

@@ -92,7 +92,15 @@ class Published(Struct):
         open_matches: Sequence[OpenMatch],
         coming: Coming | None,
     ) -> TournamentCard:
-        """Return the tournament in short."""
+        """Return the tournament in short.
+
+        Args:
+            scheduled: what is played, and when.
+            state: in words.
+            played: matches.
+            open_matches: those that are played now.
+            coming: what comes next.
+        """
         spec, first = scheduled.plan.spec, () if self.report is None else self.report.standings[:SHOWN]
         last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
         return TournamentCard(
@@ -129,7 +137,14 @@ def _result(match: ReportedMatch) -> str:
 
 
 class Publisher:
-    """Makes reports."""
+    """Makes reports.
+
+    Args:
+        reactor: Twisted's.
+        referee: command line of this program.
+        note: takes note of reports that could not be made.
+        changed: called when a report was made.
+    """
 
     def __init__(self, reactor: Any, referee: Sequence[str], note: Note, changed: Callable[[], None]) -> None:
         self.published: dict[str, Published] = {}
@@ -142,7 +157,12 @@ class Publisher:
         self._is_stopped = False
 
     def follow(self, name: str, folder: Path) -> None:
-        """Keep the report of a tournament from now on."""
+        """Keep the report of a tournament from now on.
+
+        Args:
+            name: of the tournament.
+            folder: of its records.
+        """
         self.published[name] = Published(folder)
         self.published[name].read()  # what a host before this one has made
 

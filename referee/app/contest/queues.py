@@ -33,7 +33,12 @@ _FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
 
 
 def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | None:
-    """Return what comes next in a tournament; None if nothing does."""
+    """Return what comes next in a tournament; None if nothing does.
+
+    Args:
+        run: of the tournament.
+        report: its report; None: there is none yet.
+    """
     if run.state is RunState.OVER:
         return None
     waiting = waiting_in(run, report)
@@ -52,6 +57,7 @@ def waiting_in(run: TournamentRun, report: TournamentReport | None) -> list[Repo
     """Return the matches of a tournament that may be played, and are not, in the order in which they begin.
 
     Args:
+        run: of the tournament.
         report: its report, which may be older; None: there is none yet.
     """
     due = () if report is None else report.due

@@ -23,6 +23,9 @@ class HostedSeat:
     """A person's seat, before, while and after its match is played.
 
     Args:
+        reactor: Twisted's.
+        title: of the game.
+        name: the person's.
         why: returns why the match is not played just now.
     """
 
@@ -131,7 +134,13 @@ class HostedSeat:
 
 
 class HostedSeats:
-    """The seats of all persons."""
+    """The seats of all persons.
+
+    Args:
+        reactor: Twisted's.
+        title: returns of a match what is played.
+        why: returns of a match why it is not played just now.
+    """
 
     def __init__(self, reactor: Any, title: Callable[[Challenge], str], why: Callable[[Challenge], str]) -> None:
         self._reactor = reactor

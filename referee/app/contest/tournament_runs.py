@@ -48,7 +48,16 @@ class RunState(StrEnum):
 
 
 class TournamentRun:
-    """The runs of one tournament: the first, and those after a fault."""
+    """The runs of one tournament: the first, and those after a fault.
+
+    Args:
+        reactor: Twisted's.
+        scheduled: what is played, and when.
+        referee: command line of this program.
+        options: of it, for the tournament's process.
+        live: takes what happens at its tables.
+        changed: called when something can be told that is new.
+    """
 
     def __init__(
         self,

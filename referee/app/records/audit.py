@@ -81,6 +81,9 @@ def audit_paths(
     """Audit records, and what folders of them tell of records that are missing.
 
     Args:
+        paths: record files, or folders of them.
+        demands: what is demanded of every record.
+        jobs: so many records are audited at the same time.
         seen: called as soon as a record is audited, in the files' order, with how many there are in all.
         since: file in which an earlier audit kept what it found, and this one does.
 

@@ -59,6 +59,10 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def read(cls, path: Path, audited: Sequence[Path]) -> Self:
         """Read what an earlier audit kept; if there was none, or another version made it, that is nothing.
 
+        Args:
+            path: the file, which need not be there yet.
+            audited: files and folders that are to be audited.
+
         Raises:
             BadEarlierAudit: somebody else could have written it, or no audit has, or it can't be read.
         """

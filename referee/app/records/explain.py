@@ -105,6 +105,10 @@ def _redacted_view(record: Path, seat: str | None) -> RecordView:
 def find_seat(names: Sequence[str], seat: str) -> int:
     """Return the number of a seat.
 
+    Args:
+        names: of the players, by seat.
+        seat: number or name.
+
     Raises:
         BadExplanation: there is no such seat; the text lists those that there are.
     """
@@ -151,6 +155,10 @@ def _seats(names: Sequence[str]) -> str:
 
 def check_is_record(path: Path, command: str) -> None:
     """Check that a path is not a whole folder.
+
+    Args:
+        path: of a record.
+        command: takes one record alone.
 
     Raises:
         BadExplanation: it is a folder; the text names records in it.

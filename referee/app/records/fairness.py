@@ -24,6 +24,9 @@ class FairnessReport(Struct, frozen=True, kw_only=True):
 def fairness_of(paths: Sequence[Path]) -> FairnessReport:
     """Read the records of matches, and return their figures.
 
+    Args:
+        paths: record files, or folders of them.
+
     Raises:
         NoRecords: there is no such path, or no record below it.
     """

@@ -83,6 +83,13 @@ def audit_tournaments(
 ) -> list[ExaminedTournament]:
     """Audit the records of tournaments, and name those that are missing.
 
+    Args:
+        courses: the records.
+        folders: that were looked through.
+        examined: all records of matches that were found.
+        demands: what is demanded of every record.
+        jobs: so many rounds are paired anew at the same time.
+
     Raises:
         Exception: the auditor itself failed; a note says over which record.
     """

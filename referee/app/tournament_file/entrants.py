@@ -60,7 +60,10 @@ class EntrantsReader:
     """Reads the entrants of one file.
 
     Args:
+        top: the whole file.
+        remote: its table [remote].
         game: that is played; None: it is not known.
+        registry: the plugins.
         made_later: a folder of entrants that may be missing as yet; None: none may.
     """
 

@@ -84,6 +84,8 @@ def read_tournament(path: Path, registry: Registry, made_later: Path | None = No
     """Read the file of a tournament.
 
     Args:
+        path: of the file.
+        registry: the plugins.
         made_later: a folder of entrants that may be missing as yet; None: none may.
 
     Raises:
@@ -373,11 +375,7 @@ def _spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
-    """Tell whether each option is one and has the right type and range by itself; what is wrong is noted.
-
-    Args:
-        options: name -> value; what could not be read at all is None.
-    """
+    """Tell whether each option is one and has the right type and range by itself; None is what could not be read."""
     before = len(section.sheet.mistakes)
     fields = {field.encode_name: field for field in msgspec.structs.fields(options_type)}
     section.known += [name for name in fields if name not in section.known]

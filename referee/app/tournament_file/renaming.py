@@ -11,6 +11,10 @@ from .sheet import shown
 def named(plan: TournamentPlan, name: str) -> TournamentPlan:
     """Return a plan under another name than its file gives it; its records lie in a folder of that name.
 
+    Args:
+        plan: of the file.
+        name: that it is to have.
+
     Raises:
         BadRequest: no tournament can have that.
     """

@@ -38,7 +38,12 @@ class Mistake(Struct, frozen=True, order=True):
 
 
 class BadTournamentFile(BadRequest):
-    """A tournament's file that can't be played; it holds every mistake that was found, by line."""
+    """A tournament's file that can't be played; it holds every mistake that was found, by line.
+
+    Args:
+        path: of the file.
+        mistakes: at least one, in any order.
+    """
 
     def __init__(self, path: Path, mistakes: Iterable[Mistake]) -> None:
         self.path = path
@@ -53,6 +58,7 @@ class BadToml(Exception):
 
     Args:
         line: from 1, or 0 for the file as a whole.
+        text: what is wrong.
     """
 
     def __init__(self, line: int, text: str) -> None:
@@ -71,6 +77,9 @@ class ValueKind(Struct, frozen=True):
 
 class Sheet:
     """One file: its values, the lines that they stand on, and what is wrong with them so far.
+
+    Args:
+        path: of the file.
 
     Raises:
         BadTournamentFile: it can't be read as TOML at all.
@@ -108,6 +117,7 @@ class Sheet:
         """Return a table of the file, whose keys are held to what is taken from it.
 
         Args:
+            values: the table.
             where: its place; of the whole file, none.
             home: where its keys belong, in words.
         """
@@ -157,6 +167,8 @@ class Section:
         """Return a key's value, which is one of some names; the default if there is none, or a wrong one.
 
         Args:
+            key: of the table.
+            names: those there are.
             default: None: the key is needed, and noted as missing.
             what: what the names are of: `game`.
         """
@@ -194,6 +206,10 @@ class Section:
 
 def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, Any], Lines]:
     """Read a TOML file.
+
+    Args:
+        path: of the file.
+        max_bytes: how long it may be.
 
     Returns:
         Its values, and the lines that they stand on.

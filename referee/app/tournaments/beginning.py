@@ -60,7 +60,11 @@ class TakenUp(Struct, frozen=True, kw_only=True):
     """What records call a process -> the host of a cluster that it was."""
 
     def where(self, folder: Path) -> dict[int, str]:
-        """Return the numbers of the pairings that are begun and not over, each with the host that it was played on."""
+        """Return the numbers of the pairings that are begun and not over, each with the host that it was played on.
+
+        Args:
+            folder: of the records.
+        """
         found = ((number, _process(folder / f"{match}.jsonl")) for number, match in self.begun_pairings.items())
         return {number: self.hosts[process] for number, process in found if process in self.hosts}
 

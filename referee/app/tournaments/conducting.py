@@ -76,6 +76,9 @@ def conduct(
 
     Args:
         spec: what is played; of one that has begun, entrants that it does not have yet join it.
+        format_: of the spec's name.
+        run_settings: where and how.
+        at_hand: of the referee.
 
     Raises:
         BadRequest: what is asked for can't be played, or the folder is another tournament's, or in use.
@@ -213,7 +216,10 @@ def _elsewhere(
     """Return what opens where matches are played beside this process; None: all are played in it.
 
     Args:
+        run_settings: how the tournament is run.
+        recorder: of the tournament.
         processes: what records call those that may play, each once.
+        where: as Cluster has it.
     """
     if run_settings.cluster is not None:
         spec = recorder.tournament.spec

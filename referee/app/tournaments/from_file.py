@@ -37,9 +37,11 @@ def read_plan(
     """Read a tournament's file, with the field that the tournament began with if it has begun.
 
     Args:
+        path: of the file.
         tables: so many matches at a time, whatever the file says; None: as it says.
         workers: so many processes play them; 0: this one does.
         cluster: address of the scheduler whose hosts play them, as many at a time as these can; None: there is none.
+        keys: folder of the certificates for it.
         name: that it has, whatever the file says; empty: as it says.
 
     Raises:
@@ -107,7 +109,9 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
     """Run a tournament, or go on with it, until it is over or stopped.
 
     Args:
+        plan: what its file says.
         options: how the referee runs; sandbox and memory are those of the file.
+        observer: is told what happens.
 
     Returns:
         Whether it is over.

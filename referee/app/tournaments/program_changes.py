@@ -28,6 +28,7 @@ def note_changes(recorder: Recorder, programs: dict[str, str]) -> list[str]:
     """Put on record which programs have changed.
 
     Args:
+        recorder: of the tournament.
         programs: entrant -> SHA-256 of its folder as it was; brought up to date.
 
     Returns:

@@ -36,6 +36,7 @@ def rebuild_ledger(folder: Path, ledger: str | None, keys: Collection[str]) -> R
     """Make the ledger of the tournament in a folder again.
 
     Args:
+        folder: of the tournament's records.
         ledger: file or URL where it is made; None: the usual one of the folder.
         keys: public keys, one of which must have sealed the tournament's record; empty: none is asked for.
 

@@ -43,6 +43,10 @@ def new_id() -> str:
 def ask(folder: Path, request: TournamentRequest) -> Path:
     """Hand a request in.
 
+    Args:
+        folder: of the tournament.
+        request: what is asked for.
+
     Returns:
         Its file, which is gone as soon as the request is on record.
 

@@ -37,7 +37,12 @@ def rule(folder: Path, kind: e.Kind, subject: str | None, to: str | None, reason
     """Hand a ruling in.
 
     Args:
+        folder: of the tournament.
+        kind: what is decided.
         subject: the entrant or the match that it is about; None: the whole tournament.
+        to: the entrant that a match is awarded to.
+        reason: for everybody to read.
+        by: who decides.
 
     Raises:
         BadRequest: the folder has no tournament, or the ruling makes no sense as it stands.
@@ -65,6 +70,7 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
     """Let somebody ask to join.
 
     Args:
+        folder: of the tournament.
         player: how the program is given: a folder, `cmd:COMMAND`, `house:NAME`, or `remote`.
         name: what it is called; None: as the program says.
 

@@ -209,6 +209,7 @@ def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], Non
 
     Args:
         doing: what: `auditing`.
+        is_quiet: whether nothing is shown.
 
     Yields:
         What is to be called after each file, with how many files there are.

@@ -47,7 +47,14 @@ def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_js
 
 
 def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, as_json: bool) -> None:
-    """Write the report of a tournament, and print where it went and how the tournament stands."""
+    """Write the report of a tournament, and print where it went and how the tournament stands.
+
+    Args:
+        folder: of the records.
+        targets: where everything goes.
+        jobs: so many records are read at the same time.
+        as_json: whether one JSON object is printed.
+    """
     found = report_on(folder, targets, jobs)
     (_print_json if as_json else _show)(found.written, found.unfinished)
 

@@ -15,7 +15,13 @@ class Decorator(Protocol):
 
 
 def grouped(keyword: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, which is called with one value made of theirs."""
+    """Return a decorator that adds options to a command, which is called with one value made of theirs.
+
+    Args:
+        keyword: by which the command takes it.
+        make: called with the options' values, by their names.
+        options: click's own decorators, in the order of the help text.
+    """
 
     def _decorate(function: F) -> F:
         @wraps(function)

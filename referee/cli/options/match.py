@@ -42,7 +42,15 @@ class Seconds(click.FloatRange):
 def seconds_option(
     *names: str, least: float = 0.001, most: float = 86_400, default: float | None = None, what: str
 ) -> Decorator:
-    """Return an option that takes seconds."""
+    """Return an option that takes seconds.
+
+    Args:
+        names: as for click.option.
+        least: that it may be, in seconds.
+        most: that it may be, in seconds; by default a day.
+        default: in seconds; None: there is none.
+        what: it is for, for the help text.
+    """
     shown = default is not None
     return click.option(*names, type=Seconds(min=least, max=most), default=default, show_default=shown, help=what)
 
@@ -66,7 +74,9 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
         """Return the settings of a match.
 
         Args:
+            rules: of the game that is played.
             has_person: whether a person plays, who takes longer than a program.
+            others: settings that have no option here, by name.
 
         Raises:
             BadRequest: the options make no sense.

@@ -77,5 +77,9 @@ referee_options = grouped(
 
 
 def logs_option(what: str) -> Decorator:
-    """Return the option for the folder of records."""
+    """Return the option for the folder of records.
+
+    Args:
+        what: is in it, for the help text.
+    """
     return click.option("--logs", type=FOLDER, default=Path("logs"), show_default=True, help=f"Folder {what}.")

@@ -31,6 +31,7 @@ def show_explanation(found: Explanation, record: Path | None = None) -> None:
     """Show a match as a whole to the author of one seat.
 
     Args:
+        found: all that is to be known of it.
         record: the file that it was read from; None if that is not here.
     """
     where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
@@ -91,7 +92,13 @@ def _row(heard: Heard) -> tuple[str, ...]:
 
 
 def show_turn(found: Explanation, turn: int, parts: Sequence[Said | Heard]) -> None:
-    """Show everything that was said in a turn."""
+    """Show everything that was said in a turn.
+
+    Args:
+        found: what the turn is of.
+        turn: its number.
+        parts: what was said.
+    """
     if not parts:
         out.print(f"nothing was said to or by seat {found.seat} in turn {turn}")
     for part in parts:

@@ -76,7 +76,12 @@ class Screen:
 
 
 class LiveView(Observer):
-    """Tables, standings, rate and what happened lately, on one screen."""
+    """Tables, standings, rate and what happened lately, on one screen.
+
+    Args:
+        console: what draws on the terminal; stderr's, if none is given.
+        clock: monotonic seconds.
+    """
 
     def __init__(self, console: Console | None = None, clock: Clock = monotonic) -> None:
         self._console = console or usual_console

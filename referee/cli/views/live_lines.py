@@ -26,6 +26,7 @@ def foul_lines(entry: MatchEntry, causes: Causes | None = None) -> list[str]:
     """Return who was expelled in a match and why, a line for each, printable.
 
     Args:
+        entry: the match.
         causes: what was told already; None: all causes are told in short.
     """
     lines = []
@@ -58,7 +59,11 @@ def name_of(tournament: Tournament | None, entrant: int) -> str:
 
 
 class PlainLines(Observer):
-    """A line for each result, foul, suspension and note: for logs, and where there is no terminal."""
+    """A line for each result, foul, suspension and note: for logs, and where there is no terminal.
+
+    Args:
+        say: writes one line.
+    """
 
     def __init__(self, say: Say | None = None) -> None:
         self._say = say or console.say
@@ -111,7 +116,11 @@ class PlainLines(Observer):
 
 
 class JsonLines(Observer):
-    """One object a line, for other programs."""
+    """One object a line, for other programs.
+
+    Args:
+        write: writes one object.
+    """
 
     def __init__(self, write: Callable[[Any], None] = print_json) -> None:
         self._write = write

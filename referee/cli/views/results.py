@@ -37,6 +37,10 @@ def result_table(names: Sequence[str], result: Result) -> RichTable:
 def show_expulsions(result: Result, record: Path) -> None:
     """Print for each expelled player what went wrong, what to do, and the command that explains the rest.
 
+    Args:
+        result: of the match.
+        record: its file, whole.
+
     Raises:
         RecordError: the record was changed meanwhile.
     """

@@ -18,7 +18,12 @@ _HASH_CHARS, _INSTANT_CHARS = 64, 19
 
 
 def show_verdict(version: dict[str, Any], in_its_place: str) -> None:
-    """Show what came of a version."""
+    """Show what came of a version.
+
+    Args:
+        version: as the service describes it.
+        in_its_place: what plays if it failed.
+    """
     passed = version.get("state") == VersionState.PASSED
     word = "[green]passed[/]: it plays from now on" if passed else f"[red]failed[/]: {harmless(in_its_place)}"
     out.print(f"version {harmless(str(version.get('number')))} {word}", highlight=False)
@@ -35,6 +40,7 @@ def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
     """Show a step that failed; what was explained at an earlier one is not explained again.
 
     Args:
+        step: as the check describes it.
         explained: cause of a failure -> the number of its first step; added to.
     """
     found = step.get("trouble")
@@ -54,7 +60,13 @@ def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
 
 
 def show_rows(answer: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
-    """Show a list of an answer as a table."""
+    """Show a list of an answer as a table.
+
+    Args:
+        answer: of the service.
+        name: of the list.
+        keys: of what is shown of each.
+    """
     table = RichTable(show_edge=False)
     for key in keys:
         table.add_column(key.replace("_", " "), overflow="fold")

@@ -16,7 +16,11 @@ _NO_SEED = bytes(32)
 
 
 class Actor:
-    """One player, which plays as the house player of its strategy's name does."""
+    """One player, which plays as the house player of its strategy's name does.
+
+    Args:
+        spec: what it is.
+    """
 
     def __init__(self, spec: ActorSpec) -> None:
         game = find_game("q")

@@ -25,6 +25,10 @@ class CourseClients(Struct, frozen=True, kw_only=True):
     async def play(self, reactor: Any, port: int) -> list[tuple[str, str]]:
         """Sign the players up, and let them play.
 
+        Args:
+            reactor: Twisted's reactor.
+            port: of the server.
+
         Returns:
             By player its name, and why its connection ended.
 
@@ -38,6 +42,9 @@ class CourseClients(Struct, frozen=True, kw_only=True):
 
 def read_clients(data: bytes) -> CourseClients:
     """Read the configuration of clients.
+
+    Args:
+        data: a ClientConfig.
 
     Raises:
         BadRequest: it is none.

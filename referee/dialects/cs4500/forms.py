@@ -114,6 +114,8 @@ def jpub(view: Any, seat: int, name: str) -> dict[str, Any]:
 
     Args:
         view: a plain view of the Q game, or its msgpack bytes in a msgspec.Raw.
+        seat: whose view it is.
+        name: what its player is called.
     """
     seen = _seen(view)
     me = {"score": seen.scores[seat], "name": name, "tile*": jtiles(seen.hand)}

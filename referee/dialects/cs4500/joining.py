@@ -54,6 +54,7 @@ class Adapter:
 
     Args:
         game: the rules, which know the form of a move.
+        terms: what the program is told of the match.
         link: the program, greeted.
     """
 
@@ -168,8 +169,12 @@ async def join(
     """Start a program, and let it play one game at a course's referee.
 
     Args:
+        reactor: Twisted's reactor.
         now: monotonic seconds.
+        game: the Q game.
+        launch: what to start.
         where: host and port of the referee.
+        confinement: what the program is held to.
         output: file that takes the end of what it prints.
         terms: those of CourseTerms: what the program is told.
 

@@ -132,7 +132,11 @@ class PlayerEnd(Protocol):
         self.has_ended = call.method == "win"
 
     def leave(self, why: str) -> None:
-        """End the connection, now or as soon as there is one."""
+        """End the connection, now or as soon as there is one.
+
+        Args:
+            why: in one sentence.
+        """
         self._why = self._why or why
         if self.connected:
             self.transport.loseConnection()
@@ -174,6 +178,10 @@ async def launch(reactor: Any, host: str, port: int, ends: Iterable[PlayerEnd], 
     """Connect players in order, each a while after the other; return why each connection ended, once all have.
 
     Args:
+        reactor: Twisted's.
+        host: of the referee.
+        port: of the referee.
+        ends: the players, in the order of their seats.
         wait_s: before each launch, in seconds: their order is the order of their seats.
 
     Raises:

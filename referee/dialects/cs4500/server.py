@@ -41,6 +41,7 @@ def read_server(data: bytes, folder: Path) -> CourseServer:
     """Read the configuration of a server.
 
     Args:
+        data: a ServerConfig.
         folder: for the record.
 
     Raises:

@@ -52,6 +52,8 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
     """Return the map with its row and column numbers, then a line per seat.
 
     Args:
+        state: what to draw.
+        outcome: how the game ended, if it has.
         eyes: the seats whose hands are seen; None: all are.
     """
     board = state.board
@@ -90,6 +92,8 @@ def draw_svg(
     """Return the map with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
+        state: what to draw.
+        outcome: how the game ended, if it has.
         eyes: the seats whose hands are seen; None: all are.
         laid: tiles of that hand that are shown on the map; None: nothing can be touched.
     """

@@ -59,6 +59,7 @@ def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
     Args:
         board: the map before this tile.
         cell: a free (row, column).
+        tile: the tile to be placed there.
 
     Returns:
         "row", "column", or None if it fits. A cell without neighbours fits.
@@ -140,6 +141,10 @@ def opened(before: dict[Cell, int], board: Board, cells: Iterable[Cell]) -> dict
 def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
     """Return the free cells where any of some tiles fits, in row-column order, each with the kinds that do.
 
+    Args:
+        board: the map.
+        held: the kinds that are asked for.
+
     Returns:
         (cell, kinds), the kinds with a bit for each: `misfit` for many tiles and cells at once.
     """
@@ -205,7 +210,12 @@ def _run(board: Board, first: Cell, down: int, right: int) -> list[Tile]:
 
 
 def run_points(run: Sequence[Tile], q_bonus: int) -> int:
-    """Score a row or a column without a gap that holds a placed tile; one of a single tile scores nothing."""
+    """Score a row or a column without a gap that holds a placed tile; one of a single tile scores nothing.
+
+    Args:
+        run: its tiles.
+        q_bonus: points if it is a Q.
+    """
     if len(run) != _Q_LENGTH:
         return len(run) if len(run) > 1 else 0
     is_q = len({_SHAPE[tile] for tile in run}) == _Q_LENGTH or len({_COLOR[tile] for tile in run}) == _Q_LENGTH
@@ -217,6 +227,8 @@ def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
 
     Args:
         board: the map, the placed tiles already on it.
+        cells: where they were placed.
+        q_bonus: points for a completed Q.
 
     Returns:
         One point per tile placed, the length of every run of 2 or more that holds a new tile, once per run, and the

@@ -45,6 +45,8 @@ def draw_text(state: State, outcome: Outcome | None, eyes: Collection[int] | Non
     else three; then every second one is numbered, so that numbers do not touch.
 
     Args:
+        state: what to draw.
+        outcome: how the game ended, if it has.
         eyes: the seats whose hands are seen; None: all are.
     """
     rows, columns = extents(state.table.board)
@@ -109,6 +111,8 @@ def draw_svg(
     """Return the table with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
+        state: what to draw.
+        outcome: how the game ended, if it has.
         eyes: the seats whose hands are seen; None: all are.
         chosen: steps of the seat's move; a tile that has its square is shown there. None: nothing can be touched.
     """

@@ -221,6 +221,7 @@ def can_follow(table: LaidTiles, faces: Faces, cell: Cell, face: Face) -> bool:
         table: before this one.
         faces: of the tiles in hand, this one among them or not.
         cell: where this one is to be laid; it fits there.
+        face: this one.
     """
     rest = faces & ~_FACES_OF[TILE_OF[face]]
     (row, column), around = cell, table.around

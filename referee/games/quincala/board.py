@@ -198,6 +198,10 @@ def ends(field: PreparedMap, board: Board, immune: Marks, dot: int, moving: int)
     """Yield the dots where a leg may end, direction by direction.
 
     Args:
+        field: the board's map.
+        board: the towers.
+        immune: what may not be knocked.
+        dot: where the leg starts.
         moving: the pieces that it moves, at least one; as many as they are, so many steps it has at most.
     """
     reach = moving.bit_count()

@@ -113,6 +113,7 @@ def draw_svg(state: State, looking: int | None) -> str:
     """Return the board, the placing areas tinted, the last turn marked, and both seats beside it, as SVG.
 
     Args:
+        state: what to draw.
         looking: the seat that can touch the dots and its hand; None: nothing can be touched.
     """
     width = state.field.width * _STEP + 2 * _MARGIN + _SIDE

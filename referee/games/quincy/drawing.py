@@ -56,6 +56,7 @@ def draw_text(state: State, eyes: Collection[int] | None) -> str:
     A stone of a line stands in parentheses, the square of the last move between `>` and `<`.
 
     Args:
+        state: what to draw.
         eyes: the seats whose hands are seen; None: all are.
     """
     last = _last_move(state.log)

@@ -50,6 +50,8 @@ class PracticeService(Protocol):
         """Ask for a practice match, and return its number.
 
         Args:
+            author: who asks.
+            tournament: whose game and time control it has.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
             guest: another author, who is to play in person, too; empty: nobody is.

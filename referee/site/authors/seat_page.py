@@ -68,6 +68,7 @@ def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = N
     """Return the page of a seat; what it shows it asks for.
 
     Args:
+        seat: whose page it is.
         form_token: that it brings with all that it asks to be done; empty: nobody looks for one.
         number: of the practice match, on a contest's site; None: it is none.
     """

@@ -143,6 +143,9 @@ class OrganiserService(Protocol):
         """Hand in a ruling.
 
         Args:
+            by: the organiser.
+            name: of the tournament.
+            kind: of ruling.
             subject: entrant or match; empty: it is about the whole tournament.
             to: who a match is awarded to; empty: nobody.
             reason: for everybody to read.

@@ -83,6 +83,7 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
     """Rate a field whose matches have two seats, in its order.
 
     Args:
+        table: of the field.
         mean: of the ratings of each group.
 
     Raises:
@@ -168,6 +169,7 @@ class Programs:
     """The programs of a field: what each entrant has now, and as another one what some had before.
 
     Args:
+        size: how many entrants there are.
         renewed: those that had another program before.
     """
 

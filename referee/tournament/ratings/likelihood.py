@@ -28,6 +28,10 @@ def most_likely(size: int, likelihood: Likelihood) -> Vector:
     """Return the strengths under which results are likeliest.
 
     The pull of the prior adds up to nothing over entrants that are connected: their mean is 0 by itself.
+
+    Args:
+        size: of the field.
+        likelihood: of the results.
     """
     strengths = [0.0] * size
     value = likelihood.value(strengths)
@@ -57,6 +61,7 @@ class Prior:
     and Games (2008), for strengths of one player at different times that are tied by a normal prior.
 
     Args:
+        size: how many programs there are.
         precision: one over the variance of a first program's strength.
         tie: one over the variance of the step from one program to the next.
         former: program -> the one that the entrant had before.

@@ -32,7 +32,11 @@ from .rankings import Ranking, Rankings
 
 
 class SkillBook:
-    """Takes results one by one."""
+    """Takes results one by one.
+
+    Args:
+        field: who takes part, and how many to a match.
+    """
 
     def __init__(self, field: EntrantField) -> None:
         self._size = len(field.entrants)

@@ -32,6 +32,7 @@ class Rankings:
 
     Args:
         counts: how often each ranking came about.
+        prior: of the strengths.
     """
 
     def __init__(self, counts: Mapping[Ranking, int], prior: Prior) -> None:
