@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from .. import chance
-from ..app.pool import each
+from ..app.pool import map_in_processes
 from ..errors import BadRequest
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..pairing.base import Pairing
@@ -197,7 +197,10 @@ def _evaluated(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: b
     """Play until all is played, or the test decides."""
     _work.append(work)
     try:
-        with _bar(pairs, is_shown=is_shown) as step, closing(each(_play_pair, range(1, pairs + 1), jobs)) as results:
+        with (
+            _bar(pairs, is_shown=is_shown) as step,
+            closing(map_in_processes(_play_pair, range(1, pairs + 1), jobs)) as results,
+        ):
             for pair in results:
                 tally.add(pair)
                 step()

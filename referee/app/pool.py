@@ -29,7 +29,7 @@ _PR_SET_PDEATHSIG = 1
 """Of Linux' prctl: which signal a process gets when its parent ends."""
 
 
-def each(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, None, None]:
+def map_in_processes(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, None, None]:
     """Yield what a function returns for each of some items, in their order; close it if you leave before the end.
 
     Args:

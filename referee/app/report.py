@@ -20,7 +20,7 @@ from ..record.tournament_record import find_record, read_tournament, refold
 from ..tournament.history import History, new_tournament
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import UnknownTieBreak
-from .pool import each
+from .pool import map_in_processes
 
 
 class ReportedTournament(Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Reported
     spec = history.tournament.spec
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
     match_summaries = {
-        digest.entry.match: digest for digest in each(_summary_of_record, paths, jobs) if digest is not None
+        digest.entry.match: digest for digest in map_in_processes(_summary_of_record, paths, jobs) if digest is not None
     }
     written = write_report(
         folder,
@@ -119,5 +119,5 @@ def _summary_of_record(path: Path) -> MatchSummary | None:
 
 def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, report: str) -> None:
     make = partial(make_replay, target=target, find_game=find_game, report=report)
-    for _ in each(make, list(records.items()), jobs):
+    for _ in map_in_processes(make, list(records.items()), jobs):
         pass

@@ -25,13 +25,13 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
         The pairs, sorted, each as it stands among the costs.
     """
     widths = [max(layer) * (nodes // 2) + 1 for layer in zip(*costs.values(), strict=True)]
-    weighted = [(one, two, _weight(layers, widths)) for (one, two), layers in sorted(costs.items())]
+    weighted = [(node, partner, _weight(layers, widths)) for (node, partner), layers in sorted(costs.items())]
     most = max((weight for _, _, weight in weighted), default=0)
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph()
     graph.add_nodes_from(range(nodes))
-    graph.add_edges_from([(one, two, most - weight) for one, two, weight in weighted])
+    graph.add_edges_from([(node, partner, most - weight) for node, partner, weight in weighted])
     found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
-    return sorted((one, two) if (one, two) in costs else (two, one) for one, two in found)
+    return sorted((node, partner) if (node, partner) in costs else (partner, node) for node, partner in found)
 
 
 def _weight(layers: Costs, widths: list[int]) -> int:

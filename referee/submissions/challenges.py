@@ -128,7 +128,7 @@ class Challenges:
     def invitations(self, author: str) -> list[Challenge]:
         """Return the challenges of others with whom an author is to play, the oldest first."""
         every = chain.from_iterable(map(self.of, self._known))
-        return sorted((each for each in every if each.guest == author), key=lambda each: each.asked)
+        return sorted((invited for invited in every if invited.guest == author), key=lambda invited: invited.asked)
 
     def folder(self, challenge: Challenge) -> Path:
         """Return where the record of a match is."""
@@ -153,7 +153,7 @@ class Challenges:
         if sum(other.ended is None for other in known.values()) >= MAX_WAITING:
             raise ChallengeRefused(f"{MAX_WAITING} of your practice matches wait", "ask again when one was played")
         guest = challenge.guest
-        if guest is not None and sum(each.ended is None for each in self.invitations(guest)) >= MAX_INVITED:
+        if guest is not None and sum(invited.ended is None for invited in self.invitations(guest)) >= MAX_INVITED:
             raise ChallengeRefused(f"{guest} has {MAX_INVITED} invitations already", "ask somebody else, or later")
         numbered = msgspec.structs.replace(challenge, number=max(known, default=0) + 1)
         self.folder(numbered).mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ READING = """
 import os, signal, sys
 from pathlib import Path
 import rich_click as click
-from referee.app.pool import each
+from referee.app.pool import map_in_processes
 from referee.cli.main import Commands, main
 
 def work(path):
@@ -28,7 +28,7 @@ def work(path):
 @click.command()
 @click.argument("files", nargs=-1)
 def read(files):
-    list(each(work, [Path(file) for file in files], 2))
+    list(map_in_processes(work, [Path(file) for file in files], 2))
 
 Commands.get_command = lambda *_: read
 os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGINT))  # Ctrl-C, before it can take any

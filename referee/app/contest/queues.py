@@ -71,7 +71,7 @@ def _why(run: TournamentRun, *, has_matches: bool) -> str:
     if has_matches:
         return "Each begins as soon as a table and its players are free."
     if run.open_matches:
-        rounds = {each.round for each in run.open_matches.values()}
+        rounds = {context.round for context in run.open_matches.values()}
         last = f", the last of round {min(rounds)}" if len(rounds) == 1 else ""
         return f"What comes next follows from the matches that are played now{last}."
     return "The next matches are being settled."

@@ -21,7 +21,7 @@ from ...record.redacted_checks import check_with_seed
 from ...record.redacted_record import RedactedRecord, check_redacted
 from ...record.schema import Header
 from ...record.tournament_record import is_tournament
-from ..pool import each
+from ..pool import map_in_processes
 from .audit_reports import (
     BY_SEED,
     NOT_VERIFIED,
@@ -99,7 +99,7 @@ def audit_paths(
     unchanged = {match.path: match for match in earlier.unchanged(files, demands)}
     examined: list[Examined] = []
     rest = [path for path in files if path not in unchanged]
-    with closing(each(partial(examine, demands=demands), rest, jobs)) as examinations:
+    with closing(map_in_processes(partial(examine, demands=demands), rest, jobs)) as examinations:
         for path in files:
             examined.append(unchanged.get(path) or next(examinations))
             seen(examined[-1].report, len(files))

@@ -24,7 +24,7 @@ from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
 from ...record.tournament_record import TournamentRecord
 from ...tournament.standings import UnknownTieBreak
-from ..pool import each
+from ..pool import map_in_processes
 from .audit_reports import (
     BrokenTournament,
     Demands,
@@ -147,7 +147,7 @@ def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Exami
 
 
 def _paired(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Table, ...], str]]:
-    with closing(each(pair_round, rounds, jobs)) as found:
+    with closing(map_in_processes(pair_round, rounds, jobs)) as found:
         return list(found)
 
 
