@@ -12,7 +12,7 @@ from twisted.internet.defer import CancelledError
 from ..clock import wall_clock
 from ..launch.confining import SandboxMode
 from ..net.http_server import HttpServer
-from ..net.links.addresses import address_of, listen, stopped
+from ..net.links.addresses import listen, stopped, url_of
 from ..observers import Note
 from ..plugins import find_game
 from ..submissions.api import LIMITS, AuthorApi
@@ -77,8 +77,7 @@ def receive(
             async with watching.opened(reactor):
                 api = AuthorApi(authors, store, checks, matches, monotonic, wall_clock, note)
                 port = await listen(reactor, address, HttpServer(api, LIMITS, note, reactor))
-                where = address_of(port, address).replace("tcp:", "http://").replace("tls:", "https://")
-                options.say(f"the referee takes submissions on {where} into {service.folder}")
+                options.say(f"the referee takes submissions on {url_of(port, address)} into {service.folder}")
                 try:
                     await checks.run()
                 except CancelledError:

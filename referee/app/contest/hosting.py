@@ -12,7 +12,7 @@ import msgspec
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.task import LoopingCall
 
-from ...net.links.addresses import address_of, listen, stopped
+from ...net.links.addresses import listen, stopped, url_of
 from ...observers import Note
 from ...record.key_file import default_path, public_pem
 from ...site.cards import ContestCard, TournamentCard
@@ -76,8 +76,7 @@ def host(
             hosted = HostedContest(reactor, contest, RefereeProgram(referee, passed_on), intake, note)
             site = hosted.site(public_pem(sealer.public).encode(), is_behind_proxy=is_behind_proxy)
             port = await listen(reactor, address, site)
-            where = address_of(port, address).replace("tcp:", "http://").replace("tls:", "https://")
-            options.say(f"{contest.title}: the site is on {where}")
+            options.say(f"{contest.title}: the site is on {url_of(port, address)}")
             hosted.begin()
             try:
                 await intake.checks.run()

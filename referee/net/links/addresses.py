@@ -159,3 +159,13 @@ def address_of(port: Port, endpoint: str) -> str:
         name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
         return f"{kind}:{name}:{host.port}"
     return f"unix:{getattr(host, 'name', b'').decode()}"
+
+
+def url_of(port: Port, endpoint: str) -> str:
+    """Return what a browser is given to reach a port.
+
+    Args:
+        port: it listens.
+        endpoint: the endpoint string that it was opened with.
+    """
+    return address_of(port, endpoint).replace("tcp:", "http://").replace("tls:", "https://")
