@@ -23,7 +23,7 @@ from .file_view import FileView, Workspace
 from .player_spec import Launch, PlayerError, resolved, starting, telling_whose
 from .program import Confinement
 from .sandbox import HOME
-from .starting import ChildProcess, ProcessCommand, kill_group, start
+from .starting import ChildProcess, ProcessCommand, start
 from .visible_paths import own_runtime, runtimes
 
 NOBODY = 65_533
@@ -169,13 +169,13 @@ class _Start(Struct, frozen=True):
 
 def _ended(process: "subprocess.Popen[bytes]") -> None:
     """End a process, if it has not, with all that is in its group."""
-    if process.poll() is None:
-        kill_group(process, signal.SIGKILL)
+    child = ChildProcess(process)
+    child.send_signal(signal.SIGKILL)
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             with suppress(BrokenPipeError):
                 stream.close()
-    process.wait()
+    child.taken()
 
 
 def _first_words(process: "subprocess.Popen[bytes]") -> bytes:

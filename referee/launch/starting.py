@@ -18,7 +18,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import IO, Any, Protocol, Self
 
 from msgspec import Struct
@@ -26,6 +26,8 @@ from twisted.python.failure import Failure
 
 from .output import Reactor
 
+_TAKING = Lock()
+"""Held while the status of a process is taken, or its group gets a signal: its number is nobody else's meanwhile."""
 ALIVE = '{ echo >&0; } 2>/dev/null; exec "$@" </dev/null'
 """Ends by SIGPIPE if the referee is dead; else becomes the program. A socket that is full is no reason to wait."""
 _KEYCTL = {"x86_64": 250, "i686": 288, "armv7l": 311, "ppc64le": 271, "s390x": 280}
@@ -126,21 +128,26 @@ class ChildProcess:
             descriptor = os.pidfd_open(self._process.pid)
         except (AttributeError, OSError):  # an old kernel, or no descriptor left
             return self._wait(partial(self._reactor.callFromThread, told))
-        return self._reactor.addReader(_End(self._reactor, descriptor, lambda: told(self._taken())))
+        return self._reactor.addReader(_End(self._reactor, descriptor, lambda: told(self.taken())))
 
     def _wait(self, told: Callable[[int], object]) -> None:
         name = f"end of process {self._process.pid}"
-        Thread(target=lambda: told(self._taken()), name=name, daemon=True).start()
+        Thread(target=lambda: told(self.taken()), name=name, daemon=True).start()
 
-    def _taken(self) -> int:
+    def taken(self) -> int:
         """Wait for its end, kill what is left of its group, and return its status."""
         with contextlib.suppress(ChildProcessError):  # somebody has taken its status, and ended its group before
             os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
-            kill_group(self._process, signal.SIGKILL)  # its number may be another's once its status is taken
-        return self._process.wait()
+        with _TAKING:
+            self._signal(signal.SIGKILL)
+            return self._process.wait()
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send a signal to all of the group."""
+        with _TAKING:
+            self._signal(number)
+
+    def _signal(self, number: signal.Signals) -> None:
         if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
             kill_group(self._process, number)
 
