@@ -109,9 +109,9 @@ class _Start(Struct, frozen=True):
         users = None if owner is None else _new_users(launch, owner)
         told, telling = os.pipe()
         self.held.callback(os.close, told)
-        workspace = Workspace(size_bytes=_SIZE_BYTES, told=telling, users=users)
+        workspace = Workspace(size_bytes=_SIZE_BYTES, users=users)
         hidden = tuple(path.resolve() for path in self.confinement.hidden)
-        view = FileView(where=where, shown=tuple(shown), hidden=hidden, workspace=workspace)
+        view = FileView(where=where, shown=tuple(shown), hidden=hidden, workspace=workspace, told=telling)
         process, gate = self._started([*drop, *argv], view, (telling,) if users is None else (telling, users))
         root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
         folder = self._opened(f"{root}{where}")

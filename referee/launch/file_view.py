@@ -56,8 +56,6 @@ class Workspace(Struct, frozen=True, kw_only=True):
 
     size_bytes: int
     """How much may be written into it."""
-    told: int
-    """Descriptor on which bubblewrap tells the program's process id."""
     users: int | None = None
     """Descriptor of a user namespace for it, in which it may change its user; None: it has the referee's."""
 
@@ -79,6 +77,8 @@ class FileView(Struct, frozen=True, kw_only=True):
     """What is in the place of the working directory, to be written to; None: that itself, or a copy, to read."""
     own_copy: Path | None = None
     """What is in the place of the working directory, to read; None: that itself, or a workspace."""
+    told: int | None = None
+    """Descriptor on which bubblewrap tells the process id of the sandbox's first process; None: nobody asks."""
     found: tuple[object, ...] = ()
     """What was in the places that it was made for; nothing that is made from it holds longer than that does."""
 

@@ -27,7 +27,7 @@ from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .sandbox import HOME, SOCKET, Sandbox
-from .starting import ChildProcess, ProcessCommand, RunningProcess, if_alive, start
+from .starting import ChildProcess, FirstProcess, ProcessCommand, RunningProcess, if_alive, start
 from .visible_paths import rustup_home
 from .warm_house import WarmHouse, for_all
 
@@ -185,6 +185,7 @@ class Program:
         self.mark = f"{MARK}={own[MARK]}"
         """What all its processes have in their environment, and no other process has: tokens follow from the seed."""
         self._push: Timer | None = None
+        self._first: FirstProcess | None = None
         argv = resolved(launch)
         hidden = (*confinement.hidden, *access.hidden)
         whole = replace(access, hidden=hidden, private_names=confinement.private_names)
@@ -212,8 +213,7 @@ class Program:
         """Start it, or have it forked from what runs already."""
         confinement, output = self._confinement, self._output.write_fd
         if confinement.house is None or not launch.is_house:
-            with confinement.command(argv, lambda: view_of(launch, argv, access), self._group) as command:
-                return ChildProcess(start(command, cwd=launch.folder, env=env, output=output), self._reactor)
+            return ChildProcess(self._started_alone(launch, argv, access, env), self._reactor)
         request = ForkRequest(player=argv[-1], environment=dict(env), open_files=confinement.limits.open_files)
 
         def _begin(descriptor: int) -> tuple["subprocess.Popen[bytes]", Group | None]:
@@ -224,6 +224,22 @@ class Program:
                 return start(command, cwd=None, env=own, output=output, pass_fds=(descriptor,)), group
 
         return confinement.house.fork(_begin, self._reactor, request, output, access.socket, self._group)
+
+    def _started_alone(
+        self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]
+    ) -> "subprocess.Popen[bytes]":
+        """Start it; where no control groups tell when all of a sandbox is gone, its first process does."""
+        telling: tuple[int, ...] = ()
+        if self._confinement.sandbox is not None and self._group is None:
+            self._first = FirstProcess(self._reactor)
+            telling = (self._first.write_fd,)
+
+        def _view() -> FileView:
+            view = view_of(launch, argv, access)
+            return replace(view, told=telling[0]) if telling else view
+
+        with ProcessCommand((), telling), self._confinement.command(argv, _view, self._group) as command:
+            return start(command, cwd=launch.folder, env=env, output=self._output.write_fd, pass_fds=telling)
 
     def turn_to(self, output: Path) -> None:
         """Begin another match: another file takes what is printed, and whoever waited for the end waits no more.
@@ -299,12 +315,12 @@ class Program:
         self._kill_rest()
 
     def _kill_rest(self) -> bool:
-        """Kill what has left the process group; tell whether there was any of it that nothing else holds."""
+        """Kill what has left the process group; tell whether there was any of it that no control group holds."""
         if self._group is not None:
             self._group.kill()
-        has_sandbox = self._confinement.sandbox is not None and isinstance(self._process, ChildProcess)
-        is_held = self._group is not None or has_sandbox  # a sandbox that is shared does not end with it
-        return not is_held and kill_orphans(self.mark)
+        if self._first is not None:
+            return not self._first.is_gone
+        return self._group is None and kill_orphans(self.mark)  # a sandbox that is shared does not end with it
 
     def _signal_all(self, number: signal.Signals) -> None:
         self._signal(number)

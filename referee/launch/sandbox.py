@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ..errors import RemediableError
 from ..files.tree import MIB
-from .file_view import FileView, Workspace
+from .file_view import FileView
 from .kernel_view import counted, told
 from .limits import ProgramLimits, found_program
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
@@ -81,7 +81,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         for path, content in told().items():
             descriptors.append(in_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]
-        content = _listed(_namespaces(view.workspace)) + _same_for_all(limits.tmp_mib) + _own(view) + _listed(options)
+        content = _listed(_namespaces(view)) + _same_for_all(limits.tmp_mib) + _own(view) + _listed(options)
         descriptors.append(in_memory(content))
         boxed = ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
         return (
@@ -109,7 +109,8 @@ def _own(view: FileView) -> bytes:
     if view.own_copy is None:
         places = _listed(_places(view))
     else:
-        places = os.fsencode(view.own_copy).join(_around_copy(replace(view, socket=None, own_copy=_ANY_COPY)))
+        same = replace(view, socket=None, told=None, own_copy=_ANY_COPY)
+        places = os.fsencode(view.own_copy).join(_around_copy(same))
     socket = () if view.socket is None else ("--ro-bind", str(view.socket), SOCKET)
     return places + _listed((*socket, "--remount-ro", "/", "--chdir", str(view.where)))
 
@@ -129,9 +130,10 @@ def _with_devices_locked() -> list[str]:
     return [*own_mounts, "/bin/sh", "-c", 'mount --rbind -o ro /dev /dev && exec "$@"', "sh"]
 
 
-def _namespaces(workspace: Workspace | None) -> Iterator[str]:
-    if workspace is not None:
-        yield from ("--info-fd", str(workspace.told))
+def _namespaces(view: FileView) -> Iterator[str]:
+    if view.told is not None:
+        yield from ("--info-fd", str(view.told))
+    workspace = view.workspace
     if workspace is None or workspace.users is None:
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL")
         return

@@ -9,6 +9,7 @@ in the first process of a sandbox: a pipe could be opened there once more and ca
 import contextlib
 import ctypes
 import errno
+import json
 import os
 import platform
 import shutil
@@ -37,6 +38,7 @@ _GET_KEYRING_ID, _JOIN_SESSION_KEYRING = 0, 1
 _SESSION_KEYRING = -3
 _REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 _TRIAL_S = 5.0
+_TOLD_BYTES = 4096
 
 
 class ProcessCommand(Struct, frozen=True):
@@ -176,6 +178,57 @@ class _End:
 
     def connectionLost(self, reason: Failure) -> None:
         """Nothing more comes; called by Twisted."""
+
+
+class FirstProcess:
+    """The first process of a sandbox, with which all of the sandbox ends; no signal to the program's group reaches it.
+
+    The kernel kills it once whoever made the sandbox has ended; that takes a moment. One of Twisted's readers, of what
+    bubblewrap tells: the number is taken at once, as long as nobody else can have it.
+
+    Args:
+        reactor: Twisted's.
+    """
+
+    def __init__(self, reactor: Reactor) -> None:
+        self.is_gone = False
+        """Whether nothing of the sandbox is left; also where that can't be known."""
+        self._reactor = reactor
+        self._said = b""
+        self._fd, self.write_fd = os.pipe()
+        """The second is for bubblewrap, and is closed by whoever hands it on."""
+        reactor.addReader(self)
+
+    def fileno(self) -> int:
+        """Return what to wait for; called by Twisted."""
+        return self._fd
+
+    def logPrefix(self) -> str:
+        """Return a name; called by Twisted."""
+        return "first process of a sandbox"
+
+    def doRead(self) -> None:
+        """Read what is told, and watch the process once all of it is; called by Twisted."""
+        data = os.read(self._fd, _TOLD_BYTES)
+        self._said += data
+        if not data:
+            self._reactor.removeReader(self)
+            os.close(self._fd)
+            self._watch()
+
+    def connectionLost(self, reason: Failure) -> None:
+        """Nothing more comes; called by Twisted."""
+
+    def _watch(self) -> None:
+        try:
+            descriptor = os.pidfd_open(json.loads(self._said)["child-pid"])
+        except (AttributeError, OSError, ValueError):  # an old kernel; gone by now; ended before it was told
+            self.is_gone = True
+        else:
+            self._reactor.addReader(_End(self._reactor, descriptor, self._ended))
+
+    def _ended(self) -> None:
+        self.is_gone = True
 
 
 def kill_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:

@@ -8,7 +8,7 @@ from referee.launch import Confinement, ProgramLimits
 from referee.launch.control_groups import Ground, find_ground
 from referee.launch.program import GRACE_S
 
-from .test_launch import Running
+from .test_program import Running
 
 
 def is_stopped(pid: int) -> bool:

@@ -1,11 +1,8 @@
-"""Launched programs: real processes, started as their folder says and ended with everything they started."""
+"""What a folder and a command line say of how a player is started."""
 
 import os
 import re
-import select
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,172 +10,15 @@ import pytest
 from msgspec.structs import replace
 
 from referee.launch import (
-    Confinement,
-    Invitation,
     Launch,
     PlayerError,
     PlayerKind,
     PlayerSpec,
-    Program,
     house_launch,
     parse_player,
     read_folder,
 )
 from referee.launch.player_spec import command_launch, resolved
-from referee.launch.program import GRACE_S, PATIENCE_S, POLL_S
-
-from ..net.wires import fired
-from .loop import Loop
-
-
-class Running:
-    """A program under a test's clock; `said` and `ended` let real time pass until something holds."""
-
-    def __init__(self, folder: Path, script: str, token: str = "", *, confinement: Confinement = Confinement()) -> None:  # noqa: B008  # frozen
-        self.clock = Loop()
-        self.output = folder / "output"
-        launch = Launch(name="p", argv=(sys.executable, "-u", "-c", script))
-        invitation = Invitation(address="", token=token or f"of {folder}")
-        self.program = Program(launch, invitation, self.output, self.clock, confinement)
-        self.status = fired(self.program.exited)
-
-    def said(self, text: str) -> None:
-        """Wait until the program has printed a text."""
-        give_up = time.monotonic() + 60
-        while text not in self.program._output.tail.content.decode():
-            assert time.monotonic() < give_up, f"the program never said {text!r}"
-            self.clock.look()
-
-    def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds."""
-        give_up = time.monotonic() + 60
-        while not holds():
-            assert time.monotonic() < give_up, "it never held"
-            self.clock.look()
-
-    def ended(self) -> str:
-        """Wait for the process, let the program notice, and return its status."""
-        while not self.status:
-            self.clock.look()
-            self.clock.advance(POLL_S)
-        return str(self.status[0])
-
-
-@pytest.mark.parametrize(
-    ("script", "status"),
-    [
-        ("pass", "exit status 0"),
-        ("raise SystemExit(3)", "exit status 3"),
-        ("import os; os.abort()", "signal SIGABRT"),
-        ("import os; os.kill(os.getpid(), 9)", "signal SIGKILL"),
-        ("print('so\\nlong\\x1b[2J', 7)", "exit status 0: so long 7"),
-        ("raise SystemExit('x' * 1000)", f"exit status 1: ...{'x' * 297}"),
-    ],
-)
-def test_how_a_program_ended_is_known(tmp_path: Path, script: str, status: str) -> None:
-    """Exit status and signal are told apart, and what was printed last stands behind them."""
-    running = Running(tmp_path, script)
-    assert status == running.ended()
-
-
-def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the referee hands over is there; other variables of the referee are not."""
-    monkeypatch.setenv("REFEREE_DATABASE_PASSWORD", "hunter2")
-    script = "import os; print(os.environ['REFEREE_TOKEN'], os.environ.get('REFEREE_DATABASE_PASSWORD'))"
-    running = Running(tmp_path, script, "t0ken")
-    running.ended()
-    assert running.output.read_text() == "t0ken None\n"
-
-
-def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
-    """A child that the program started and that ignores being asked is ended too."""
-    script = (
-        "import os, signal, time\n"
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "child = os.fork()\n"
-        "print(f'child {os.getpid()} here', flush=True) if child == 0 else None\n"
-        "while True: time.sleep(60)\n"
-    )
-    running = Running(tmp_path, script)
-    running.said("here")
-    child = int(running.program._output.tail.content.split()[1])
-    end = os.pidfd_open(child)
-    running.program.end()
-    running.clock.advance(PATIENCE_S + 0.01)
-    running.clock.advance(GRACE_S + 0.01)
-    assert running.ended() == f"signal SIGKILL: child {child} here"
-    assert is_over(end)
-
-
-def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> None:
-    """Without sandbox and control groups, a child in a session of its own is found by the mark in its environment."""
-    script = (
-        "import os, time\n"
-        "if os.fork() == 0:\n"
-        "    os.setsid()\n"
-        "    print(f'child {os.getpid()} here', flush=True)\n"
-        "    time.sleep(1000)\n"
-        "os.wait()\n"
-    )
-    running = Running(tmp_path, script)
-    running.said("here")
-    end = os.pidfd_open(int(running.program._output.tail.content.split()[1]))
-    gone = fired(running.program.end())
-    running.clock.advance(PATIENCE_S + 0.01)
-    assert running.ended().startswith("signal SIGTERM")
-    assert is_over(end)
-    running.clock.advance(POLL_S)
-    assert gone
-
-
-LEAVING = """
-import os
-if os.fork() == 0:
-    print(f"child {os.getpid()} here", flush=True)
-    os.execve("/bin/sleep", ["sleep", "1000"], {})
-"""
-
-
-def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None:
-    """Without being asked to, and whatever its environment is: the match is over for the rest of it, too."""
-    running = Running(tmp_path, LEAVING)
-    running.said("here")
-    end = os.pidfd_open(int(running.program._output.tail.content.split()[1]))
-    assert running.ended().startswith("exit status 0")
-    assert is_over(end)
-
-
-def test_a_program_that_ends_takes_nobody_elses_with_it(tmp_path: Path) -> None:
-    """Not even one of the same token: two referees with one key and one seed may play the same match at once."""
-    lasting = Running(tmp_path, "import time; print('here', flush=True); time.sleep(1000)", "token")
-    lasting.said("here")
-    assert Running(tmp_path, "pass", "token").ended() == "exit status 0"
-    lasting.program.end()
-    lasting.clock.advance(PATIENCE_S + 0.01)
-    assert lasting.ended() == "signal SIGTERM: here"
-
-
-def is_over(end: int) -> bool:
-    """Wait until a process has ended, by its descriptor, which is closed."""
-    try:
-        return bool(select.select([end], [], [], 60)[0])
-    finally:
-        os.close(end)
-
-
-def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
-    """The error names the command and the reason."""
-    launch = Launch(name="p", argv=("no-such-program-anywhere",))
-    with pytest.raises(PlayerError, match="no-such-program-anywhere: No such file"):
-        Program(launch, Invitation(address="", token="none"), tmp_path / "output", Loop())
-
-
-def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:
-    """Where nothing was printed there is no file, words are kept."""
-    for script, stays in (("pass", False), ("print(1)", True)):
-        running = Running(tmp_path, script)
-        running.ended()
-        assert stays == running.output.exists()
 
 
 def write_toml(folder: Path, text: str) -> Path:
