@@ -151,7 +151,8 @@ class ChildProcess:
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
-            kill_group(self._process, number)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, number)
 
 
 class _End:
@@ -229,12 +230,6 @@ class FirstProcess:
 
     def _ended(self) -> None:
         self.is_gone = True
-
-
-def kill_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    """Send a signal to all that is left of the process group of a process that `start` started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
 
 
 def in_memory(content: bytes) -> int:
