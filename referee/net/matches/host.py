@@ -104,8 +104,9 @@ class MatchHost:
             OSError: the record can't be written.
         """
         players = [occupant for occupant in occupants if occupant is not None]
-        match = self._new_match([player.name for player in players])
-        seats = places(players, match.setup.names)
+        names = [player.name for player in players]
+        match = self._new_match(names)
+        seats = places(names, match.setup.names)
         self._programs = tuple(self._settings.programs[place] for place in seats if self._settings.programs)
         seated = [players[place] for place in seats]
         return await self._play_seated(match, seated, address, None, is_patient=is_patient)
@@ -192,9 +193,9 @@ class MatchHost:
         match_programs = MatchPrograms(match, occupants, tokens, self._settings.folder, self.reactor, self._services)
         async with match_programs.own_folders():
             door = ReservedSeats(self.reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
-            lender = self._services.lender
-            if lender is not None:
-                lender.playing[self.match_name] = door
+            remote_pool = self._services.remote_pool
+            if remote_pool is not None:
+                remote_pool.playing[self.match_name] = door
             with private_sockets(self._services.confinement, match_programs.seats) as sockets, self._lag.beating():
                 ports = Ports()
                 door.origins = {str(socket): seat for seat, socket in sockets.items()}
@@ -213,8 +214,8 @@ class MatchHost:
                     yield Gathered(links, door, match_programs, ports)
                 finally:
                     door.close()
-                    if lender is not None:
-                        lender.playing.pop(self.match_name, None)
+                    if remote_pool is not None:
+                        remote_pool.playing.pop(self.match_name, None)
                     await match_programs.dismiss()
                     await ports.stopped()
 
@@ -259,8 +260,9 @@ class MatchHost:
                     for link in links:
                         await link.closed()
                     return None
-                match = self._new_match([link.name for link in links])
-                seated = [links[place] for place in places(links, match.setup.names)]
+                names = [link.name for link in links]
+                match = self._new_match(names)
+                seated = [links[place] for place in places(names, match.setup.names)]
                 if not self._settings.come_back_s:
                     ports.stop()
                 return await self._run(match, seated, door, None, None)
@@ -303,7 +305,7 @@ class MatchHost:
         missing: str | None = None,
     ) -> MatchReport:
         writer = self._new_record(match) if resumed is None else resumed.writer
-        observers, lender = self._services.observers, self._services.lender
+        observers, remote_pool = self._services.observers, self._services.remote_pool
         programs = {} if match_programs is None else match_programs.programs
 
         def _step(step: MatchStep) -> None:
@@ -329,8 +331,8 @@ class MatchHost:
         journal = Journal(writer, self._commits, durability)
         runner = MatchRunner(match, players, journal, self.reactor, self._lag, last_ms=last_ms, on_step=_step)
         door.returns = runner
-        if lender is not None:
-            lender.playing[self.match_name] = runner
+        if remote_pool is not None:
+            remote_pool.playing[self.match_name] = runner
         try:
             result = await _uncancelled(runner, missing)
         except MatchPaused:
@@ -344,10 +346,10 @@ class MatchHost:
         """Let go who is still there after the match."""
         if match_programs is not None and match_programs.release(link):
             return
-        if self._services.lender is None:
+        if self._services.remote_pool is None:
             link.say_goodbye()
         else:
-            self._services.lender.take_again(link)
+            self._services.remote_pool.take_again(link)
 
     @staticmethod
     def _played(match: Match, result: Result, writer: RecordWriter) -> MatchReport:

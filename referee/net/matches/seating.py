@@ -1,7 +1,6 @@
 """Who has come to play a match, and where each sits."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
@@ -14,14 +13,6 @@ from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from .programs import MatchPrograms, Occupant
 from .settings import MatchSettings
-
-
-class Named(Protocol):
-    """A launch or a link."""
-
-    @property
-    def name(self) -> str:
-        """The player's name."""
 
 
 class Gathered(Struct, frozen=True):
@@ -64,7 +55,12 @@ class Gathered(Struct, frozen=True):
                 link.say_goodbye()
 
 
-def places(given: Sequence[Named], names: Sequence[str]) -> list[int]:
-    """Return by seat which of the given launches or links sits there; those of equal names in the order given."""
+def places(given: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return by seat which of the players sits there; those of equal names in the order given.
+
+    Args:
+        given: the players' names.
+        names: by seat.
+    """
     rest = list(range(len(given)))
-    return [rest.pop(next(index for index, place in enumerate(rest) if given[place].name == name)) for name in names]
+    return [rest.pop(next(index for index, place in enumerate(rest) if given[place] == name)) for name in names]

@@ -1,27 +1,14 @@
 """What a match shares with others of its referee: the key, the observers, the sandbox, the beat, connected players."""
 
-from typing import Protocol
-
 from msgspec import Struct, field
 
 from ...launch import Confinement
 from ...observers import Observers
 from ...record.seal import Sealer
 from ..group_commit import Durability, GroupCommit
-from ..links.lobby import Returns
-from ..links.player_protocol import PlayerLink
+from ..links.remote_pool import RemotePool
 from .kept import KeptPrograms
 from .lag import LoopLag
-
-
-class Lender(Protocol):
-    """Lends players that stay connected from match to match."""
-
-    playing: dict[str, Returns]
-    """Match -> who takes its players back."""
-
-    def take_again(self, link: PlayerLink) -> None:
-        """Take a player back whose match is over."""
 
 
 class MatchServices(Struct, frozen=True, kw_only=True):
@@ -39,7 +26,7 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     """What of a running match outlives the machine's power."""
     commits: GroupCommit | None = None
     """Syncs the records of several matches together; None: the match has its own syncs."""
-    lender: Lender | None = None
-    """Who lends players that are connected, and takes them back; None: their connections end with the match."""
+    remote_pool: RemotePool | None = None
+    """Lends players that are connected, and takes them back; None: their connections end with the match."""
     kept: KeptPrograms | None = None
     """The programs that stay from match to match; None: each is started for its match, and ends with it."""

@@ -92,7 +92,7 @@ class TournamentRunner:
         patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
-        self._tables.services = replace(self._tables.services, lender=self._pool)
+        self._tables.services = replace(self._tables.services, remote_pool=self._pool)
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""
         self._due_since: dict[str, float] = {}
