@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from referee.app.new_player import make_player
 from tests.cluster.processes import Processes
-from tests.cluster.troubles import dispatcher_in
+from tests.cluster.troubles import dispatchers_in
 
 HOSTS = (1, 2, 4, 8)
 PER_HOST = 16
@@ -138,7 +138,7 @@ def measured(folder: Path, processes: Processes, hosts: int) -> tuple[Spent, Spe
 
 def spent(folder: Path, closed: int, keeper: int, processes: Processes) -> Spent:
     """Return what processes have spent by now."""
-    single = [processor_s(pid)[:2] for pid in (keeper, dispatcher_in(folder), processes.scheduler.pid)]
+    single = [processor_s(pid)[:2] for pid in (keeper, dispatchers_in(folder)[0], processes.scheduler.pid)]
     of_hosts = [processor_s(host.pid) for host in processes.hosts]
     hosts = tuple(float(sum(times)) for times in zip(*of_hosts, strict=True))
     return Spent(closed=closed, seconds=(*single, hosts[:2], hosts[2:]))

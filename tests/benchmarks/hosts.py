@@ -86,7 +86,7 @@ def record_of(file: Path) -> Path:
 
 
 def troubles(chosen: argparse.Namespace) -> Iterator[Trouble]:
-    """Yield what goes wrong, all over the tournament; hosts in turn."""
+    """Yield what goes wrong, all over the tournament and before its last match is closed; hosts in turn."""
     source, total = random.Random(chosen.seed), chosen.entrants // 2 * chosen.rounds
     hosts = [f"host{number}" for number in range(1, chosen.hosts + 1)]
     for what, times, where in (
@@ -95,11 +95,11 @@ def troubles(chosen: argparse.Namespace) -> Iterator[Trouble]:
         ("kill", KEEPER_KILLS, [KEEPER]),
         ("kill", SCHEDULER_KILLS, [SCHEDULER_HOST]),
         ("cut", CUTS, hosts[::-1]),
-        ("freeze", FREEZES, hosts[2:]),
+        ("freeze", FREEZES, hosts[-2:]),
     ):
         for number in range(times):
             after = round(total * 0.95 * (number + source.random()) / times)
-            yield Trouble(after=after, what=what, host=where[number % len(where)])  # type: ignore[arg-type]
+            yield Trouble(after=min(after, total - 1), what=what, host=where[number % len(where)])  # type: ignore[arg-type]
 
 
 def report(calm: Path, wild: Path) -> int:

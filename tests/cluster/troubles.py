@@ -27,7 +27,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """Something that goes wrong."""
 
     after: int
-    """As soon as so many matches are closed."""
+    """As soon as so many matches are closed, and what it comes over runs."""
     what: Literal["kill", "freeze", "cut", "dispatcher"]
     """A host or what runs on it, or the process that speaks to the scheduler, which is killed."""
     host: str = ""
@@ -60,7 +60,7 @@ class Endured:
         waiting = deque(sorted(troubles, key=lambda trouble: trouble.after))
         self._start()
         while (status := self._farm.running[KEEPER].poll()) is None:
-            while waiting and self.closed >= waiting[0].after:
+            while waiting and self.closed >= waiting[0].after and self._can_cause(waiting[0]):
                 self._cause(waiting.popleft())
             for host in list(self._away):
                 self._bring_back(host)
@@ -83,11 +83,22 @@ class Endured:
     def _start(self) -> None:
         self._farm.start_tournament(self._file, "--diagnostics", str(self._log))
 
+    def _can_cause(self, trouble: Trouble) -> bool:
+        """Tell whether what goes wrong has begun: who has just been started is only on the way."""
+        match trouble.what:
+            case "dispatcher":
+                return dispatchers_in(self._file.parent) != []
+            case "freeze" | "cut":
+                return self._names(trouble.host) != []
+            case "kill":
+                return True
+
     def _cause(self, trouble: Trouble) -> None:
         self._say(f"after {self.closed} matches: {trouble.what} {trouble.host}")
         match trouble.what:
             case "dispatcher":
-                os.kill(dispatcher_in(self._file.parent), signal.SIGKILL)
+                for pid in dispatchers_in(self._file.parent):
+                    os.kill(pid, signal.SIGKILL)
             case "kill":
                 self._kill(trouble.host)
             case "freeze":
@@ -110,7 +121,7 @@ class Endured:
     def _bring_back(self, host: str) -> None:
         """Let a host go on, once it was given up."""
         what, before, until = self._away[host]
-        name = _NAME.findall(self._farm.printed(host))[-1]
+        name = self._names(host)[-1]
         if any(note["host"] == name for note in self.notes("host-lost")[before:]) or time.monotonic() > until:
             del self._away[host]
             self._say(f"after {self.closed} matches: {host} comes back")
@@ -119,19 +130,20 @@ class Endured:
             else:
                 self._farm.wake(host)
 
+    def _names(self, host: str) -> list[str]:
+        """Return what a host has called itself, each time it was started."""
+        return _NAME.findall(self._farm.printed(host))
 
-def dispatcher_in(folder: Path) -> int:
-    """Return the number of the process that speaks to Dask for the tournament that is run in a folder.
 
-    Raises:
-        LookupError: there is none.
-    """
+def dispatchers_in(folder: Path) -> list[int]:
+    """Return the numbers of the processes that speak to Dask for the tournament that is run in a folder."""
+    found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it may be gone meanwhile
             is_one = b"referee.cluster.dispatcher" in (process / "cmdline").read_bytes()
             if is_one and (process / "cwd").resolve() == folder.resolve():
-                return int(process.name)
-    raise LookupError(f"no dispatcher runs for {folder}")
+                found.append(int(process.name))
+    return found
 
 
 def results(record: Path) -> dict[str, Any]:
