@@ -12,7 +12,10 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_replace: bool = True) -> None:
-    """Write a file beside its place, have it on the disk, and then put it there.
+    """Write a file, have it on the disk, and then put it into its place.
+
+    Until then it has no name, so that a process that is killed leaves nothing of it; where the file system has only
+    files with names, it stands beside its place as `.HEX.new`.
 
     Args:
         path: the file.
@@ -26,10 +29,11 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_r
     """
     partial = path.with_name(f".{secrets.token_hex(8)}.new")
     try:
-        with os.fdopen(os.open(partial, _NEW, mode), "wb") as file:
+        with os.fdopen(_begun(partial, mode), "wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
+            _give_name(file.fileno(), partial)
         if may_replace:
             partial.replace(path)
         else:
@@ -48,6 +52,21 @@ def sync_folder(folder: Path) -> None:
     """
     with opened(folder) as descriptor:
         os.fsync(descriptor)
+
+
+def _begun(partial: Path, mode: int) -> int:
+    """Return the descriptor of a new file, which has no name yet if that can be."""
+    try:
+        return os.open(partial.parent, os.O_WRONLY | os.O_TMPFILE, mode)
+    except OSError:  # what else is wrong than the file system's kind is met here again
+        return os.open(partial, _NEW, mode)
+
+
+def _give_name(descriptor: int, partial: Path) -> None:
+    """Let a file stand beside its place, if it does not yet."""
+    if not os.fstat(descriptor).st_nlink:
+        # Only with a descriptor does this follow the link that /proc has for the file.
+        os.link(f"/proc/self/fd/{descriptor}", partial, src_dir_fd=descriptor)
 
 
 def _link(partial: Path, path: Path) -> None:

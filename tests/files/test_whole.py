@@ -1,13 +1,31 @@
 """Files that are replaced: whole or not at all, on the disk before they are named, and nothing is left beside them."""
 
+import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from referee.files.whole import write_whole
+
+
+@pytest.fixture(params=["unnamed", "named"], autouse=True)
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test find a file system of either kind: one that has files without a name, and one that has none."""
+    open_any = os.open
+
+    def _open_named(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+        return open_any(path, flags, mode, dir_fd=dir_fd)
+
+    if request.param == "named":
+        monkeypatch.setattr(os, "open", _open_named)
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
@@ -70,3 +88,25 @@ def test_the_disk_has_it_before_its_name(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(Path, "replace", _replace)
     write_whole(path, [b"new"])
     assert order == ["file", "name", "folder"]
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from referee.files.whole import write_whole
+
+def pieces():
+    yield bytes(100_000)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write_whole(pathlib.Path(sys.argv[1]), pieces())
+"""
+
+
+@pytest.mark.parametrize("kind", ["unnamed"], indirect=True)
+def test_who_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    """A process that is killed in the middle leaves the old file, and nothing beside it."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])
