@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.threads import deferToThreadPool
 
-from ..net.jobs.elsewhere import PlayedElsewhere
+from ..net.jobs.executor import SealedMatch
 from ..net.jobs.job import MatchJob
 from ..net.matches.runner import MatchPaused
 from ..net.waiting import outlasting
@@ -59,7 +59,7 @@ class Cluster:
         """Return the hosts, and how they are."""
         return [host.seen() for host in self._hosts.everybody]
 
-    async def play(self, job: MatchJob) -> PlayedElsewhere:
+    async def play(self, job: MatchJob) -> SealedMatch:
         """Have a match played to its end, and seal its record.
 
         Args:
@@ -75,7 +75,7 @@ class Cluster:
             host = await self._hosts.free(self._where.get(job.context.fixture.number), away.programs)
             self._settle(job.context.fixture.number, host)
             handed_out = self._hosts.handed_out(host)
-            followed = Followed(job, self._hosts.around.folder, self._services.observers, handed_out)
+            followed = Followed(job, self._hosts.settings.folder, self._services.observers, handed_out)
             attempt = Attempt(away, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
@@ -104,7 +104,7 @@ class Cluster:
 
     async def _ended(
         self, host: ClusterHost, away: Away, followed: Followed, outcome: PlayedMatch | Lost
-    ) -> PlayedElsewhere:
+    ) -> SealedMatch:
         """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
         why, printed = None if isinstance(outcome, PlayedMatch) else outcome.why, outcome.printed
         try:
@@ -122,7 +122,7 @@ class Cluster:
             why = "sent a record that does not hold"
         if why is not None:
             await self._in_thread(followed.voided, void_for(host.name, why), self._services.sealer)
-        await self._in_thread(keep, self._hosts.around.folder, followed.job, printed)
+        await self._in_thread(keep, self._hosts.settings.folder, followed.job, printed)
         for step in followed.remote.untold:
             tell_step(self._services.observers, step)
         return followed.remote.played

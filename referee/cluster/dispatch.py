@@ -10,7 +10,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 
-from ..net.jobs.beside import BesideProcess
+from ..net.jobs.helper_process import HelperProcess
 from ..net.jobs.messages import Frames, framed
 from .messages import (
     MAX_ANSWER_BYTES,
@@ -70,7 +70,7 @@ class Dispatch:
         self._last_why = ""
         self._gone: Deferred[None] = Deferred()
         self._frames = Frames(REPORTS, MAX_ANSWER_BYTES + SPARE_BYTES)
-        self._process: BesideProcess | None = None
+        self._process: HelperProcess | None = None
         self._start()
         self._looking: Any = LoopingCall(self._look)
         self._looking.clock = reactor
@@ -118,7 +118,7 @@ class Dispatch:
             return
         self._frames = Frames(REPORTS, MAX_ANSWER_BYTES + SPARE_BYTES)
         self._silent_looks = 0
-        self._process = BesideProcess(
+        self._process = HelperProcess(
             self._reactor, "referee.cluster.dispatcher", self._output, self._received, self._ended
         )
         self._process.write(framed((self._connect,)))

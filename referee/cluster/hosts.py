@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
-from ..net.jobs.messages import Around
+from ..net.jobs.messages import SharedSettings
 from ..net.matches.services import MatchServices
 from ..observers import Observer
 from ..tournament.host_class import Calibration
@@ -66,7 +66,7 @@ class Hosts:
     Args:
         reactor: Twisted's reactor.
         plan: what the tournament wants.
-        around: what its matches share.
+        settings: what its matches share.
         services: of the tournament; the key stays here.
         processes: what records call hosts, each once.
         has_room: called when more matches may be open.
@@ -77,19 +77,19 @@ class Hosts:
         self,
         reactor: Any,
         plan: ClusterPlan,
-        around: Around,
+        settings: SharedSettings,
         services: MatchServices,
         processes: Sequence[str],
         has_room: Callable[[], None],
         admit: Admit,
     ) -> None:
         self.reactor = reactor
-        self.around = around
+        self.settings = settings
         self.services = services
         self.run = secrets.token_hex(8)
         """Names this run of the tournament."""
         self.choice = HostChoice()
-        self.shipping = Shipping(around.folder, around.hidden)
+        self.shipping = Shipping(settings.folder, settings.hidden)
         self._plan = plan
         self._processes = list(processes)
         self._has_room = has_room
@@ -105,7 +105,7 @@ class Hosts:
         self._waiting: list[Deferred[None]] = []
         """Who waits for a host with room."""
         connect = Connect(address=plan.address, keys=plan.keys, topic=self.run)
-        self._dispatch = Dispatch(reactor, connect, around.folder, self._take, self._disconnected, self.say)
+        self._dispatch = Dispatch(reactor, connect, settings.folder, self._take, self._disconnected, self.say)
 
     # --- for the coordinator
 
@@ -133,8 +133,8 @@ class Hosts:
         """Return how a host is given a match now."""
         return HandedOut(
             process=host.process,
-            durability=self.around.durability,
-            keeps_programs=self.around.keep_for is not None,
+            durability=self.settings.durability,
+            keeps_programs=self.settings.keep_for is not None,
             since_ms=host.over_ms,
         )
 
@@ -250,9 +250,9 @@ class Hosts:
             game=self._plan.game,
             versions=self._versions,
             sandbox=self._plan.sandbox,
-            memory_mib=self.around.limits.memory_mib,
-            durability=self.around.durability,
-            keep_for=self.around.keep_for,
+            memory_mib=self.settings.limits.memory_mib,
+            durability=self.settings.durability,
+            keep_for=self.settings.keep_for,
             wanted=tuple(host.attempts),
         )
         self._dispatch.ask(found.address, "enter", hello, partial(self._entered, host, found))

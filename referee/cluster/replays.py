@@ -41,7 +41,7 @@ class Replays:
     def __init__(self, hosts: Hosts, share: float = SHARE) -> None:
         self._hosts = hosts
         self._share = share
-        self._folder = hosts.around.folder / FOLDER
+        self._folder = hosts.settings.folder / FOLDER
         self._going_on: set[Deferred[None]] = set()
 
     def consider(self, job: MatchJob, away: Away, host: ClusterHost, record: Path) -> None:
@@ -54,7 +54,7 @@ class Replays:
             record: of it, sealed.
         """
         hosts = self._hosts
-        if hosts.around.keep_for is not None or not is_reproducible(job):
+        if hosts.settings.keep_for is not None or not is_reproducible(job):
             return
         if not is_drawn(job.match, hosts.services.sealer, self._share):
             return
@@ -99,7 +99,7 @@ class Replays:
 
 def followed_again(hosts: Hosts, other: ClusterHost, job: MatchJob) -> Followed:
     """Return what follows a match that is to be played once more, on another host: nobody looks on."""
-    folder = hosts.around.folder / FOLDER
+    folder = hosts.settings.folder / FOLDER
     folder.mkdir(exist_ok=True)
     return Followed(job, folder, Observers(), hosts.handed_out(other))
 

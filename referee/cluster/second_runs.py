@@ -83,7 +83,7 @@ class SecondRuns:
     def _doubted(self, away: Away, first: Counting) -> Foul | None:
         """Return the failure that may be the host's fault; none in a match that need not come out the same."""
         followed, job = first.followed, first.followed.job
-        may_differ = self._hosts.around.keep_for is not None or job.setup.nonces
+        may_differ = self._hosts.settings.keep_for is not None or job.setup.nonces
         if may_differ or not any(f'"{cause}"'.encode() in first.played.record for cause in _CAUSES):
             return None  # nearly all: it is not read here
         try:
@@ -114,7 +114,7 @@ class SecondRuns:
 
     def _compared(self, away: Away, foul: Foul, first: Counting, second: Counting) -> Counting:
         """Return what counts of two runs of one match, and say so if that is the second one."""
-        folder, job, program = self._hosts.around.folder, first.followed.job, away.programs[foul.seat]
+        folder, job, program = self._hosts.settings.folder, first.followed.job, away.programs[foul.seat]
         records = [record_in(run.played.record, folder) for run in (first, second)]
         goes_on = _has_gone_on(records[0], records[1], foul)
         facts: dict[str, Any] = {"match": away.match, "host": first.host.name, "other": second.host.name}

@@ -31,7 +31,7 @@ from referee.cluster.messages import (
 )
 from referee.launch import Confinement
 from referee.net.group_commit import Durability
-from referee.net.jobs.messages import Around
+from referee.net.jobs.messages import SharedSettings
 from referee.net.matches.services import MatchServices
 from referee.observers.metrics import Metrics
 from referee.tournament.host_class import Calibration
@@ -82,8 +82,8 @@ class Scene:
 
     def __init__(self, folder: Path) -> None:
         plan = ClusterPlan(address="tls://h:1", keys=None, tournament="cup", game="q", sandbox="off")
-        around = Around.of(folder, Confinement(), Durability.MATCH, None)
-        self.hosts = Hosts(Clock(), plan, around, MatchServices(), ["p1", "p2", "p3"], lambda: None, self._admit)
+        settings = SharedSettings.of(folder, Confinement(), Durability.MATCH, None)
+        self.hosts = Hosts(Clock(), plan, settings, MatchServices(), ["p1", "p2", "p3"], lambda: None, self._admit)
         self.came: list[tuple[str, str, float]] = []
         self.why_not: str | None = None
         """Why no host comes on record."""

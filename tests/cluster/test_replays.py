@@ -90,7 +90,7 @@ class FakeHosts:
     """
 
     def __init__(self, folder: Path, returned: Any) -> None:
-        self.around = SimpleNamespace(folder=folder, keep_for=None)
+        self.settings = SimpleNamespace(folder=folder, keep_for=None)
         self.services = SimpleNamespace(observers=SimpleNamespace(note=self._note), sealer=SEALER)
         self.returned = returned
         self.choice = self

@@ -23,7 +23,7 @@ from ...files.removal import remove
 from ...launch import BUILDS, Builds, Launch, PlayerError
 from ...ledger.ledger import FILE, Ledger, url_of
 from ...ledger.observer import LedgerObserver
-from ...net.jobs.elsewhere import OpenElsewhere
+from ...net.jobs.executor import OpenExecutor
 from ...net.jobs.workers import Workers, names_needed
 from ...net.matches.lag import new_process
 from ...net.tournaments.course import TournamentCourse
@@ -155,7 +155,7 @@ def _conducted(
         course=course,
         run_settings=run_settings,
         services=at_hand.match,
-        elsewhere=_elsewhere(run_settings, recorder, course.processes[1:], taken.where(folder)),
+        open_executor=_open_executor(run_settings, recorder, course.processes[1:], taken.where(folder)),
     )
     with _left_in_order(recorder):
         extent = extent_of(taken.tournament.spec, format_)
@@ -210,10 +210,10 @@ def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Obser
         observers.tell(Observer.noted, f"{name} {how}")
 
 
-def _elsewhere(
+def _open_executor(
     run_settings: RunSettings, recorder: Recorder, processes: Sequence[str], where: Mapping[int, str]
-) -> OpenElsewhere | None:
-    """Return what opens where matches are played beside this process; None: all are played in it.
+) -> OpenExecutor | None:
+    """Return what opens the executor of matches in other processes; None: all are played in it.
 
     Args:
         run_settings: how the tournament is run.
@@ -230,13 +230,13 @@ def _elsewhere(
             game=spec.game,
             sandbox=run_settings.sandbox,
         )
-        return lambda reactor, around, services, has_room: Cluster(
-            Hosts(reactor, plan, around, services, processes, has_room, partial(_admitted, recorder)), where
+        return lambda reactor, settings, services, has_room: Cluster(
+            Hosts(reactor, plan, settings, services, processes, has_room, partial(_admitted, recorder)), where
         )
     count = min(run_settings.workers, run_settings.tables)
     if not count:
         return None
-    return lambda reactor, around, services, _has_room: Workers(reactor, count, around, services, processes)
+    return lambda reactor, settings, services, _has_room: Workers(reactor, count, settings, services, processes)
 
 
 def _admitted(recorder: Recorder, host: str, process: str, calibration: Calibration) -> str | None:

@@ -29,7 +29,7 @@ _LAST_READS = 64
 """More than a socket holds."""
 
 
-class Around(Struct, frozen=True, kw_only=True, tag="around"):
+class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
     """The first order: what is the same for all matches of a worker."""
 
     folder: Path
@@ -45,7 +45,9 @@ class Around(Struct, frozen=True, kw_only=True, tag="around"):
     """What names the worker in the records of its matches."""
 
     @classmethod
-    def of(cls, folder: Path, confinement: Confinement, durability: Durability, keep_for: int | None) -> "Around":
+    def of(
+        cls, folder: Path, confinement: Confinement, durability: Durability, keep_for: int | None
+    ) -> "SharedSettings":
         """Return the order that hands on what programs are held to here."""
         sandbox = confinement.sandbox
         return cls(
@@ -135,7 +137,7 @@ class Alive(Struct, frozen=True, kw_only=True, tag="alive"):
     """The worker's loop turns."""
 
 
-Order = Around | Play | Pause | Close
+Order = SharedSettings | Play | Pause | Close
 Report = Stepped | Noted | OrganiserNote | MatchEnded | MatchStopped | MatchFailed | Alive
 ORDERS: Any = tuple[Order, ...]
 REPORTS: Any = tuple[Report, ...]

@@ -18,7 +18,7 @@ from ...record.schema import FIRST_PREV, ResultLine
 from ...record.seal import Sealer
 from ...record.writer import RecordWriter
 from ..group_commit import Durability
-from .elsewhere import PlayedElsewhere
+from .executor import SealedMatch
 from .job import MatchJob
 from .messages import Stepped
 
@@ -73,11 +73,11 @@ class RemoteMatch:
         self._tell(MatchStep.of(stepped.event, commands, self.match, self.told))
 
     @property
-    def played(self) -> PlayedElsewhere:
+    def played(self) -> SealedMatch:
         """What came of it, once its record is sealed."""
         assert self._end is not None, "it is over"
         result, head = self._end
-        return PlayedElsewhere(result=result, record=self.path, head=head)
+        return SealedMatch(result=result, record=self.path, head=head)
 
     def believed(self, head: str, sealer: Sealer) -> RecordWriter:
         """Sign the record that a process of our own has written.

@@ -27,7 +27,6 @@ from .job import KeylessSealer, MatchJob, decoded, rules_digest
 from .messages import (
     ORDERS,
     Alive,
-    Around,
     Close,
     Frames,
     MatchEnded,
@@ -39,6 +38,7 @@ from .messages import (
     Pause,
     Play,
     Report,
+    SharedSettings,
     SocketEnd,
     Stepped,
     framed,
@@ -132,7 +132,7 @@ class Worker:
 
     def _take(self, order: Order) -> None:
         match order:
-            case Around():
+            case SharedSettings():
                 self._begin(order)
             case Play():
                 self._play(decoded(order.job), is_followed=order.is_followed)
@@ -141,15 +141,15 @@ class Worker:
             case Close():
                 Deferred.fromCoroutine(self._close())
 
-    def _begin(self, around: Around) -> None:
+    def _begin(self, settings: SharedSettings) -> None:
         services = MatchServices(
             observers=Observers(Reporter(self.report, self._followed)),
-            confinement=around.confinement(),
-            durability=around.durability,
+            confinement=settings.confinement(),
+            durability=settings.durability,
         )
-        commits = commits_of(self._reactor, around.durability)
+        commits = commits_of(self._reactor, settings.durability)
         self._tables = LocalTables(
-            self._reactor, self._now, around.folder, services, around.keep_for, around.process, commits
+            self._reactor, self._now, settings.folder, services, settings.keep_for, settings.process, commits
         )
         self._tables.lag.start()
 

@@ -8,11 +8,10 @@ from twisted.internet.defer import Deferred
 
 from ...observers import Observer, Observers
 from ...record.reader import RecordError
-from .beside import BesideProcess
+from .helper_process import HelperProcess
 from .job import encoded
 from .messages import (
     REPORTS,
-    Around,
     Close,
     Frames,
     MatchEnded,
@@ -24,6 +23,7 @@ from .messages import (
     Pause,
     Play,
     Report,
+    SharedSettings,
     Stepped,
     framed,
 )
@@ -46,14 +46,14 @@ class WorkerProcess:
     Args:
         reactor: Twisted's reactor.
         number: from 1, for people.
-        around: the first order.
+        settings: the first order.
         observers: are told what it tells.
 
     Raises:
         OSError: it can't be started.
     """
 
-    def __init__(self, reactor: Any, number: int, around: Around, observers: Observers) -> None:
+    def __init__(self, reactor: Any, number: int, settings: SharedSettings, observers: Observers) -> None:
         self.number = number
         self.playing: dict[str, tuple[RemoteMatch, Deferred[Outcome]]] = {}
         self.gone: Deferred[None] = Deferred()
@@ -65,11 +65,11 @@ class WorkerProcess:
         self._died: Died | None = None
         self._observers = observers
         self._frames = Frames(REPORTS)
-        self._process = BesideProcess(
-            reactor, "referee.net.jobs.worker", around.folder / f"worker{number}.stderr", self._received, self._ended
+        self._process = HelperProcess(
+            reactor, "referee.net.jobs.worker", settings.folder / f"worker{number}.stderr", self._received, self._ended
         )
         self.pid = self._process.pid
-        self._order(around)
+        self._order(settings)
 
     def play(self, match: RemoteMatch) -> "Deferred[Outcome]":
         """Hand a match out; fires with what came of it, and is not to be cancelled.

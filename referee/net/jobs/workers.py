@@ -16,9 +16,9 @@ from ...observers.unusual import note_unusual
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
 from ..waiting import apart, outlasting
-from .elsewhere import PlayedElsewhere
+from .executor import SealedMatch
 from .job import MatchJob
-from .messages import Around, MatchEnded, MatchFailed, MatchStopped
+from .messages import MatchEnded, MatchFailed, MatchStopped, SharedSettings
 from .remote_match import RemoteMatch
 from .worker_process import Outcome, WorkerProcess
 
@@ -53,7 +53,7 @@ class Workers:
     Args:
         reactor: Twisted's reactor.
         count: how many.
-        around: what their matches share.
+        settings: what their matches share.
         services: key, observers and commits of the tournament, which stay here.
         processes: what records call workers, each once.
     """
@@ -61,11 +61,11 @@ class Workers:
     room = None
 
     def __init__(
-        self, reactor: Any, count: int, around: Around, services: MatchServices, processes: Sequence[str]
+        self, reactor: Any, count: int, settings: SharedSettings, services: MatchServices, processes: Sequence[str]
     ) -> None:
         assert services.commits is not None, "a tournament has them"
         self._reactor = reactor
-        self._around = around
+        self._settings = settings
         self._observers = services.observers
         self._sealer = services.sealer
         self._commits = services.commits
@@ -84,7 +84,7 @@ class Workers:
         """Tell whether a match can be played by a worker: every one can whose players all are programs."""
         return True
 
-    async def play(self, job: MatchJob) -> PlayedElsewhere:
+    async def play(self, job: MatchJob) -> SealedMatch:
         """Have a match played to its end, and seal its record.
 
         Args:
@@ -97,7 +97,7 @@ class Workers:
             OSError: the record can't be written.
         """
         worker = self._least_busy()
-        match = RemoteMatch(job, self._around.folder, self._around.durability, self._tell)
+        match = RemoteMatch(job, self._settings.folder, self._settings.durability, self._tell)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
         if isinstance(outcome, MatchEnded):
@@ -125,7 +125,7 @@ class Workers:
         """
         if not self._workers:
             text = f"no worker is left, the last one for this: {self._last_why}"
-            raise WorkersFail(f"{text}; what it printed is in {self._around.folder}; the same command goes on")
+            raise WorkersFail(f"{text}; what it printed is in {self._settings.folder}; the same command goes on")
         worker = min(self._workers, key=lambda worker: worker.matches)
         worker.matches += 1
         return worker
@@ -140,7 +140,7 @@ class Workers:
             worker.pause(name)
             return await outlasting(course), True
 
-    async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> PlayedElsewhere:
+    async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> SealedMatch:
         writer = match.believed(ended.head, self._sealer)
         try:
             await self._commits.sync(writer)
@@ -174,8 +174,8 @@ class Workers:
         self._looking.stop()
 
     def _started(self, number: int) -> WorkerProcess:
-        around = replace(self._around, process=self._names.pop(0))
-        worker = WorkerProcess(self._reactor, number, around, self._observers)
+        settings = replace(self._settings, process=self._names.pop(0))
+        worker = WorkerProcess(self._reactor, number, settings, self._observers)
         worker.gone.addCallback(lambda _: self._lost(worker))
         self._observers.note("worker-started", worker=number, pid=worker.pid)
         return worker
@@ -187,8 +187,8 @@ class Workers:
         place = self._workers.index(worker)
         if self._is_closing:
             return
-        if self._around.ground is not None:
-            clearing = self._in_thread(clear_groups, self._around.ground)
+        if self._settings.ground is not None:
+            clearing = self._in_thread(clear_groups, self._settings.ground)
             self._clearing.add(clearing)
             clearing.addBoth(lambda _: self._clearing.discard(clearing))
         self._deaths += 1

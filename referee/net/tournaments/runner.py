@@ -24,8 +24,8 @@ from ...record.resume import Resumption
 from ...tournament import events as e
 from ...tournament.match_context import Fixture
 from ..group_commit import Durability
-from ..jobs.elsewhere import Elsewhere, OpenElsewhere
-from ..jobs.messages import Around
+from ..jobs.executor import Executor, OpenExecutor
+from ..jobs.messages import SharedSettings
 from ..jobs.tables import LocalTables
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
@@ -61,7 +61,7 @@ class TournamentRunner:
         course: what is to be run.
         run_settings: where and how.
         services: what its matches share.
-        elsewhere: opens where matches are played beside this process; None: all are played in it.
+        open_executor: opens what plays matches in other processes; None: all are played in it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class TournamentRunner:
         course: TournamentCourse,
         run_settings: RunSettings,
         services: MatchServices,
-        elsewhere: OpenElsewhere | None = None,
+        open_executor: OpenExecutor | None = None,
     ) -> None:
         self._reactor = reactor
         self._now = now
@@ -84,10 +84,10 @@ class TournamentRunner:
         services = replace(services, durability=Durability(self._spec.durability))
         keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
         self._tables = LocalTables(reactor, now, run_settings.folder, services, keep_for, course.processes[0])
-        self._around = Around.of(run_settings.folder, services.confinement, services.durability, keep_for)
-        self._open_elsewhere = elsewhere
-        self._elsewhere: Elsewhere | None = None
-        most = 0 if keep_for is not None or elsewhere is not None else most_early(run_settings.tables)
+        self._shared = SharedSettings.of(run_settings.folder, services.confinement, services.durability, keep_for)
+        self._open_executor = open_executor
+        self._executor: Executor | None = None
+        most = 0 if keep_for is not None or open_executor is not None else most_early(run_settings.tables)
         self._early = EarlyStarts(reactor, self._tables, course, run_settings, most)
         patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
@@ -121,10 +121,10 @@ class TournamentRunner:
             OSError: a record can't be written.
         """
         port = await self._open_pool()
-        if self._open_elsewhere is None or self._run_settings.tokens:
+        if self._open_executor is None or self._run_settings.tokens:
             self._tables.lag.start()  # else nobody here has a limit, unless a match is played here all the same
-        if self._open_elsewhere is not None:
-            self._elsewhere = self._open_elsewhere(self._reactor, self._around, self._tables.services, self._fill)
+        if self._open_executor is not None:
+            self._executor = self._open_executor(self._reactor, self._shared, self._tables.services, self._fill)
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
         self._recorder.commits, self._recorder.on_refused = self._tables.commits, self._failed
@@ -156,8 +156,8 @@ class TournamentRunner:
         self._pool.close()
         await self._early.close()
         await self._tables.close()
-        if self._elsewhere is not None:
-            await self._elsewhere.close()
+        if self._executor is not None:
+            await self._executor.close()
         if port is not None:
             await stopped(port)
 
@@ -169,9 +169,9 @@ class TournamentRunner:
 
     def _processes(self) -> Iterator[PlayingProcess]:
         """Yield what plays matches, this process first."""
-        others = [] if self._elsewhere is None else self._elsewhere.processes()
+        others = [] if self._executor is None else self._executor.processes()
         away = {match for process in others for match in process.matches}
-        tables = None if self._elsewhere else self._run_settings.tables
+        tables = None if self._executor else self._run_settings.tables
         own = tuple(match for match in self._playing if match not in away)
         yield PlayingProcess(name=OWN_PROCESS, state="plays", tables=tables, matches=own, silent_s=0.0)
         yield from others
@@ -218,7 +218,7 @@ class TournamentRunner:
 
     @property
     def _most_open(self) -> int:
-        room = None if self._elsewhere is None else self._elsewhere.room
+        room = None if self._executor is None else self._executor.room
         return self._run_settings.tables if room is None else min(self._run_settings.tables, room)
 
     def _pair(self) -> None:
@@ -315,9 +315,9 @@ class TournamentRunner:
         await self._recorder.synced()
         self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
         job = course.job(context, occupants, self._tables.services.sealer, run_settings)
-        elsewhere = None if is_back or course.has_remote(fixture) else self._elsewhere
-        if elsewhere is not None and elsewhere.takes(job):
-            away = await elsewhere.play(job)
+        executor = None if is_back or course.has_remote(fixture) else self._executor
+        if executor is not None and executor.takes(job):
+            away = await executor.play(job)
             result, head = away.result, away.head
         else:
             early = None if is_back else await self._early.play(job, occupants)

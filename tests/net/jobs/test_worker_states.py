@@ -21,7 +21,7 @@ def test_workers_are_told_with_their_matches(monkeypatch: pytest.MonkeyPatch) ->
         return made[-1]
 
     monkeypatch.setattr(workers, "WorkerProcess", _started)
-    monkeypatch.setattr(workers, "replace", lambda around, **_: around)
+    monkeypatch.setattr(workers, "replace", lambda settings, **_: settings)
     clock = Clock()
     note: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     services: Any = SimpleNamespace(commits=1, sealer=None, observers=SimpleNamespace(note=note))

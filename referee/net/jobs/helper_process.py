@@ -13,8 +13,8 @@ from ...launch.starting import ChildProcess, ProcessCommand, start
 from .messages import SocketEnd
 
 
-class BesideProcess:
-    """A process beside this one.
+class HelperProcess:
+    """A process that works for this one.
 
     Args:
         reactor: Twisted's reactor.

@@ -1,4 +1,4 @@
-"""Where matches are played beside the tournament's own process."""
+"""What plays matches in other processes than the tournament's own: its workers, or the hosts of a cluster."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,11 +10,11 @@ from ...match.commands import Result
 from ...observers import PlayingProcess
 from ..matches.services import MatchServices
 from .job import MatchJob
-from .messages import Around
+from .messages import SharedSettings
 
 
-class PlayedElsewhere(Struct, frozen=True, kw_only=True):
-    """A match that was played elsewhere, and is sealed here."""
+class SealedMatch(Struct, frozen=True, kw_only=True):
+    """A match that an executor has played, sealed here."""
 
     result: Result
     record: Path
@@ -22,8 +22,8 @@ class PlayedElsewhere(Struct, frozen=True, kw_only=True):
     """Hash of the record's result line, over which it is sealed."""
 
 
-class Elsewhere(Protocol):
-    """Plays matches elsewhere, each as its job says."""
+class Executor(Protocol):
+    """Plays matches in other processes, each as its job says."""
 
     @property
     def room(self) -> int | None:
@@ -32,7 +32,7 @@ class Elsewhere(Protocol):
     def takes(self, job: MatchJob) -> bool:
         """Tell whether a match can be played there at all."""
 
-    async def play(self, job: MatchJob) -> PlayedElsewhere:
+    async def play(self, job: MatchJob) -> SealedMatch:
         """Have a match played to its end, and seal its record.
 
         Raises:
@@ -48,6 +48,6 @@ class Elsewhere(Protocol):
         """Play no more, and wait until nothing is left of what plays."""
 
 
-OpenElsewhere = Callable[[Any, Around, MatchServices, Callable[[], None]], Elsewhere]
+OpenExecutor = Callable[[Any, SharedSettings, MatchServices, Callable[[], None]], Executor]
 """Takes Twisted's reactor, what all matches share, the tournament's services (with `commits`), and what is to be called
 when there is more room."""
