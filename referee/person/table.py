@@ -14,7 +14,7 @@ from protocol.address import parse_address
 from ..errors import BadRequest
 from ..games.base import Game
 from ..launch import Invitation, Launch, PersonPlace
-from ..net.matches.programs import Guest, Occupant
+from ..net.matches.programs import InvitedPlayer, Occupant
 from ..observers import MatchStep, Observer
 from .seat import PersonSeat
 from .terminal import Show, TerminalSeat, read_lines
@@ -109,7 +109,7 @@ class PersonTable(Observer):
     def _occupant(self, launch: Launch) -> Occupant:
         if launch.person is None:
             return launch
-        return Guest(name=launch.name, invite=partial(self._join, self._seats[launch.name]))
+        return InvitedPlayer(name=launch.name, invite=partial(self._join, self._seats[launch.name]))
 
     def _join(self, seat: PersonSeat, invitation: Invitation) -> None:
         """Connect a seat to the referee; if that fails, nobody takes the seat, which the referee will find out."""

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.app.game_options import parse_options
-from referee.app.tournaments.beginning import take_up
+from referee.app.tournaments.beginning import load_or_begin
 from referee.app.tournaments.from_file import absent_programs, read_plan
 from referee.app.tournaments.requests import TournamentRequest, ask, pending, read_request
 from referee.launch.player_spec import read_folder
@@ -119,9 +119,9 @@ def _play(folder: Path) -> None:
 def _gone_on_with(folder: Path) -> None:
     """Take a tournament up as `referee tournament` does, as far as its records go."""
     spec = replace(_FIELD, entrants=(*_FIELD.entrants, Participant(name="late", player="house:greedy")))
-    taken = take_up(folder, spec, installed().format(spec.format), SEALER, Observers())
-    with closing(taken.writer):
-        recovered = recover(folder, taken.left, find_game, SEALER)
+    loaded = load_or_begin(folder, spec, installed().format(spec.format), SEALER, Observers())
+    with closing(loaded.writer):
+        recovered = recover(folder, loaded.left, find_game, SEALER)
     for resumption in recovered.open.values():
         resumption.writer.close()
 

@@ -40,8 +40,8 @@ from .program_changes import digests_of
 _SALT_BYTES = 16
 
 
-class TakenUp(Struct, frozen=True, kw_only=True):
-    """A tournament that was taken up: its fold, and what its record is gone on with."""
+class LoadedTournament(Struct, frozen=True, kw_only=True):
+    """A tournament whose record is read or begun: its fold, and what its record is gone on with."""
 
     begun: TournamentStart
     tournament: Tournament
@@ -69,9 +69,9 @@ class TakenUp(Struct, frozen=True, kw_only=True):
         return {number: self.hosts[process] for number, process in found if process in self.hosts}
 
 
-def take_up(
+def load_or_begin(
     folder: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
-) -> TakenUp:
+) -> LoadedTournament:
     """Begin a tournament's record, or fold what there is of it.
 
     Raises:
@@ -95,7 +95,7 @@ def take_up(
 
 def _begin(
     path: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
-) -> TakenUp:
+) -> LoadedTournament:
     salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
     tournament = new_tournament(spec, format_, salt)
     programs = digests_of(spec.entrants)
@@ -103,7 +103,7 @@ def _begin(
     writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
     observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
     begun = TournamentStart(spec, len(spec.entrants), salt, programs, {})
-    return TakenUp(begun=begun, tournament=tournament, writer=writer, is_new=True)
+    return LoadedTournament(begun=begun, tournament=tournament, writer=writer, is_new=True)
 
 
 def _go_on(
@@ -112,7 +112,7 @@ def _go_on(
     begun: TournamentStart,
     format_: PairingFormat[Any],
     observers: Observers,
-) -> TakenUp:
+) -> LoadedTournament:
     observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, record.header.key)
     tournament = new_tournament(record.header.spec, format_, begun.salt)
     begun_pairings: dict[int, str] = {}
@@ -125,7 +125,7 @@ def _go_on(
         for played in tournament.concluded:
             begun_pairings.pop(played.pairing.number, None)
     contexts = record.contexts
-    return TakenUp(  # the record itself is not kept: a season of months takes hundreds of megabytes
+    return LoadedTournament(  # the record itself is not kept: a season of months takes hundreds of megabytes
         begun=begun,
         tournament=tournament,
         writer=reopen(),  # only now: a record that does not hold is left as it is

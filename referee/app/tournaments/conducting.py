@@ -46,7 +46,7 @@ from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
 from ..running import run_reactor
 from ..services import Monitoring, Say, Services, monotonic
-from .beginning import TakenUp, take_up
+from .beginning import LoadedTournament, load_or_begin
 from .program_changes import digests_of, note_changes
 from .requests import BadRequestFile, TournamentRequest, pending, read_request
 
@@ -98,21 +98,21 @@ def conduct(
         launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
         # A build changes a program's folder: it comes before the header says which program plays.
         launches = [] if find_record(folder) else [launch(entrant) for entrant in spec.entrants]
-        taken = take_up(folder, spec, format_, at_hand.match.sealer, everybody)
-        with closing(taken.writer):
-            if taken.over_at is not None and not _is_asked(taken, spec, folder, everybody):
-                return Conducted(tournament=taken.tournament, is_over=True, over_before=taken.over_at)
-            launches = launches or [launch(entrant) for entrant in taken.begun.spec.entrants]
-            is_over = _conducted(taken, spec, format_, run_settings, at_hand, launch, launches)
-            return Conducted(tournament=taken.tournament, is_over=is_over, over_before=None)
+        loaded = load_or_begin(folder, spec, format_, at_hand.match.sealer, everybody)
+        with closing(loaded.writer):
+            if loaded.over_at is not None and not _is_asked(loaded, spec, folder, everybody):
+                return Conducted(tournament=loaded.tournament, is_over=True, over_before=loaded.over_at)
+            launches = launches or [launch(entrant) for entrant in loaded.begun.spec.entrants]
+            is_over = _conducted(loaded, spec, format_, run_settings, at_hand, launch, launches)
+            return Conducted(tournament=loaded.tournament, is_over=is_over, over_before=None)
 
 
-def _is_asked(taken: TakenUp, spec: TournamentSpec, folder: Path, observers: Observers) -> bool:
+def _is_asked(loaded: LoadedTournament, spec: TournamentSpec, folder: Path, observers: Observers) -> bool:
     """Tell whether there is something to do for a tournament that is over; nothing, if late entrants can't join it."""
     joining = False
-    for entrant in spec.entrants[len(taken.tournament.spec.entrants) :]:
+    for entrant in spec.entrants[len(loaded.tournament.spec.entrants) :]:
         try:
-            taken.tournament.joined(entrant)
+            loaded.tournament.joined(entrant)
         except BadRuling as error:
             observers.tell(Observer.noted, f"{entrant.name} does not join: {error}")
         else:
@@ -134,7 +134,7 @@ def _prepared(folder: Path) -> Iterator[None]:
 
 
 def _conducted(
-    taken: TakenUp,
+    loaded: LoadedTournament,
     spec: TournamentSpec,
     format_: PairingFormat[Any],
     run_settings: RunSettings,
@@ -142,11 +142,11 @@ def _conducted(
     launch: LaunchEntrant,
     launches: list[Launch | str | None],
 ) -> bool:
-    """Run a tournament that was taken up; return whether it is over."""
+    """Run a loaded tournament; return whether it is over."""
     folder, observers = run_settings.folder, at_hand.match.observers
-    course = _course(taken, run_settings, at_hand, launch, launches)
+    course = _course(loaded, run_settings, at_hand, launch, launches)
     recorder = course.recorder
-    for entrant in spec.entrants[len(taken.begun.spec.entrants) :]:
+    for entrant in spec.entrants[len(loaded.begun.spec.entrants) :]:
         for text in _join(course, entrant, launch(entrant)):
             observers.tell(Observer.noted, text)
     make = partial(
@@ -155,11 +155,11 @@ def _conducted(
         course=course,
         run_settings=run_settings,
         services=at_hand.match,
-        open_executor=_open_executor(run_settings, recorder, course.processes[1:], taken.where(folder)),
+        open_executor=_open_executor(run_settings, recorder, course.processes[1:], loaded.where(folder)),
     )
     with _left_in_order(recorder):
-        extent = extent_of(taken.tournament.spec, format_)
-        total = None if extent is None else extent.fewest * taken.tournament.spec.legs
+        extent = extent_of(loaded.tournament.spec, format_)
+        total = None if extent is None else extent.fewest * loaded.tournament.spec.legs
         is_over = _run(make, total, at_hand.monitoring)
         how = "changed while matches were played: the last of them may be another program's"
         _note_changes(recorder, course.digests, observers, how)
@@ -168,7 +168,7 @@ def _conducted(
 
 
 def _course(
-    taken: TakenUp,
+    loaded: LoadedTournament,
     run_settings: RunSettings,
     at_hand: Services,
     launch: LaunchEntrant,
@@ -176,16 +176,16 @@ def _course(
 ) -> TournamentCourse:
     """Put on record that a tournament begins or goes on; return what is to be played of it."""
     folder, observers, sealer = run_settings.folder, at_hand.match.observers, at_hand.match.sealer
-    recorder = Recorder(taken.tournament, taken.writer, observers)
-    check_no_others(folder, taken.begun.spec.name, taken.opened)
-    left = dict(taken.left)
+    recorder = Recorder(loaded.tournament, loaded.writer, observers)
+    check_no_others(folder, loaded.begun.spec.name, loaded.opened)
+    left = dict(loaded.left)
     recovery = recover(folder, left, find_game, sealer)
     others = CLUSTER_NAMES if run_settings.cluster is not None else names_needed(run_settings.workers)
     at, processes = wall_clock(), tuple(new_process() for _ in range(1 + others))
     begun = e.Begun(at=at, processes=processes, spectators=run_settings.spectators)
     resumed = e.TournamentResumed(at=at, referee=__version__, processes=processes, spectators=run_settings.spectators)
-    recorder.take(begun if taken.is_new else resumed)
-    programs = dict(taken.begun.programs)
+    recorder.take(begun if loaded.is_new else resumed)
+    programs = dict(loaded.begun.programs)
     _note_changes(recorder, programs, observers, "has changed: its matches from here on are another program's")
     for entry in recovery.over:
         del left[entry.match]
@@ -198,7 +198,7 @@ def _course(
         contexts=left,
         broken_off=recovery.open,
         seeds=MatchSeeds(
-            secret=sealer.secret(taken.begun.salt), seed=taken.begun.spec.seed, duplicate=taken.begun.spec.duplicate
+            secret=sealer.secret(loaded.begun.salt), seed=loaded.begun.spec.seed, duplicate=loaded.begun.spec.duplicate
         ),
         look=lambda: _look(folder, course, launch, observers),
     )

@@ -69,7 +69,7 @@ def _as_begun(plan: TournamentPlan) -> TournamentPlan:
     Whose folder can't be played with any more stays in it, and loses its own matches. Who has handed in another version
     plays on with the one that it began with.
     """
-    with contextlib.suppress(RecordError):  # it is told when the tournament is taken up
+    with contextlib.suppress(RecordError):  # it is told when the tournament is loaded
         begun = read_begun(plan.run_settings.folder)
         if begun is None:
             return plan

@@ -29,7 +29,7 @@ from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from .journal import Journal
 from .lag import LoopLag
-from .programs import Guest, MatchPrograms, Occupant, Vacancy, private_sockets
+from .programs import InvitedPlayer, MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
 from .seating import Gathered, places
 from .services import MatchServices
@@ -201,8 +201,8 @@ class MatchHost:
                 door.origins = {str(socket): seat for seat, socket in sockets.items()}
                 try:
                     if match_programs.seats or not match_programs.reused:  # else nobody has to connect
-                        has_guests = any(isinstance(occupant, Guest) for occupant in occupants)
-                        own = [address] if has_guests or not sockets else []
+                        has_invited = any(isinstance(occupant, InvitedPlayer) for occupant in occupants)
+                        own = [address] if has_invited or not sockets else []
                         await self._listen(ports, [*own, *sockets.values()], door)
                     match_programs.start(door, self._address, sockets, is_patient=is_patient)
                     self._seat(door, match, occupants, tokens)
@@ -229,7 +229,7 @@ class MatchHost:
                 door.give_up(seat, occupant.why)
             elif isinstance(occupant, PlayerLink):
                 door.take_back(seat, occupant)
-            elif isinstance(occupant, Guest):
+            elif isinstance(occupant, InvitedPlayer):
                 occupant.invite(Invitation(address=self._address, token=tokens[seat]))
 
     async def play_signed_up(self, address: str, policy: SignUpPolicy) -> MatchReport | None:

@@ -37,7 +37,7 @@ class Vacancy(Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Guest(Struct, frozen=True, kw_only=True):
+class InvitedPlayer(Struct, frozen=True, kw_only=True):
     """A player without a program, who connects once it is told where."""
 
     name: str
@@ -45,7 +45,7 @@ class Guest(Struct, frozen=True, kw_only=True):
     """Called when the referee listens; returns at once."""
 
 
-Occupant = Launch | PlayerLink | Vacancy | Guest | None
+Occupant = Launch | PlayerLink | Vacancy | InvitedPlayer | None
 """Who is to sit on a seat: a program to start, a player that is connected or to be told to connect, nobody, or (None)
 who comes by itself."""
 

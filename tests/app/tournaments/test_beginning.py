@@ -1,10 +1,10 @@
-"""A tournament that is taken up: what its record tells of the time before."""
+"""A tournament that is loaded: what its record tells of the time before."""
 
 from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from referee.app.tournaments.beginning import take_up
+from referee.app.tournaments.beginning import load_or_begin
 from referee.observers import Observers
 from referee.plugins import installed
 from referee.tournament import events as e
@@ -27,6 +27,6 @@ def test_where_the_legs_of_a_pairing_were_played(tmp_path: Path) -> None:
         for fixture in first_legs:
             organiser.recorder.close(organiser.record_match(organiser.recorder.open(fixture)))
     (tmp_path / f"{first_legs[-1].match}.jsonl").unlink()
-    taken = take_up(tmp_path, spec, installed().format(spec.format), SEALER, Observers())
-    with closing(taken.writer):
-        assert taken.where(tmp_path) == {fixture.number: "lab1-a1" for fixture in first_legs[:-1]}
+    loaded = load_or_begin(tmp_path, spec, installed().format(spec.format), SEALER, Observers())
+    with closing(loaded.writer):
+        assert loaded.where(tmp_path) == {fixture.number: "lab1-a1" for fixture in first_legs[:-1]}
