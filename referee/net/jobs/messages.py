@@ -4,7 +4,7 @@ import socket
 import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -45,9 +45,7 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
     """What names the worker in the records of its matches."""
 
     @classmethod
-    def of(
-        cls, folder: Path, confinement: Confinement, durability: Durability, keep_for: int | None
-    ) -> "SharedSettings":
+    def of(cls, folder: Path, confinement: Confinement, durability: Durability, keep_for: int | None) -> Self:
         """Return the order that hands on what programs are held to here."""
         sandbox = confinement.sandbox
         return cls(
