@@ -161,6 +161,20 @@ def test_a_daily_tournament_is_one_of_its_own_each_day(
         assert each.plan.run_settings.folder == folder / "logs" / each.name
 
 
+def test_another_offset_moves_a_daily_tournament_by_hours(folder: Path) -> None:
+    """Where clocks are put forward, an organiser mends the offset: it is an hour earlier, and its days are the same."""
+    (folder / "logs" / "cup-2026-12-01").mkdir(parents=True)
+    found: list[dict[str, datetime]] = []
+    for offset in ("-02:00", "-01:00"):
+        (folder / CONTEST).write_text(DAILY.replace("-02:00", offset))
+        (daily,) = read_contest(folder, load()).daily
+        due = daily.due(FIRST + timedelta(days=3))
+        found.append({each.name: each.start for each in due if each.start is not None})
+    before, after = found
+    assert before.keys() == after.keys() == {f"cup-2026-12-{day}" for day in ("01", "04", "05")}
+    assert all(start == before[name] - timedelta(hours=1) for name, start in after.items())
+
+
 def test_a_name_leaves_room_for_the_day(folder: Path) -> None:
     """Of forty characters it takes eleven."""
     name = "c" * 30
