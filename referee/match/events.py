@@ -85,7 +85,7 @@ class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, t
     stalled_ms: float = 0.0
     """As of an answer."""
     stormed_ms: float = 0.0
-    """The longest standstill that is no excuse for the seat, for its address stormed the door; 0: every one is."""
+    """The longest standstill that is no excuse for the seat, for its address stormed the lobby; 0: every one is."""
 
 
 def used_ms(event: Answer | DeadlinePassed) -> float:

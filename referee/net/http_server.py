@@ -20,7 +20,7 @@ from ..clock import Timer
 from ..observers import Note
 from .http_messages import HttpService, Reply, bearer_of, inquiry_of, refusal
 from .links.addresses import origin_of
-from .links.crowd import Crowd
+from .links.origin_limits import OriginLimiter
 
 LINGER_S = 2.0
 """How long what a refused client still sends is read: closed at once, it would lose the answer."""
@@ -184,8 +184,8 @@ class HttpServer(http.HTTPFactory):
         self.limits = limits
         self.note = note
         self._clock: Any = reactor
-        self._strangers: Crowd[_Channel] = Crowd(limits.of_address, limits.strangers)
-        self._known: Crowd[_Channel] = Crowd(limits.of_client, limits.known)
+        self._strangers: OriginLimiter[_Channel] = OriginLimiter(limits.of_address, limits.strangers)
+        self._known: OriginLimiter[_Channel] = OriginLimiter(limits.of_client, limits.known)
 
     def buildProtocol(self, addr: Any) -> Any:
         """Take a connection."""

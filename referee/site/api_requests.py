@@ -58,7 +58,7 @@ def read_request(request: Any, form: type[T]) -> T:
         raise RequestRefused(HTTPStatus.BAD_REQUEST, f"the body is not what is asked for: {error}", remedy) from None
 
 
-class ApiDoors:
+class ApiRoutes:
     """Registers addresses, each for some roles.
 
     Args:

@@ -5,10 +5,10 @@ from typing import Any
 from msgspec import Struct
 
 from ..net.http_messages import bearer_of
-from ..net.links.crowd import Crowd
+from ..net.links.origin_limits import OriginLimiter
 from ..submissions.archive import MAX_PACKED_BYTES
 from ..submissions.authors import Authors
-from .doors import cookie_of
+from .guarded_routes import cookie_of
 from .sessions import Sessions, SiteRole
 
 FORM_BYTES = 16_384
@@ -44,7 +44,7 @@ class Bodies:
     def __init__(self, sessions: Sessions, authors: Authors) -> None:
         self._sessions = sessions
         self._authors = authors
-        self._uploads: Crowd[Any] = Crowd(UPLOADS_OF_PERSON, UPLOADS)
+        self._uploads: OriginLimiter[Any] = OriginLimiter(UPLOADS_OF_PERSON, UPLOADS)
 
     def room(self, method: str, path: str, request: Any) -> BodyRoom:
         """Return how much of a body may come; of somebody's uploads, the oldest makes way if there are too many.

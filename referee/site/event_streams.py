@@ -6,7 +6,7 @@ from typing import Any
 from twisted.internet.task import LoopingCall
 
 from ..net.links.addresses import origin_of
-from ..net.links.crowd import Crowd
+from ..net.links.origin_limits import OriginLimiter
 
 PACE_S = 0.5
 """Between two events, where many look on."""
@@ -92,7 +92,7 @@ class EventStreams:
         """The last one made, until something changes: for all who come or wake up meanwhile."""
         self._least_s = self._pace_s = pace_s
         self._streams: set[_Stream] = set()
-        self._crowd: Crowd[_Stream] = Crowd(MOST_OF_ADDRESS, MOST)
+        self._limiter: OriginLimiter[_Stream] = OriginLimiter(MOST_OF_ADDRESS, MOST)
         self._due: Any = None
         self._alive = LoopingCall(self._look)
         self._alive.clock = clock
@@ -107,7 +107,7 @@ class EventStreams:
         self._streams.add(stream)
         if not self._alive.running:
             self._alive.start(ALIVE_S, now=False)
-        oldest = self._crowd.add(stream, origin_of(str(request.getClientAddress().host)))
+        oldest = self._limiter.add(stream, origin_of(str(request.getClientAddress().host)))
         if oldest is not None:
             oldest.cut()
         stream.send(self._whole())
@@ -144,7 +144,7 @@ class EventStreams:
 
     def _gone(self, stream: _Stream) -> None:
         self._streams.discard(stream)
-        self._crowd.discard(stream)
+        self._limiter.discard(stream)
         if not self._streams and self._alive.running:
             self._alive.stop()
 

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..submissions.challenges import Challenge, PracticeRules
-from .api_requests import AUTHOR, ORGANISER, ApiDoors, read_request
+from .api_requests import AUTHOR, ORGANISER, ApiRoutes, read_request
 from .authors.practice import PracticeService
 from .organisers.service import QueueLine, seen_by
 from .sessions import Person
@@ -58,11 +58,11 @@ class MemberApi:
         self._queue = queue
         self._practice = practice
 
-    def register(self, doors: ApiDoors) -> None:
+    def register(self, routes: ApiRoutes) -> None:
         """Register the addresses."""
-        doors.answers("GET", PRACTICE, AUTHOR, self._practised)
-        doors.answers("POST", PRACTICE, AUTHOR, self._challenge)
-        doors.answers("GET", QUEUE, AUTHOR + ORGANISER, self._waiting)
+        routes.answers("GET", PRACTICE, AUTHOR, self._practised)
+        routes.answers("POST", PRACTICE, AUTHOR, self._challenge)
+        routes.answers("GET", QUEUE, AUTHOR + ORGANISER, self._waiting)
 
     async def _practised(self, person: Person, _request: Any) -> PracticeState:
         service, name = self._practice, person.name

@@ -11,11 +11,11 @@ from ..net.http_messages import Reply, bearer_of, inquiry_of
 from ..observers import Note
 from ..submissions.api import AuthorApi
 from .answers import refused, replied
-from .api_requests import ApiDoors
+from .api_requests import ApiRoutes
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeService
 from .bodies import Bodies
-from .doors import Doors, MemberPages
+from .guarded_routes import GuardedRoutes, MemberPages
 from .member_api import MemberApi
 from .organisers.api import OrganiserApi
 from .organisers.pages import FindMatches, OrganiserPages
@@ -55,9 +55,9 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
         is_shown: tells of a tournament and a match whether everybody may see its replay.
         matches: returns the newest matches of a tournament, each with names by seat.
     """
-    doors = Doors(app, members.sessions, members.pages)
-    doors.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
-    doors.shows(SiteRole.ORGANISER, "/organiser/events", members.streams.follow)
+    routes = GuardedRoutes(app, members.sessions, members.pages)
+    routes.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
+    routes.shows(SiteRole.ORGANISER, "/organiser/events", members.streams.follow)
 
     def _signed_out(person: Person) -> None:
         members.streams.close(person)
@@ -65,13 +65,13 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
 
     SigningIn(members.sessions, members.pages, _signed_out).register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
-    programs = ApiDoors(app, members.sessions, members.now)
+    programs = ApiRoutes(app, members.sessions, members.now)
     MemberApi(members.organisers.queue, members.practice).register(programs)
     OrganiserApi(members.organisers).register(programs)
     add_author_api(app, members.api)
-    AuthorPages(members.api, members.tell, is_shown).register(doors)
-    AuthorPractice(members.practice, members.api, members.organisers.queue).register(doors)
-    OrganiserPages(members.organisers, matches).register(doors)
+    AuthorPages(members.api, members.tell, is_shown).register(routes)
+    AuthorPractice(members.practice, members.api, members.organisers.queue).register(routes)
+    OrganiserPages(members.organisers, matches).register(routes)
 
     @app.handle_errors(Exception)
     def _failed(request: Any, failure: Any) -> bytes:

@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 
 from .answers import sent
-from .doors import Visit
 from .event_streams import LONGEST_S, EventStreams
+from .guarded_routes import Visit
 from .sessions import Person
 
 LOOK_S = 0.5

@@ -8,7 +8,18 @@ from klein import Klein
 
 from ..submissions.authors import TooOften
 from .answers import HTML, address_of, sent, sent_on
-from .doors import FORM_TOKEN, SESSION, SIGN_IN, VISITOR, BadForm, Form, MemberPages, cookie_of, form_of, give_cookie
+from .guarded_routes import (
+    FORM_TOKEN,
+    SESSION,
+    SIGN_IN,
+    VISITOR,
+    BadForm,
+    Form,
+    MemberPages,
+    cookie_of,
+    form_of,
+    give_cookie,
+)
 from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"

@@ -16,7 +16,7 @@ from ..submissions.authors import HOUR_S, Pace, TooOften
 from .answers import HTML, address_of, replied, sent
 from .api_requests import RequestRefused, read_request
 from .cards import SignUp
-from .doors import MemberPages, cookie_of, give_cookie
+from .guarded_routes import MemberPages, cookie_of, give_cookie
 from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
 

@@ -17,7 +17,7 @@ from twisted.web.server import Request, Site
 from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
 
 from ..net.links.addresses import origin_of
-from ..net.links.crowd import Crowd
+from ..net.links.origin_limits import OriginLimiter
 from .bodies import NO_ROOM, BodyRoom
 
 HEADERS = {
@@ -150,7 +150,7 @@ class Visitors(WrappingFactory):
         site.noisy = False
         super().__init__(site)  # type: ignore[no-untyped-call]  # Twisted has no types
         self._is_behind_proxy = is_behind_proxy
-        self._crowd: Crowd[_Connection] = Crowd(MOST_OF_ADDRESS, MOST)
+        self._limiter: OriginLimiter[_Connection] = OriginLimiter(MOST_OF_ADDRESS, MOST)
 
     def acceptableProtocols(self) -> list[bytes]:
         """Return what is spoken inside of TLS: of HTTP/2 Twisted has a part only."""
@@ -163,11 +163,11 @@ class Visitors(WrappingFactory):
         """
         transport: Any = connection.transport
         host = str(getattr(transport.getPeer(), "host", ""))
-        oldest = self._crowd.add(connection, str(id(connection)) if self._is_behind_proxy else origin_of(host))
+        oldest = self._limiter.add(connection, str(id(connection)) if self._is_behind_proxy else origin_of(host))
         if oldest is not None:
             made_way: Any = oldest.transport
             made_way.abortConnection()
 
     def left(self, connection: _Connection) -> None:
         """Count a connection no more."""
-        self._crowd.discard(connection)
+        self._limiter.discard(connection)

@@ -18,7 +18,7 @@ from twisted.internet.task import LoopingCall
 from referee import chance
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.links.lobby import Door
+from referee.net.links.lobby import Lobby
 from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
@@ -38,7 +38,7 @@ _GAME = CountingGame()
 _SEED = chance.seed_from_number(0)
 
 
-class Tables(Door):
+class Tables(Lobby):
     """Seats whoever comes, and begins when all are there; a player's name tells its table: `p17s0`."""
 
     def __init__(self, folder: Path, matches: int, turns: int, stall_ms: float) -> None:
@@ -108,8 +108,8 @@ class Tables(Door):
 def main() -> None:
     """Referee all matches."""
     folder, matches, turns, stall_ms = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
-    door = Tables(folder, matches, turns, stall_ms)
-    port = _reactor.listenTCP(0, LinkFactory(door, _reactor, time.monotonic), interface="127.0.0.1", backlog=4096)
+    lobby = Tables(folder, matches, turns, stall_ms)
+    port = _reactor.listenTCP(0, LinkFactory(lobby, _reactor, time.monotonic), interface="127.0.0.1", backlog=4096)
     gc.collect()
     gc.freeze()  # as the command line does
     print(port.getHost().port, flush=True)

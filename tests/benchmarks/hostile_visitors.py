@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from referee.app.contest.contest_file import CONTEST
 from referee.app.records.fairness import fairness_of
 from referee.record.key_file import VARIABLE
-from referee.site.doors import SESSION
+from referee.site.guarded_routes import SESSION
 from referee.submissions.archive import MAX_PACKED_BYTES
 from referee.submissions.store import Store
 

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.record.key_file import VARIABLE
-from referee.site.doors import MemberPages
+from referee.site.guarded_routes import MemberPages
 from referee.site.organisers.service import ProcessLine
 
 from ..hosted import hosted, shown_until

@@ -1,4 +1,4 @@
-"""What a storm of connections costs: a player stays silent while its address storms the door, others play on.
+"""What a storm of connections costs: a player stays silent while its address storms the lobby, others play on.
 
 Prints how long the referee stood still, and when the silent player was out. Each must be of the order of its limit.
 """

@@ -20,7 +20,7 @@ from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.net.group_commit import GroupCommit
-from referee.net.links.lobby import Door
+from referee.net.links.lobby import Lobby
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
 from referee.net.matches.lag import LoopLag
@@ -61,7 +61,7 @@ class Echo(Int32StringReceiver):
 ECHOED: list[bytes] = []
 
 
-class Tables(Door):
+class Tables(Lobby):
     """Seats whoever comes at a table of its own and plays at once."""
 
     def __init__(self, folder: Path) -> None:

@@ -17,7 +17,7 @@ from referee.dialects.cs4500.conversation import NO_NONCE, CourseConversation
 from referee.dialects.cs4500.json_stream import JsonCode
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
-from referee.net.links.lobby import HELLO_S, MatchDoor, SignUpPolicy
+from referee.net.links.lobby import HELLO_S, MatchLobby, SignUpPolicy
 from referee.net.links.player_protocol import CLOSE_S
 from referee.plugins import installed
 from referee.record.audit.audit import audit
@@ -320,23 +320,23 @@ BAD_NAMES = [
 def test_who_has_no_name_is_no_player(data: bytes) -> None:
     """It is cut off at once or when its time is up, holds no seat, and the others play without it."""
     clock = Clock()
-    door = MatchDoor(clock, SignUpPolicy(min_players=2, max_players=2, wait_s=20, tries=1))
-    seated = fired(door.done)
-    nobody = CoursePeer(door, clock)
+    lobby = MatchLobby(clock, SignUpPolicy(min_players=2, max_players=2, wait_s=20, tries=1))
+    seated = fired(lobby.done)
+    nobody = CoursePeer(lobby, clock)
     nobody.raw(data)
     clock.advance(HELLO_S)
     assert (nobody.wire.written, nobody.is_open) == (b"", False)
     for name in ("ada", "bob"):
-        CoursePeer(door, clock).hello(name)
+        CoursePeer(lobby, clock).hello(name)
     assert [link.name for link in seated[0]] == ["ada", "bob"]
 
 
 def test_a_name_may_drip_in() -> None:
     """White space before it, and its bytes one by one, within the limit."""
     clock = Clock()
-    door = MatchDoor(clock, SignUpPolicy(min_players=1, max_players=1))
-    seated = fired(door.done)
-    peer = CoursePeer(door, clock)
+    lobby = MatchLobby(clock, SignUpPolicy(min_players=1, max_players=1))
+    seated = fired(lobby.done)
+    peer = CoursePeer(lobby, clock)
     for byte in b"   " * 100 + b'"ada"':
         peer.raw(bytes([byte]))
     assert [link.name for link in seated[0]] == ["ada"]

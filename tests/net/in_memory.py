@@ -17,7 +17,7 @@ from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.group_commit import Durability, GroupCommit
-from referee.net.links.lobby import MatchDoor, SignUpPolicy
+from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.matches.journal import Journal
 from referee.net.matches.lag import BEAT_S, LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
@@ -68,9 +68,9 @@ class InMemoryMatch:
     ) -> None:
         self.clock = clock or Clock()
         names = [f"p{seat}" for seat in range(seats)]
-        self.door = door = MatchDoor(self.clock, SignUpPolicy(min_players=seats, max_players=seats))
-        seated = fired(door.done)
-        self.peers = [self.peer(door, self.clock) for _ in names]
+        self.lobby = lobby = MatchLobby(self.clock, SignUpPolicy(min_players=seats, max_players=seats))
+        seated = fired(lobby.done)
+        self.peers = [self.peer(lobby, self.clock) for _ in names]
         for peer, name in zip(self.peers, names, strict=True):
             peer.hello(name)
         self.setup = MatchSetup(
@@ -102,7 +102,7 @@ class InMemoryMatch:
             self.lag,
             on_step=lambda step: told.tell(Observer.match_stepped, step),
         )
-        door.returns = self.runner
+        lobby.returns = self.runner
         self.result = fired(self.runner.start())
 
     def ready(self) -> None:

@@ -10,7 +10,7 @@ from twisted.python.failure import Failure
 from protocol import Connection, Need, Role
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message
-from referee.net.links.lobby import Door
+from referee.net.links.lobby import Lobby
 from referee.net.links.player_protocol import LinkKind, PlayerLink
 
 
@@ -85,18 +85,18 @@ class Peer:
     """A player at the other end of a wire; speaks only when told to.
 
     Args:
-        door: who is told of the connection.
+        lobby: who is told of the connection.
         clock: the test's clock.
         host: where it is.
     """
 
     kind: LinkKind = PlayerLink
 
-    def __init__(self, door: Door, clock: Clock, host: str = "127.0.0.1") -> None:
+    def __init__(self, lobby: Lobby, clock: Clock, host: str = "127.0.0.1") -> None:
         self.wire = Wire()
         self.wire.host = host
         self.connection = Connection(Role.PLAYER)
-        self.link = self.kind(door, clock, clock.seconds)
+        self.link = self.kind(lobby, clock, clock.seconds)
         self.wire.link = self.link
         self.link.transport = cast("Any", self.wire)
         self.link.connectionMade()

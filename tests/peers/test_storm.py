@@ -13,7 +13,7 @@ LIMIT_MS = 500.0
 
 
 def test_a_storm_buys_its_player_no_time(server: MatchServer) -> None:
-    """Who thinks for longer than its limit while its address storms the door is late at once, and nobody else is."""
+    """Who thinks for longer than its limit while its address storms the lobby is late at once, and nobody else is."""
     address = server.open("storm", "q", 3, position=POSITION, per_move_ms=LIMIT_MS, lag_margin_ms=50.0, come_back_s=5.0)
     rogue = Rogue(address)
     rogue.hello()

@@ -140,7 +140,7 @@ def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Com
 def _is_judged_so(event: e.Event, request: Request, told: Iterable[tuple[float, float]]) -> bool:
     """Tell whether a referee would judge so late an event as it says: at once, with every standstill as an excuse.
 
-    To who returns, it tells of every standstill, too, unless the address stormed the door.
+    To who returns, it tells of every standstill, too, unless the address stormed the lobby.
     """
     if isinstance(event, e.SeatReturned) and not event.stormed_ms:
         parts = [min(end, event.at_ms) - max(begin, request.asked_ms) for begin, end in (*told, *standstills_of(event))]

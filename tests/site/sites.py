@@ -20,12 +20,12 @@ from zope.interface import directlyProvides  # type: ignore[import-untyped]  # i
 from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
 from referee.plugins import find_game
-from referee.site import doors, flow, signing_up
+from referee.site import flow, guarded_routes, signing_up
 from referee.site.authors import practice
 from referee.site.bodies import Bodies
 from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
-from referee.site.doors import MemberPages
 from referee.site.event_streams import EventStreams
+from referee.site.guarded_routes import MemberPages
 from referee.site.live import LiveTable, LiveTables
 from referee.site.members import Members
 from referee.site.organisers import api as organiser_api
@@ -191,7 +191,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, flow, practice, doors, organiser_pages, organiser_api, signing_up):
+        for module in (api, flow, practice, guarded_routes, organiser_pages, organiser_api, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()

@@ -75,7 +75,7 @@ class Intake:
     def members(self, organisers: OrganiserService, practice: "PracticeService", sign_up: "SignUpService") -> "Members":
         """Return what the site has for those who may sign in."""
         from ...site.bodies import Bodies  # noqa: PLC0415
-        from ...site.doors import MemberPages  # noqa: PLC0415  # as the site
+        from ...site.guarded_routes import MemberPages  # noqa: PLC0415  # as the site
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.person_streams import PersonStreams  # noqa: PLC0415
         from ...site.sessions import Person, Sessions, SiteRole  # noqa: PLC0415

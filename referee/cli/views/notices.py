@@ -30,7 +30,7 @@ class WhereToConnect(Observer):
 
 
 class TurnedAway(Observer):
-    """Tells who was refused at the door, and why.
+    """Tells whose connection was refused, and why.
 
     The same is told once, and after MAX_TOLD lines nothing more: who connects again and again fills no screen.
     """

@@ -121,7 +121,7 @@ class Adapter:
     # --- from the program
 
     def link_opened(self, link: PlayerLink) -> None:
-        """Do nothing: a link that is new belongs to a door."""
+        """Do nothing: a link that is new belongs to a lobby."""
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Pass an answer on to the course's referee."""
@@ -183,7 +183,7 @@ async def join(
         NobodyListens: there is no referee.
     """
     asked, token, lag, ports = CourseTerms(**terms), secrets.token_hex(32), LoopLag(reactor, now), Ports()
-    door = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, lag))
+    lobby = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, lag))
     with (
         private_sockets(confinement, [0]) as sockets,
         own_copy(launch, confinement, FileAccess()) as copy,
@@ -192,12 +192,12 @@ async def join(
         socket = sockets.get(0)
         access = FileAccess(socket=socket, own_copy=copy)
         try:
-            address = await ports.open(reactor, [socket or LOCAL], LinkFactory(door, reactor, now))
+            address = await ports.open(reactor, [socket or LOCAL], LinkFactory(lobby, reactor, now))
             invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
             program = Program(replace(launch, name=asked.name), invitation, output, reactor, confinement, access)
-            return await _play(reactor, game, asked, door, where, program)
+            return await _play(reactor, game, asked, lobby, where, program)
         finally:
-            door.close()
+            lobby.close()
             await ports.stopped()
 
 
@@ -205,16 +205,16 @@ async def _play(
     reactor: Any,
     game: Game[Any, Any, Any],
     terms: CourseTerms,
-    door: ReservedSeats,
+    lobby: ReservedSeats,
     where: tuple[str, int],
     program: Program,
 ) -> Joined:
     """Play once the program has come, and end it behind."""
-    program.exited.addCallback(lambda status: door.give_up(0, f"its program ended: {status}"))
+    program.exited.addCallback(lambda status: lobby.give_up(0, f"its program ended: {status}"))
     try:
-        (link,) = await door.done
+        (link,) = await lobby.done
         if link is None:
-            raise PlayerError(f"{terms.name}: {door.vacancies[0].detail}")
+            raise PlayerError(f"{terms.name}: {lobby.vacancies[0].detail}")
         adapter = Adapter(game, terms, link)
         try:
             await adapter.ready.addTimeout(terms.start_s, reactor)

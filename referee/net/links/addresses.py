@@ -108,7 +108,7 @@ async def stopped(port: Port) -> None:
 
 
 class Ports:
-    """All that one door listens on."""
+    """All that one lobby listens on."""
 
     def __init__(self) -> None:
         self._ports: list[Port] = []

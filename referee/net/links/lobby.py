@@ -1,8 +1,8 @@
 """Takes players in: greets each connection, checks its hello, and seats it.
 
-One greeting for all doors. `MatchDoor` seats whoever comes, or has a token of the organiser's, within waiting periods.
-Elsewhere are `ReservedSeats`, with a token for every seat, and the `RemotePool` of a tournament. Behind a closed door,
-a match can still take its own players back.
+One greeting for all lobbies. `MatchLobby` seats whoever comes, or has a token of the organiser's, within waiting
+periods. Elsewhere are `ReservedSeats`, with a token for every seat, and the `RemotePool` of a tournament. Through a
+lobby that is closed, a match can still take its own players back.
 """
 
 from abc import ABC, abstractmethod
@@ -80,7 +80,7 @@ class Absence(Struct, frozen=True, kw_only=True):
     """What its program or a hello tells."""
 
 
-class Door(ABC):
+class Lobby(ABC):
     """Greets connections; a subclass decides whom to seat.
 
     Args:
@@ -106,11 +106,11 @@ class Door(ABC):
         self._lag = self.patience.lag
         self.is_open = True
         self.returns: Returns | None = None
-        """The match that takes its players back, once the door is closed."""
+        """The match that takes its players back, once the lobby is closed."""
         self.vacancies: dict[int, Absence] = {}
         """Seat -> why nobody sits there."""
         self.note: Callable[..., None] = lambda _event, **_facts: None
-        """Told what happens at the door, for the referee's diagnostics."""
+        """Told what happens in the lobby, for the referee's diagnostics."""
 
     def link_opened(self, link: PlayerLink) -> None:
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
@@ -124,18 +124,18 @@ class Door(ABC):
 
         An honest player says hello at once, and is in.
         """
-        link.ended = self._lag.crowd.discard
-        oldest = self._lag.crowd.add(link, link.origin)
+        link.ended = self._lag.unseated.discard
+        oldest = self._lag.unseated.add(link, link.origin)
         if oldest is not None:
             # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
             self.clock.callLater(0, self.clock.callLater, 0, self._make_way, oldest)
 
     @staticmethod
     def _make_way(link: PlayerLink) -> None:
-        """Cut off a connection that was told goodbye and has not gone, or has said nothing, at whatever door."""
+        """Cut off a connection that was told goodbye and has not gone, or has said nothing, in whatever lobby."""
         if link.owner is None:
             link.cut_off()
-        elif isinstance(link.owner, Door):
+        elif isinstance(link.owner, Lobby):
             link.owner.push_out(link)
 
     def push_out(self, link: PlayerLink) -> None:
@@ -170,7 +170,7 @@ class Door(ABC):
 
     def _welcome(self, link: PlayerLink) -> None:
         self.note("connection-welcomed", address=link.address, name=link.name)
-        self._lag.crowd.discard(link)
+        self._lag.unseated.discard(link)
         link.send(Welcome(version=PROTOCOL_VERSION, referee="referee"))
 
     def _take_back(self, link: PlayerLink) -> None:
@@ -231,8 +231,8 @@ class Door(ABC):
             waiting.cancel()
 
 
-class MatchDoor(Door):
-    """The door of one match: seats in order of arrival, names unique.
+class MatchLobby(Lobby):
+    """The lobby of one match: seats in order of arrival, names unique.
 
     If the organiser has given out tokens, name and seat follow from them, whatever a player calls itself; whoever comes
     again with its token takes the place of its older connection, which may be dead.
@@ -243,7 +243,7 @@ class MatchDoor(Door):
         hashes: name -> SHA-256 of its token, in the order of the seats; None: whoever comes is seated.
         on_change: called with the names seated so far whenever they change.
         hello_s: how long a connection may take to say hello.
-        patience: as for every door.
+        patience: as for every lobby.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ class Wait:
 
 
 class Patience:
-    """The rule for all limits of one door.
+    """The rule for all limits of one lobby.
 
     Args:
         clock: the reactor, or a test's clock.
@@ -80,7 +80,7 @@ class Patience:
             limit_s: from now on.
             passed: the function.
             args: its own.
-            origin: who answers for whoever is waited for; no standstill excuses it while it storms the door.
+            origin: who answers for whoever is waited for; no standstill excuses it while it storms the lobby.
         """
         return Wait(self, limit_s, origin, lambda: passed(*args))
 

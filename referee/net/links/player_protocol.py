@@ -261,10 +261,10 @@ LinkKind = Callable[[Owner, Clock, Callable[[], float]], PlayerLink]
 
 
 class LinkFactory(Factory):
-    """Makes a link for every connection, all owned by the same door at first.
+    """Makes a link for every connection, all owned by the same lobby at first.
 
     Args:
-        owner: the door.
+        owner: the lobby.
         clock: the reactor, or a test's clock.
         now: monotonic seconds.
         kind: makes the links.

@@ -1,17 +1,17 @@
-"""The door of a tournament: remote entrants come with their tokens and stay, from match to match."""
+"""The lobby of a tournament: remote entrants come with their tokens and stay, from match to match."""
 
 from collections.abc import Callable, Mapping
 
 from protocol import ConnectionState
 
 from ...clock import Clock
-from .lobby import REPLACED, Door, Returns
+from .lobby import REPLACED, Lobby, Returns
 from .patience import Patience
 from .player_protocol import PlayerLink
 from .tokens import name_of
 
 
-class RemotePool(Door):
+class RemotePool(Lobby):
     """Waiting room and reception of remote entrants.
 
     Whoever comes again with its token takes the place of its older connection, or comes back into its running match.
@@ -20,7 +20,7 @@ class RemotePool(Door):
         clock: the reactor, or a test's clock.
         hashes: entrant -> SHA-256 of its token, in hex.
         on_change: called whenever somebody came or left.
-        patience: as for every door.
+        patience: as for every lobby.
     """
 
     def __init__(

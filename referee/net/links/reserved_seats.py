@@ -1,4 +1,4 @@
-"""The door with a token for every seat: of launched programs, and of players that come back into a match."""
+"""The lobby with a token for every seat: of launched programs, and of players that come back into a match."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ from protocol import RemoteProtocolError
 from ...clock import Clock
 from ...match.events import Ending, Stage
 from ...text import counted
-from .lobby import REPLACED, Absence, Door
+from .lobby import REPLACED, Absence, Lobby
 from .patience import Patience
 from .player_protocol import PlayerLink
 from .tokens import index_of
@@ -18,8 +18,8 @@ STRANGER = "the token is not one of this match"
 """What a hello without the token of its seat is told."""
 
 
-class ReservedSeats(Door):
-    """The door with a token for every seat.
+class ReservedSeats(Lobby):
+    """The lobby with a token for every seat.
 
     Args:
         clock: the reactor, or a test's clock.
@@ -27,7 +27,7 @@ class ReservedSeats(Door):
         start_s: how long until a seat nobody took stays vacant.
         names: of the players by seat, if a host sends them here.
         may_return: whether a player whose connection ended is waited for, and a new one takes the place of the old.
-        patience: as for every door.
+        patience: as for every lobby.
     """
 
     def __init__(

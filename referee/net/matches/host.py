@@ -23,7 +23,7 @@ from ...record.writer import RecordWriter
 from ...text import counted
 from ..group_commit import Durability, GroupCommit
 from ..links.addresses import Ports
-from ..links.lobby import Door, MatchDoor, SignUpPolicy
+from ..links.lobby import Lobby, MatchLobby, SignUpPolicy
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
@@ -151,7 +151,7 @@ class MatchHost:
                 raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
             if occupants or not self._settings.come_back_s:
                 there.ports.stop()
-            return await self._run(match, there.links, there.door, there.programs, resumed, missing)
+            return await self._run(match, there.links, there.lobby, there.programs, resumed, missing)
 
     async def play_once_opened(
         self, occupants: Sequence[Launch], opened: "Deferred[MatchSettings]"
@@ -180,7 +180,7 @@ class MatchHost:
                 return None
             self._settings, self._programs = settings, settings.programs
             match = self._new_match(match.setup.names)
-            return await self._run(match, there.links, there.door, there.programs, None)
+            return await self._run(match, there.links, there.lobby, there.programs, None)
 
     @contextlib.asynccontextmanager
     async def _gathered(
@@ -192,43 +192,43 @@ class MatchHost:
         may_return, patience = not occupants, self._patience
         match_programs = MatchPrograms(match, occupants, tokens, self._settings.folder, self.reactor, self._services)
         async with match_programs.own_folders():
-            door = ReservedSeats(self.reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
+            lobby = ReservedSeats(self.reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
             remote_pool = self._services.remote_pool
             if remote_pool is not None:
-                remote_pool.playing[self.match_name] = door
+                remote_pool.playing[self.match_name] = lobby
             with private_sockets(self._services.confinement, match_programs.seats) as sockets, self._lag.beating():
                 ports = Ports()
-                door.origins = {str(socket): seat for seat, socket in sockets.items()}
+                lobby.origins = {str(socket): seat for seat, socket in sockets.items()}
                 try:
                     if match_programs.seats or not match_programs.reused:  # else nobody has to connect
                         has_invited = any(isinstance(occupant, InvitedPlayer) for occupant in occupants)
                         own = [address] if has_invited or not sockets else []
-                        await self._listen(ports, [*own, *sockets.values()], door)
-                    match_programs.start(door, self._address, sockets, is_patient=is_patient)
-                    self._seat(door, match, occupants, tokens)
+                        await self._listen(ports, [*own, *sockets.values()], lobby)
+                    match_programs.start(lobby, self._address, sockets, is_patient=is_patient)
+                    self._seat(lobby, match, occupants, tokens)
                     if self._address:
                         started = counted(len(match_programs.programs.keys() - match_programs.reused.keys()), "program")
                         self._note("reported", text=f"{started} started; the referee listens on {self._address}")
-                    links = await door.done
+                    links = await lobby.done
                     match_programs.seated(links)
-                    yield Gathered(links, door, match_programs, ports)
+                    yield Gathered(links, lobby, match_programs, ports)
                 finally:
-                    door.close()
+                    lobby.close()
                     if remote_pool is not None:
                         remote_pool.playing.pop(self.match_name, None)
                     await match_programs.dismiss()
                     await ports.stopped()
 
-    def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant], tokens: Sequence[str]) -> None:
+    def _seat(self, lobby: ReservedSeats, match: Match, occupants: Sequence[Occupant], tokens: Sequence[str]) -> None:
         """Seat who is here, and wait for nobody who is out or can't come."""
         for seat in range(len(match.setup.names)):
             occupant = occupants[seat] if occupants else None
             if match.is_out(seat):
-                door.give_up(seat, "expelled before")
+                lobby.give_up(seat, "expelled before")
             elif isinstance(occupant, Vacancy):
-                door.give_up(seat, occupant.why)
+                lobby.give_up(seat, occupant.why)
             elif isinstance(occupant, PlayerLink):
-                door.take_back(seat, occupant)
+                lobby.take_back(seat, occupant)
             elif isinstance(occupant, InvitedPlayer):
                 occupant.invite(Invitation(address=self._address, token=tokens[seat]))
 
@@ -247,13 +247,13 @@ class MatchHost:
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
-        door = self._sign_up(policy)
+        lobby = self._sign_up(policy)
         ports = Ports()
         with self._lag.beating():
             try:
-                await self._listen(ports, [address], door)
+                await self._listen(ports, [address], lobby)
                 self._note("reported", text=f"the referee listens on {self._address}")
-                links = await door.done
+                links = await lobby.done
                 if len(links) < policy.min_players:
                     for link in links:
                         link.say_goodbye()
@@ -265,13 +265,13 @@ class MatchHost:
                 seated = [links[place] for place in places(names, match.setup.names)]
                 if not self._settings.come_back_s:
                     ports.stop()
-                return await self._run(match, seated, door, None, None)
+                return await self._run(match, seated, lobby, None, None)
             finally:
-                door.close()
+                lobby.close()
                 await ports.stopped()
 
-    def _sign_up(self, policy: SignUpPolicy) -> MatchDoor:
-        return MatchDoor(
+    def _sign_up(self, policy: SignUpPolicy) -> MatchLobby:
+        return MatchLobby(
             self.reactor,
             policy,
             self._settings.players,
@@ -289,9 +289,9 @@ class MatchHost:
         setup = match.setup
         return [self._services.sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
 
-    async def _listen(self, ports: Ports, endpoints: Sequence[str | Path], door: Door) -> None:
-        door.note = self._note
-        factory = LinkFactory(door, self.reactor, self._now, self._settings.kind)
+    async def _listen(self, ports: Ports, endpoints: Sequence[str | Path], lobby: Lobby) -> None:
+        lobby.note = self._note
+        factory = LinkFactory(lobby, self.reactor, self._now, self._settings.kind)
         self._address = await ports.open(self.reactor, endpoints, factory)
         self._note("listening", address=self._address)
 
@@ -299,7 +299,7 @@ class MatchHost:
         self,
         match: Match,
         links: Sequence[PlayerLink | None],
-        door: Door,
+        lobby: Lobby,
         match_programs: MatchPrograms | None,
         resumed: Resumption | None,
         missing: str | None = None,
@@ -317,7 +317,7 @@ class MatchHost:
         players = SeatedPlayers(
             links=links,
             tokens=self._tokens(match),
-            vacancies=door.vacancies,
+            vacancies=lobby.vacancies,
             programs=programs,
             come_back_s=self._settings.come_back_s,
             starts=() if match_programs is None else match_programs.starts,
@@ -330,7 +330,7 @@ class MatchHost:
         )
         journal = Journal(writer, self._commits, durability)
         runner = MatchRunner(match, players, journal, self.reactor, self._lag, last_ms=last_ms, on_step=_step)
-        door.returns = runner
+        lobby.returns = runner
         if remote_pool is not None:
             remote_pool.playing[self.match_name] = runner
         try:

@@ -9,7 +9,7 @@ The loop sends and reads at least once between two beats, and when, it does not 
 beats may have been sent as late as in the next gap, and what was read may have come in the last one: a stall there
 counts, in doubt for the player.
 
-Whoever storms the door meanwhile may be the cause of a standstill: it is no excuse for who answers for that origin.
+Whoever storms the lobby meanwhile may be the cause of a standstill: it is no excuse for who answers for that origin.
 """
 
 import secrets
@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from ...clock import Clock, Timer
 from ...match.standstills import KEPT_STANDSTILLS, UNNOTICED_MS
-from ..links.crowd import MOST_OF_ORIGIN, Crowd, Storms, most_open
+from ..links.origin_limits import MOST_OF_ORIGIN, OriginLimiter, Storms, most_open
 
 BEAT_S = 0.005
 """A stall hardly longer than this (UNNOTICED_MS) goes unnoticed, and a few of them may follow each other.
@@ -66,8 +66,8 @@ class LoopLag:
         """What their instants are compared by, in monotonic seconds."""
         self.listeners: set[Callable[[float, float], None]] = set()
         """Told of every stall, its begin and its end."""
-        self.crowd: Crowd[Any] = Crowd(MOST_OF_ORIGIN, most_open())
-        """The loop's connections that have no seat, at whatever door."""
+        self.unseated: OriginLimiter[Any] = OriginLimiter(MOST_OF_ORIGIN, most_open())
+        """The loop's connections that have no seat, in whatever lobby."""
         self.storms = Storms(now)
         self._last = self._before = now()
         """The last beat, and the one before it."""
@@ -134,7 +134,7 @@ class LoopLag:
 
         Args:
             sent: monotonic seconds.
-            origin: who answers for it, as for all that follow; no standstill excuses it while it storms the door.
+            origin: who answers for it, as for all that follow; no standstill excuses it while it storms the lobby.
         """
         end = sent
         for stall in reversed(self._stalls):

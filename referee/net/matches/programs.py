@@ -156,11 +156,11 @@ class MatchPrograms:
         except PlayerError as error:
             self._copies[seat] = error
 
-    def start(self, door: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
+    def start(self, lobby: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
         """Start every program whose seat is still in the match; those that stay take their seats.
 
         Args:
-            door: where they are to take their seats; those that can't are given up there.
+            lobby: where they are to take their seats; those that can't are given up there.
             address: the referee's, as a player writes it.
             sockets: the private ones, by seat.
             is_patient: whether a program that can't be started leaves its seat vacant.
@@ -172,29 +172,29 @@ class MatchPrograms:
             if self._match.is_out(seat):
                 continue
             if seat in self.reused:
-                self._seat(seat, door)
+                self._seat(seat, lobby)
                 continue
             try:
                 program = self._start_one(seat, address, sockets.get(seat))
             except PlayerError as error:
                 if not is_patient:
                     raise
-                door.give_up(seat, str(error))
+                lobby.give_up(seat, str(error))
                 continue
             self.programs[seat] = program
             if self._kept is not None:
                 folders, deal = self._folders.pop(seat, contextlib.ExitStack()), self._match.setup.commitment
                 self.staying[seat] = self._kept.started(launch, program, folders, self._stamps[seat], deal)
-            program.exited.addCallback(self._vacate, door, seat, program)
+            program.exited.addCallback(self._vacate, lobby, seat, program)
 
-    def _seat(self, seat: int, door: ReservedSeats) -> None:
+    def _seat(self, seat: int, lobby: ReservedSeats) -> None:
         """Seat a program that is connected; what it prints from now on belongs to this match."""
         kept = self.reused[seat]
         assert kept.link is not None, "it has played before"
         self._records.mkdir(parents=True, exist_ok=True)
         kept.program.turn_to(self._output(seat))
         self._note("program-kept", match=self._match.setup.match, seat=seat, name=kept.launch.name, start=kept.number)
-        door.take_back(seat, kept.link)
+        lobby.take_back(seat, kept.link)
         kept.link.owner = kept  # until the match begins: whether it is still there then, is for the runner to see
 
     def stop(self) -> None:
@@ -246,12 +246,12 @@ class MatchPrograms:
             own_copy=copy,
         )
 
-    def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
+    def _vacate(self, status: str, lobby: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""
         self._note("program-ended", match=self._match.setup.match, seat=seat, status=status)
         printed = program.output_path
         words = f"; its last words are in {printed.name}, beside the record" if printed.exists() else ""
-        door.give_up(seat, f"its program ended before it took its seat: {status}{words}", ending_of(program))
+        lobby.give_up(seat, f"its program ended before it took its seat: {status}{words}", ending_of(program))
         return status
 
     async def dismiss(self) -> None:

@@ -177,7 +177,7 @@ class MatchRunner:
     # --- from the links
 
     def link_opened(self, link: PlayerLink) -> None:
-        """Do nothing: a link that is new belongs to a door."""
+        """Do nothing: a link that is new belongs to a lobby."""
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Turn a player's answer into an event with its instants."""

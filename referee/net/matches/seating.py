@@ -20,7 +20,7 @@ class Gathered(Struct, frozen=True):
 
     links: Sequence[PlayerLink | None]
     """By seat; None where nobody has come."""
-    door: ReservedSeats
+    lobby: ReservedSeats
     programs: MatchPrograms
     ports: Ports
 
@@ -34,8 +34,8 @@ class Gathered(Struct, frozen=True):
 
     def missing(self, match: Match, occupants: Sequence[Occupant]) -> str | None:
         """Return which program did not come back into a match that was taken up, and why; None if all are there."""
-        seats = [seat for seat in sorted(self.door.vacancies) if occupants and not match.is_out(seat)]
-        return f"{match.setup.names[seats[0]]}: {self.door.vacancies[seats[0]].detail}" if seats else None
+        seats = [seat for seat in sorted(self.lobby.vacancies) if occupants and not match.is_out(seat)]
+        return f"{match.setup.names[seats[0]]}: {self.lobby.vacancies[seats[0]].detail}" if seats else None
 
     async def stopped_until(self, opened: "Deferred[MatchSettings]") -> MatchSettings:
         """Let programs wait until their match is opened; they can't think meanwhile, nor be in others' way."""

@@ -93,7 +93,7 @@ class Stopwatch:
         Args:
             seat: whose.
             limit_ms: how long it may take.
-            origin: who answers for the seat's connection; no standstill excuses it while it storms the door.
+            origin: who answers for the seat's connection; no standstill excuses it while it storms the lobby.
         """
         self._open[seat] = _Open(self._now(), limit_ms, origin)
         self._arm(seat, (limit_ms + MARGIN_MS) / 1000)

@@ -13,7 +13,7 @@ from ...pages.verifying import verifying_link
 from ...submissions.api import AuthorApi
 from ...submissions.challenges import PRACTICE
 from ..answers import replied, sent_on
-from ..doors import Doors, Visit
+from ..guarded_routes import GuardedRoutes, Visit
 from ..sessions import SiteRole
 
 HOME, MATCHES, PRINTED = "/author", "/author/matches", "/author/printed"
@@ -30,15 +30,15 @@ class AuthorPages:
         self._tell = tell
         self._is_shown = is_shown
 
-    def register(self, doors: Doors) -> None:
+    def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
-        doors.shows(SiteRole.AUTHOR, HOME, self._home)
-        doors.shows(SiteRole.AUTHOR, "/author/versions/<number>", self._version)
-        doors.shows(SiteRole.AUTHOR, MATCHES, self._matches)
-        doors.shows(SiteRole.AUTHOR, f"{MATCHES}/<path:name>", self._match)
-        doors.shows(SiteRole.AUTHOR, f"{PRINTED}/<path:name>", self._printed)
-        doors.does(SiteRole.AUTHOR, "/author/hand-in", self._hand_in)
-        doors.does(SiteRole.AUTHOR, "/author/versions/<number>/play", self._play)
+        routes.shows(SiteRole.AUTHOR, HOME, self._home)
+        routes.shows(SiteRole.AUTHOR, "/author/versions/<number>", self._version)
+        routes.shows(SiteRole.AUTHOR, MATCHES, self._matches)
+        routes.shows(SiteRole.AUTHOR, f"{MATCHES}/<path:name>", self._match)
+        routes.shows(SiteRole.AUTHOR, f"{PRINTED}/<path:name>", self._printed)
+        routes.does(SiteRole.AUTHOR, "/author/hand-in", self._hand_in)
+        routes.does(SiteRole.AUTHOR, "/author/versions/<number>/play", self._play)
 
     async def _matches(self, visit: Visit) -> bytes:
         reply = await asked(self._api, visit, "matches")

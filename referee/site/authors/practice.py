@@ -15,7 +15,7 @@ from ...pages.replay_page import at_turn
 from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
 from ..answers import HTML, refused, sent, sent_on, turn_of
-from ..doors import Doors, Visit
+from ..guarded_routes import GuardedRoutes, Visit
 from ..organisers.service import QueueLine, seen_by
 from ..sessions import SiteRole
 from .pages import asked, refused_page
@@ -83,17 +83,17 @@ class AuthorPractice:
         self._replaying = DeferredLock()
         """One replay is made at a time: that takes a core."""
 
-    def register(self, doors: Doors) -> None:
+    def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
-        doors.shows(SiteRole.AUTHOR, HOME, self._home)
-        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/replay", self._replay)
-        doors.shows(SiteRole.AUTHOR, QUEUE, self._waiting)
-        doors.does(SiteRole.AUTHOR, HOME, self._ask)
-        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/accept", self._accept)
-        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/give-up", self._give_up)
-        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/seat", self._seat_page)
-        doors.shows(SiteRole.AUTHOR, f"{HOME}/<number>/events", partial(self._at_seat, look_on))
-        doors.does(SiteRole.AUTHOR, f"{HOME}/<number>/<what>", partial(self._at_seat, done_at))
+        routes.shows(SiteRole.AUTHOR, HOME, self._home)
+        routes.shows(SiteRole.AUTHOR, f"{HOME}/<number>/replay", self._replay)
+        routes.shows(SiteRole.AUTHOR, QUEUE, self._waiting)
+        routes.does(SiteRole.AUTHOR, HOME, self._ask)
+        routes.does(SiteRole.AUTHOR, f"{HOME}/<number>/accept", self._accept)
+        routes.does(SiteRole.AUTHOR, f"{HOME}/<number>/give-up", self._give_up)
+        routes.shows(SiteRole.AUTHOR, f"{HOME}/<number>/seat", self._seat_page)
+        routes.shows(SiteRole.AUTHOR, f"{HOME}/<number>/events", partial(self._at_seat, look_on))
+        routes.does(SiteRole.AUTHOR, f"{HOME}/<number>/<what>", partial(self._at_seat, done_at))
 
     def _waiting(self, visit: Visit) -> bytes:
         return visit.page("author/queue", lines=seen_by(visit.person, self._queue()))

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.threads import deferToThread
 
-from ..api_requests import ORGANISER, ApiDoors, read_request
+from ..api_requests import ORGANISER, ApiRoutes, read_request
 from ..sessions import Person
 from ..signing_up import NewAuthor
 from .service import AuthorLine, LoggedAction, Machine, OrganiserService, ProcessLine, TournamentLine
@@ -77,10 +77,10 @@ class OrganiserApi:
     def __init__(self, service: OrganiserService) -> None:
         self._service = service
 
-    def register(self, doors: ApiDoors) -> None:
+    def register(self, routes: ApiRoutes) -> None:
         """Register the addresses."""
         for path, tell in ((HOME, self._contest), (AUTHORS, self._authors), (HOSTS, self._hosts), (LOG, self._log)):
-            doors.answers("GET", path, ORGANISER, tell)
+            routes.answers("GET", path, ORGANISER, tell)
         for path, act in (
             (START, partial(self._change, self._service.start)),
             (PAUSE, partial(self._change, self._service.pause)),
@@ -88,7 +88,7 @@ class OrganiserApi:
             (AUTHORS, self._add_author),
             (SHUT_OUT, self._shut_out),
         ):
-            doors.answers("POST", path, ORGANISER, act)
+            routes.answers("POST", path, ORGANISER, act)
 
     async def _contest(self, *_: Any) -> OrganiserState:
         return OrganiserState(tournaments=self._service.tournaments(), machine=self._service.machine())

@@ -9,8 +9,8 @@ from twisted.internet.threads import deferToThread
 
 from ...errors import RefereeError
 from ..answers import sent, sent_on
-from ..doors import Doors, Visit
 from ..flow import flow
+from ..guarded_routes import GuardedRoutes, Visit
 from ..sessions import SiteRole
 from .service import OrganiserService, seen_by
 
@@ -29,7 +29,7 @@ class OrganiserPages:
         self._service = service
         self._matches = matches
 
-    def register(self, doors: Doors) -> None:
+    def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
         service = self._service
         for path, show in (
@@ -44,7 +44,7 @@ class OrganiserPages:
             (f"{HOME}/log", lambda visit: visit.page("organiser/log", actions=service.actions())),
             (f"{HOME}/contest.tar", self._archive),
         ):
-            doors.shows(SiteRole.ORGANISER, path, show)
+            routes.shows(SiteRole.ORGANISER, path, show)
         for path, do in (
             (f"{_TOURNAMENT}/start", partial(self._change, service.start)),
             (f"{_TOURNAMENT}/pause", partial(self._change, service.pause)),
@@ -52,7 +52,7 @@ class OrganiserPages:
             (_AUTHORS, self._add_author),
             (f"{_AUTHORS}/shut-out", self._shut_out),
         ):
-            doors.does(SiteRole.ORGANISER, path, do)
+            routes.does(SiteRole.ORGANISER, path, do)
 
     def _home(self, visit: Visit, told: str = "") -> bytes:
         service = self._service

@@ -7,8 +7,8 @@ from twisted.internet.task import Clock
 
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Refused, Welcome
-from referee.net.links.crowd import MOST_IN_ALL, MOST_OF_ORIGIN
-from referee.net.links.lobby import HELLO_S, Absence, MatchDoor, SignUpPolicy
+from referee.net.links.lobby import HELLO_S, Absence, MatchLobby, SignUpPolicy
+from referee.net.links.origin_limits import MOST_IN_ALL, MOST_OF_ORIGIN
 from referee.net.links.reserved_seats import ReservedSeats
 
 from ..wires import Peer, fired
@@ -18,17 +18,17 @@ POLICY = SignUpPolicy(min_players=2, max_players=3, wait_s=20.0, tries=2)
 
 
 class SignUpRoom:
-    """An open door under a test's clock."""
+    """An open lobby under a test's clock."""
 
     def __init__(self, policy: SignUpPolicy = POLICY) -> None:
         self.clock = Clock()
         self.changes: list[list[str]] = []
-        self.door = MatchDoor(self.clock, policy, on_change=self.changes.append)
-        self.result = fired(self.door.done)
+        self.lobby = MatchLobby(self.clock, policy, on_change=self.changes.append)
+        self.result = fired(self.lobby.done)
 
     def enter(self, name: str) -> Peer:
         """Let a player in that is welcomed."""
-        peer = Peer(self.door, self.clock)
+        peer = Peer(self.lobby, self.clock)
         assert peer.hello(name) == [WELCOME]
         return peer
 
@@ -99,7 +99,7 @@ def test_a_name_that_is_taken_is_refused() -> None:
     """Names are unique; the first one keeps its own."""
     room = SignUpRoom()
     room.enter("ada")
-    second = Peer(room.door, room.clock)
+    second = Peer(room.lobby, room.clock)
     assert second.hello("ada") == [Refused(code="name-taken", reason="there is a player named ada already")]
     assert not second.is_open
 
@@ -115,7 +115,7 @@ def test_who_leaves_frees_its_seat_and_its_name() -> None:
 def test_a_silent_connection_is_closed() -> None:
     """A connection that says no hello in time is told so and closed, and nobody else is affected."""
     room = SignUpRoom()
-    silent = Peer(room.door, room.clock)
+    silent = Peer(room.lobby, room.clock)
     room.enter("ada")
     room.clock.advance(HELLO_S + 0.01)
     assert not silent.is_open
@@ -126,7 +126,7 @@ def test_a_silent_connection_is_closed() -> None:
 def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
     """Bytes of an incomplete hello buy no time."""
     room = SignUpRoom()
-    peer = Peer(room.door, room.clock)
+    peer = Peer(room.lobby, room.clock)
     for byte in peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))[:10]:
         peer.raw(bytes([byte]))
         room.clock.advance(HELLO_S / 9)
@@ -144,7 +144,7 @@ def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
 def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
     """Whoever breaks the protocol during sign-up is refused with the code, and is no player."""
     room = SignUpRoom()
-    peer = Peer(room.door, room.clock)
+    peer = Peer(room.lobby, room.clock)
     peer.raw(data)
     assert code.encode() in peer.wire.written
     assert not peer.is_open
@@ -154,7 +154,7 @@ def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
 def test_another_version_is_refused() -> None:
     """A client of another version is told which one is spoken here."""
     room = SignUpRoom()
-    peer = Peer(room.door, room.clock)
+    peer = Peer(room.lobby, room.clock)
     peer.say(Hello(version=PROTOCOL_VERSION + 1, name="ada"))
     assert [getattr(message, "code", None) for message in peer.heard()] == ["version"]
 
@@ -169,18 +169,18 @@ def test_a_player_that_talks_after_its_welcome_loses_its_seat() -> None:
 
 
 class Reserved:
-    """A door with two tokens under a test's clock."""
+    """A lobby with two tokens under a test's clock."""
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.door = ReservedSeats(self.clock, ["token-a", "token-b"], 30.0)
-        self.result = fired(self.door.done)
+        self.lobby = ReservedSeats(self.clock, ["token-a", "token-b"], 30.0)
+        self.result = fired(self.lobby.done)
 
 
 def test_a_token_decides_the_seat() -> None:
     """Seats are keyed by token, never by arrival or name."""
     room = Reserved()
-    late, early = Peer(room.door, room.clock), Peer(room.door, room.clock)
+    late, early = Peer(room.lobby, room.clock), Peer(room.lobby, room.clock)
     assert early.hello("same", "token-b") == [WELCOME]
     assert late.hello("same", "token-a") == [WELCOME]
     assert room.result == [[late.link, early.link]]
@@ -191,7 +191,7 @@ def test_a_token_decides_the_seat() -> None:
 def test_a_wrong_token_is_refused(token: str | None) -> None:
     """Without a token of this match there is no seat."""
     room = Reserved()
-    peer = Peer(room.door, room.clock)
+    peer = Peer(room.lobby, room.clock)
     assert [getattr(message, "code", None) for message in peer.hello("ada", token)] == ["token"]
     assert not peer.is_open
 
@@ -199,7 +199,7 @@ def test_a_wrong_token_is_refused(token: str | None) -> None:
 def test_a_token_seats_one_connection_only() -> None:
     """A second connection with the same token is refused; the first one stays."""
     room = Reserved()
-    first, second = Peer(room.door, room.clock), Peer(room.door, room.clock)
+    first, second = Peer(room.lobby, room.clock), Peer(room.lobby, room.clock)
     first.hello("ada", "token-a")
     assert [getattr(message, "code", None) for message in second.hello("ada", "token-a")] == ["seat-taken"]
     assert first.is_open
@@ -208,21 +208,21 @@ def test_a_token_seats_one_connection_only() -> None:
 def test_seats_that_nobody_takes_stay_vacant() -> None:
     """The start-up limit ends the wait, with the reason for every empty seat."""
     room = Reserved()
-    peer = Peer(room.door, room.clock)
+    peer = Peer(room.lobby, room.clock)
     peer.hello("ada", "token-b")
     room.clock.advance(30.01)
     assert room.result == [[None, peer.link]]
-    assert room.door.vacancies == {0: Absence(detail="not connected within 30 s")}
+    assert room.lobby.vacancies == {0: Absence(detail="not connected within 30 s")}
 
 
 def test_a_program_that_ended_is_not_waited_for() -> None:
     """A seat given up lets the match begin without its start-up limit."""
     room = Reserved()
-    peer = Peer(room.door, room.clock)
+    peer = Peer(room.lobby, room.clock)
     peer.hello("ada", "token-b")
-    room.door.give_up(0, "exit status 3")
+    room.lobby.give_up(0, "exit status 3")
     assert room.result == [[None, peer.link]]
-    assert room.door.vacancies == {0: Absence(detail="exit status 3")}
+    assert room.lobby.vacancies == {0: Absence(detail="exit status 3")}
 
 
 # --- many connections
@@ -231,8 +231,8 @@ def test_a_program_that_ended_is_not_waited_for() -> None:
 def test_too_many_of_an_address_push_out_their_oldest() -> None:
     """Whoever says nothing makes way for the next of its address; other addresses are left alone."""
     room = SignUpRoom()
-    elsewhere = Peer(room.door, room.clock, "192.0.2.7")
-    silent = [Peer(room.door, room.clock) for _ in range(MOST_OF_ORIGIN + 1)]
+    elsewhere = Peer(room.lobby, room.clock, "192.0.2.7")
+    silent = [Peer(room.lobby, room.clock) for _ in range(MOST_OF_ORIGIN + 1)]
     room.clock.advance(0)
     room.enter("ada")
     assert not silent[0].is_open
@@ -242,11 +242,11 @@ def test_too_many_of_an_address_push_out_their_oldest() -> None:
 def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
     """A connection costs a file until it is closed, whatever was said on it."""
     room = SignUpRoom()
-    refused = [Peer(room.door, room.clock) for _ in range(MOST_OF_ORIGIN)]
+    refused = [Peer(room.lobby, room.clock) for _ in range(MOST_OF_ORIGIN)]
     for peer in refused:
         peer.wire.is_slow = True
         peer.raw(b"\xff\xff\xff\xff")
-    silent = Peer(room.door, room.clock)
+    silent = Peer(room.lobby, room.clock)
     room.clock.advance(0)
     assert [peer.wire.is_cut for peer in refused] == [True] + [False] * (MOST_OF_ORIGIN - 1)
     assert silent.is_open
@@ -255,7 +255,7 @@ def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
 def test_too_many_in_all_push_out_the_oldest() -> None:
     """However many addresses there are, so many connections wait for their hello and no more."""
     room = SignUpRoom()
-    silent = [Peer(room.door, room.clock, f"192.0.2.{number}") for number in range(MOST_IN_ALL + 3)]
+    silent = [Peer(room.lobby, room.clock, f"192.0.2.{number}") for number in range(MOST_IN_ALL + 3)]
     room.clock.advance(0)
     assert [peer.is_open for peer in silent] == [False] * 3 + [True] * MOST_IN_ALL
 
@@ -263,7 +263,7 @@ def test_too_many_in_all_push_out_the_oldest() -> None:
 def test_who_came_in_a_crowd_is_heard_first() -> None:
     """Hellos that were not read yet, of many that connected at once, count before anybody is pushed out."""
     room = SignUpRoom()
-    crowd = [Peer(room.door, room.clock) for _ in range(2 * MOST_OF_ORIGIN)]
+    crowd = [Peer(room.lobby, room.clock) for _ in range(2 * MOST_OF_ORIGIN)]
     assert crowd[0].hello("ada") == [WELCOME]
     room.clock.advance(0)
     assert crowd[0].is_open
@@ -275,7 +275,7 @@ def test_who_has_said_hello_is_not_pushed_out() -> None:
     room = SignUpRoom()
     ada = room.enter("ada")
     for _ in range(2 * MOST_IN_ALL):
-        Peer(room.door, room.clock)
+        Peer(room.lobby, room.clock)
     room.clock.advance(0)
     assert ada.is_open
     room.enter("bob")
@@ -289,20 +289,20 @@ TOKENS = {"ada": "a" * 64, "bob": "b" * 64, "carl": "c" * 64}
 
 
 class KnownRoom(SignUpRoom):
-    """A door for those with a token."""
+    """A lobby for those with a token."""
 
     def __init__(self) -> None:
         super().__init__()
         hashes = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in TOKENS.items()}
-        self.door = MatchDoor(self.clock, POLICY, hashes, on_change=self.changes.append)
-        self.result = fired(self.door.done)
+        self.lobby = MatchLobby(self.clock, POLICY, hashes, on_change=self.changes.append)
+        self.result = fired(self.lobby.done)
 
 
 def test_a_token_names_its_player_and_its_seat() -> None:
     """What a player calls itself, and when it comes, counts for nothing."""
     room = KnownRoom()
     for name in ("carl", "ada", "bob"):
-        assert Peer(room.door, room.clock).hello("x", TOKENS[name]) == [WELCOME]
+        assert Peer(room.lobby, room.clock).hello("x", TOKENS[name]) == [WELCOME]
     assert room.names == ["ada", "bob", "carl"]
 
 
@@ -310,7 +310,7 @@ def test_a_token_names_its_player_and_its_seat() -> None:
 def test_without_a_token_nobody_is_seated(token: str | None) -> None:
     """A name that is known does not help, and a guess is told nothing."""
     room = KnownRoom()
-    assert Peer(room.door, room.clock).hello("ada", token) == [
+    assert Peer(room.lobby, room.clock).hello("ada", token) == [
         Refused(code="token", reason="the token is not one of the organiser's")
     ]
 
@@ -318,12 +318,12 @@ def test_without_a_token_nobody_is_seated(token: str | None) -> None:
 def test_the_same_token_again_takes_the_place_of_the_first() -> None:
     """The older connection may be dead; who has the token is the player."""
     room = KnownRoom()
-    first, second = Peer(room.door, room.clock), Peer(room.door, room.clock)
+    first, second = Peer(room.lobby, room.clock), Peer(room.lobby, room.clock)
     first.hello("ada", TOKENS["ada"])
     assert second.hello("ada", TOKENS["ada"]) == [WELCOME]
     assert [getattr(message, "code", None) for message in first.heard()] == ["replaced"]
     assert (first.is_open, second.is_open) == (False, True)
-    Peer(room.door, room.clock).hello("bob", TOKENS["bob"])
+    Peer(room.lobby, room.clock).hello("bob", TOKENS["bob"])
     room.clock.advance(20.0)
     assert room.names == ["ada", "bob"]
 
@@ -333,7 +333,7 @@ def test_who_was_replaced_and_does_not_go_makes_way_too() -> None:
     room = KnownRoom()
     peers = []
     for _ in range(MOST_OF_ORIGIN + 1):
-        peers.append(Peer(room.door, room.clock))
+        peers.append(Peer(room.lobby, room.clock))
         peers[-1].wire.is_slow = True
         peers[-1].hello("ada", TOKENS["ada"])
     room.clock.advance(0)

@@ -6,8 +6,8 @@ from twisted.internet.task import Clock
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Welcome
 from referee.match.timekeeper import MAX_EXTENSIONS
-from referee.net.links.crowd import STORM
-from referee.net.links.lobby import HELLO_S, Absence, MatchDoor, SignUpPolicy
+from referee.net.links.lobby import HELLO_S, Absence, MatchLobby, SignUpPolicy
+from referee.net.links.origin_limits import STORM
 from referee.net.links.patience import Patience
 from referee.net.links.reserved_seats import ReservedSeats
 from referee.net.matches.lag import BEAT_S, LoopLag
@@ -95,39 +95,39 @@ def test_no_standstill_excuses_who_storms(loop: Loop) -> None:
     assert passed == ["rogue"]
 
 
-# --- at the door
+# --- in the lobby
 
 
 def test_a_standstill_while_programs_start_leaves_no_seat_vacant(loop: Loop) -> None:
     """Whoever connected meanwhile is seated as soon as the referee looks."""
-    door = ReservedSeats(loop.clock, ["token-a", "token-b"], START_S, patience=loop.patience)
-    seated = fired(door.done)
+    lobby = ReservedSeats(loop.clock, ["token-a", "token-b"], START_S, patience=loop.patience)
+    seated = fired(lobby.done)
     loop.run(1.0)
     loop.stall(STANDSTILL_S)
     assert seated == []
-    peers = [Peer(door, loop.clock) for _ in range(2)]
+    peers = [Peer(lobby, loop.clock) for _ in range(2)]
     for peer, token in zip(peers, ("token-a", "token-b"), strict=True):
         peer.hello("p", token)
     assert seated == [[peer.link for peer in peers]]
-    assert door.vacancies == {}
+    assert lobby.vacancies == {}
 
 
 def test_a_program_that_never_comes_is_missed_all_the_same(loop: Loop) -> None:
     """A standstill gives it its limit once more, and that one counts."""
-    door = ReservedSeats(loop.clock, ["token-a"], START_S, patience=loop.patience)
-    seated = fired(door.done)
+    lobby = ReservedSeats(loop.clock, ["token-a"], START_S, patience=loop.patience)
+    seated = fired(lobby.done)
     loop.stall(STANDSTILL_S)
     loop.run(START_S - 0.1)
     assert seated == []
     loop.run(0.2)
     assert seated == [[None]]
-    assert door.vacancies == {0: Absence(detail="not connected within 30 s")}
+    assert lobby.vacancies == {0: Absence(detail="not connected within 30 s")}
 
 
 def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:
     """Whoever said it while the referee stood still is no silent one."""
-    door = MatchDoor(loop.clock, SignUpPolicy(), patience=loop.patience)
-    peer = Peer(door, loop.clock)
+    lobby = MatchLobby(loop.clock, SignUpPolicy(), patience=loop.patience)
+    peer = Peer(lobby, loop.clock)
     loop.run(1.0)
     loop.stall(HELLO_S)
     assert peer.hello("ada") == [Welcome(version=PROTOCOL_VERSION, referee="referee")]
@@ -137,8 +137,8 @@ def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:
 def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None:
     """However short the standstill in which the limit passed."""
     clock = Turns()
-    door = MatchDoor(clock, SignUpPolicy())
-    peer = Peer(door, clock)
+    lobby = MatchLobby(clock, SignUpPolicy())
+    peer = Peer(lobby, clock)
     data = peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))
     clock.advance(HELLO_S + 0.1)
     if speaks:
@@ -150,13 +150,13 @@ def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None
 
 def test_a_standstill_ends_no_sign_up(loop: Loop) -> None:
     """Who would have signed up meanwhile still can."""
-    door = MatchDoor(loop.clock, SignUpPolicy(wait_s=20.0, tries=1), patience=loop.patience)
-    done = fired(door.done)
+    lobby = MatchLobby(loop.clock, SignUpPolicy(wait_s=20.0, tries=1), patience=loop.patience)
+    done = fired(lobby.done)
     loop.run(1.0)
     loop.stall(STANDSTILL_S)
     assert done == []
     for name in ("ada", "bob"):
-        Peer(door, loop.clock).hello(name)
+        Peer(lobby, loop.clock).hello(name)
     loop.run(20.1)
     assert [[link.name for link in links] for links in done] == [["ada", "bob"]]
 

@@ -14,7 +14,7 @@ from protocol import Role
 from protocol.connection import Conversation
 from protocol.frames import StreamReader
 from protocol.messages import Message, Refused
-from referee.net.links.lobby import Door
+from referee.net.links.lobby import Lobby
 from referee.net.links.player_protocol import CLOSE_S, PlayerLink
 
 from ..wires import Peer, fired
@@ -22,8 +22,8 @@ from ..wires import Peer, fired
 STANDSTILL_S = 3 * CLOSE_S
 
 
-class Open(Door):
-    """A door that takes everybody, and seats nobody."""
+class Open(Lobby):
+    """A lobby that takes everybody, and seats nobody."""
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""

@@ -12,7 +12,7 @@ from twisted.internet.protocol import Factory, Protocol
 
 from referee.launch import Confinement, Launch
 from referee.net.links.addresses import ACCEPTS, _bounded, origin_of
-from referee.net.links.lobby import MatchDoor, SignUpPolicy
+from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.links.player_protocol import LinkFactory
 from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy, private_sockets
 from referee.net.matches.services import MatchServices
@@ -77,14 +77,14 @@ def test_a_turn_of_the_loop_takes_so_many_and_no_more(open_ones: ExitStack, tmp_
 
 def test_a_private_socket_answers_for_its_connections(open_ones: ExitStack, tmp_path: Path) -> None:
     """A program in a sandbox has its own, and no other way in: so it is known before it says a word."""
-    door = MatchDoor(Loop(), SignUpPolicy())
+    lobby = MatchLobby(Loop(), SignUpPolicy())
     for seat in range(2):
         path = str(tmp_path / str(seat))
-        factory: Any = LinkFactory(door, door.clock, door.clock.seconds)
+        factory: Any = LinkFactory(lobby, lobby.clock, lobby.clock.seconds)
         port = bounded(open_ones, unix.Port, path, factory)
         connected(open_ones, socket.AF_UNIX, path)
         port.doRead()
-        assert list(door._greeting)[seat].origin == path
+        assert list(lobby._greeting)[seat].origin == path
 
 
 def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> None:

@@ -23,23 +23,23 @@ NO_HELLOS = {
 """Bytes that have a token, and the code of what is wrong with them."""
 
 
-class Door:
-    """A door with two tokens under a test's clock."""
+class Room:
+    """A lobby with two tokens under a test's clock."""
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.door = ReservedSeats(self.clock, ["token-a", "token-b"], 30.0)
-        self.result = fired(self.door.done)
+        self.lobby = ReservedSeats(self.clock, ["token-a", "token-b"], 30.0)
+        self.result = fired(self.lobby.done)
 
     def enter(self) -> Peer:
         """Return a connection that has said nothing yet."""
-        return Peer(self.door, self.clock)
+        return Peer(self.lobby, self.clock)
 
 
 @pytest.mark.parametrize("name", NO_HELLOS)
 def test_a_hello_that_is_none_is_the_foul_of_the_seat_whose_token_it_has(name: str) -> None:
     """The seat is given up at once, with the bytes: nobody else knows its token. Who has none leaves no trace."""
-    room = Door()
+    room = Room()
     other, stranger, peer = room.enter(), room.enter(), room.enter()
     other.hello("bob", "token-b")
     data, code = NO_HELLOS[name]
@@ -47,7 +47,7 @@ def test_a_hello_that_is_none_is_the_foul_of_the_seat_whose_token_it_has(name: s
     assert room.result == []
     peer.raw(data)
     assert room.result == [[None, other.link]]
-    absence = room.door.vacancies[0]
+    absence = room.lobby.vacancies[0]
     assert (absence.code, absence.evidence) in [(code, data.hex()), (code, data[4:].hex())]
     assert absence.detail.startswith("in place of its hello: ")
     assert [getattr(message, "code", None) for message in peer.heard()] == [code]
@@ -55,12 +55,12 @@ def test_a_hello_that_is_none_is_the_foul_of_the_seat_whose_token_it_has(name: s
 
 def test_what_came_of_a_hello_is_kept_when_the_time_is_over() -> None:
     """A frame that announces more than comes is told from a program that never connected."""
-    room = Door()
+    room = Room()
     data = struct.pack(">I", 1000) + packed(HELLO)
     room.enter().raw(data)
     room.clock.advance(30.01)
     detail = f"connected, but no hello within 30 s: {len(data)} bytes came, and no complete message"
-    assert room.door.vacancies == {
+    assert room.lobby.vacancies == {
         0: Absence(detail=detail, evidence=data.hex()),
         1: Absence(detail="not connected within 30 s"),
     }
@@ -68,68 +68,68 @@ def test_what_came_of_a_hello_is_kept_when_the_time_is_over() -> None:
 
 def test_a_silent_connection_may_be_anybodys() -> None:
     """Nobody is told that it did not connect while there is a connection that may be its own."""
-    room = Door()
+    room = Room()
     room.enter()
     room.clock.advance(30.01)
-    assert room.door.vacancies[0].detail == "no hello within 30 s; there were connections that sent none"
+    assert room.lobby.vacancies[0].detail == "no hello within 30 s; there were connections that sent none"
 
 
 def test_what_comes_behind_a_hello_is_the_foul_of_its_seat() -> None:
     """Who speaks again before it is asked is told so, and not that its connection ended."""
-    room = Door()
+    room = Room()
     peer = room.enter()
     peer.hello("ada", "token-a")
     peer.raw(framed(packed(HELLO)))
-    absence = room.door.vacancies[0]
+    absence = room.lobby.vacancies[0]
     assert (absence.code, absence.detail.partition(":")[0]) == ("out-of-turn", "behind its hello")
 
 
 def test_the_bytes_of_a_second_connection_cost_nobody_a_seat_that_is_taken() -> None:
     """Once a program has its seat, what else comes with its token is turned away, and that is all."""
-    room = Door()
+    room = Room()
     first, second = room.enter(), room.enter()
     first.hello("ada", "token-a")
     second.raw(NO_HELLOS["JSON in a frame"][0])
-    assert (first.is_open, second.is_open, room.door.vacancies) == (True, False, {})
+    assert (first.is_open, second.is_open, room.lobby.vacancies) == (True, False, {})
 
 
 def test_a_private_socket_tells_whose_bytes_came() -> None:
     """Whatever comes by it is the seat's own program's."""
-    room = Door()
-    room.door.origins = {"/private/1": 1}
+    room = Room()
+    room.lobby.origins = {"/private/1": 1}
     peer = room.enter()
     peer.link.origin = "/private/1"
     peer.raw(b"HELLO")
-    assert room.door.vacancies[1].evidence == b"HELLO".hex()
-    assert room.door.vacancies[1].code == "oversize"
+    assert room.lobby.vacancies[1].evidence == b"HELLO".hex()
+    assert room.lobby.vacancies[1].code == "oversize"
 
 
 def test_a_wrong_token_is_told_to_whose_it_may_have_been() -> None:
     """By its private socket a program is known; elsewhere it is said that there was one, to whoever did not come."""
-    room = Door()
-    room.door.origins = {"/private/1": 1}
+    room = Room()
+    room.lobby.origins = {"/private/1": 1}
     peer = room.enter()
     peer.link.origin = "/private/1"
     peer.hello("bob", "token-x")
     room.clock.advance(30.01)
     told = "hello was refused: the token is not one of this match; no other came within 30 s"
-    assert room.door.vacancies == {
+    assert room.lobby.vacancies == {
         0: Absence(detail="not connected within 30 s"),
         1: Absence(detail=f"its {told}", ending=Ending.STRANGER),
     }
-    room = Door()
+    room = Room()
     room.enter().hello("ada", "token-x")
     room.clock.advance(30.01)
-    assert {absence.detail for absence in room.door.vacancies.values()} == {f"a {told}"}
+    assert {absence.detail for absence in room.lobby.vacancies.values()} == {f"a {told}"}
 
 
 def test_who_ended_after_its_hello_was_refused_is_known() -> None:
     """Its exit status alone would not tell."""
-    room = Door()
-    room.door.origins = {"/private/1": 1}
+    room = Room()
+    room.lobby.origins = {"/private/1": 1}
     peer = room.enter()
     peer.link.origin = "/private/1"
     peer.hello("bob", "token-x")
-    room.door.give_up(0, "it ended")
-    room.door.give_up(1, "it ended")
-    assert [room.door.vacancies[seat].ending for seat in range(2)] == [None, Ending.STRANGER]
+    room.lobby.give_up(0, "it ended")
+    room.lobby.give_up(1, "it ended")
+    assert [room.lobby.vacancies[seat].ending for seat in range(2)] == [None, Ending.STRANGER]

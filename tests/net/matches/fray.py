@@ -67,7 +67,7 @@ class Fray:
         while not self.running.result:
             self._answer()
             self.running.run(LIMIT_S)
-        self.running.run(4.0)  # what still waits at the door is turned away
+        self.running.run(4.0)  # what still waits in the lobby is turned away
         return self.running.end()
 
     def _answer(self) -> None:
@@ -137,7 +137,7 @@ class Fray:
 
     def _come(self) -> None:
         """Open a connection, and perhaps say hello with some token."""
-        peer = Peer(self.running.door, self.running.clock)
+        peer = Peer(self.running.lobby, self.running.clock)
         self._strangers.append(peer)
         seat = self.source.choice(sorted(self.rogues))
         token = self.source.choice((None, "x", resume(seat), resume(SEATS)))

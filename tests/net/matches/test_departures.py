@@ -13,7 +13,7 @@ from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Expelled, Move, Nonce, Paused, Refused, Resumed, Turn, encode
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
-from referee.net.links.lobby import MatchDoor, SignUpPolicy
+from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.matches.runner import MAX_RETURNS, MatchPaused
 from referee.record.reader import read_chain
 from referee.record.resume import reopen
@@ -36,7 +36,7 @@ def test_who_comes_back_in_time_plays_on(patient: InMemoryMatch) -> None:
     patient.peers[0].wire.drop()
     patient.run(0.05)
     assert patient.fouls() == []
-    peer = Peer(patient.door, patient.clock)
+    peer = Peer(patient.lobby, patient.clock)
     welcome, resumed, turn = peer.hello("p0", token(0))
     assert (kinds([welcome]), type(resumed), type(turn)) == (["Welcome"], Resumed, Turn)
     assert isinstance(turn, Turn)
@@ -52,7 +52,7 @@ def test_the_clock_runs_on_while_a_player_is_away(patient: InMemoryMatch) -> Non
     patient.peers[0].wire.drop()
     patient.run(LIMIT_S + 0.02)
     assert patient.fouls() == [(0, Cause.TIMEOUT)]
-    peer = Peer(patient.door, patient.clock)
+    peer = Peer(patient.lobby, patient.clock)
     assert peer.hello("p0", token(0)) == [Refused(code="closed", reason="sign-up is over")]
 
 
@@ -84,7 +84,7 @@ def test_an_answer_that_broke_off_is_sent_again(patient: InMemoryMatch) -> None:
     patient.peers[0].raw(data[:-3])
     patient.peers[0].wire.drop()
     assert patient.fouls() == []
-    peer = Peer(patient.door, patient.clock)
+    peer = Peer(patient.lobby, patient.clock)
     asked = peer.hello("p0", token(0))[-1]
     assert isinstance(asked, Turn)
     peer.say(Move(match="m1", turn=asked.turn, move=PASS))
@@ -117,7 +117,7 @@ def test_a_dead_connection_makes_way(patient: InMemoryMatch) -> None:
     """Whoever has the token takes the seat, though the referee still holds the old connection for alive."""
     old = patient.peers[0]
     old.heard()
-    peer = Peer(patient.door, patient.clock)
+    peer = Peer(patient.lobby, patient.clock)
     assert kinds(peer.hello("p0", token(0))) == ["Welcome", "Resumed", "Turn"]
     assert not old.is_open
     assert patient.fouls() == []
@@ -128,7 +128,7 @@ def test_before_the_deal_the_offer_comes_again(open_match: OpenMatch) -> None:
     running = open_match(come_back_s=5.0)
     running.peers[0].heard()
     running.peers[0].wire.drop()
-    peer = Peer(running.door, running.clock)
+    peer = Peer(running.lobby, running.clock)
     assert kinds(peer.hello("p0", token(0))) == ["Welcome", "Offer"]
     peer.say(ready(0))
     assert running.match.open_requests.keys() == {1}
@@ -140,13 +140,13 @@ def test_between_commitment_and_nonce_it_is_asked_again(open_match: OpenMatch) -
     running.peers[0].heard()
     running.peers[0].say(ready(0))
     running.peers[0].wire.drop()
-    running.peers[0] = Peer(running.door, running.clock)
+    running.peers[0] = Peer(running.lobby, running.clock)
     assert kinds(running.peers[0].hello("p0", token(0))) == ["Welcome", "Resumed"]
     running.peers[1].heard()
     running.peers[1].say(ready(1))
     assert kinds(running.peers[0].heard()) == ["Reveal"]
     running.peers[0].wire.drop()
-    running.peers[0] = Peer(running.door, running.clock)
+    running.peers[0] = Peer(running.lobby, running.clock)
     assert kinds(running.peers[0].hello("p0", token(0))) == ["Welcome", "Resumed", "Reveal"]
     running.peers[1].heard()
     for peer in running.peers:
@@ -160,33 +160,33 @@ def test_between_commitment_and_nonce_it_is_asked_again(open_match: OpenMatch) -
 def test_no_other_token_opens_a_seat(patient: InMemoryMatch, given: str) -> None:
     """Names count for nothing, and other matches' tokens neither."""
     patient.peers[0].wire.drop()
-    assert Peer(patient.door, patient.clock).hello("p0", given) == [Refused(code="closed", reason="sign-up is over")]
+    assert Peer(patient.lobby, patient.clock).hello("p0", given) == [Refused(code="closed", reason="sign-up is over")]
 
 
 def test_without_patience_nobody_comes_back(running: InMemoryMatch) -> None:
     """The foul is at once, and the token opens nothing."""
     running.peers[0].wire.drop()
     assert running.fouls() == [(0, Cause.DISCONNECTED)]
-    assert kinds(Peer(running.door, running.clock).hello("p0", token(0))) == ["Refused"]
+    assert kinds(Peer(running.lobby, running.clock).hello("p0", token(0))) == ["Refused"]
 
 
 def test_a_program_that_was_started_anew_has_its_own_token_only(patient: InMemoryMatch) -> None:
     """Where players are known by tokens, that one is enough to come back."""
     hashes = {"p0": hashlib.sha256(b"secret").hexdigest()}
-    door = MatchDoor(patient.clock, SignUpPolicy(), hashes)
-    door.close()
-    door.returns = patient.runner
+    lobby = MatchLobby(patient.clock, SignUpPolicy(), hashes)
+    lobby.close()
+    lobby.returns = patient.runner
     patient.peers[0].wire.drop()
-    assert kinds(Peer(door, patient.clock).hello("x", "secret")) == ["Welcome", "Resumed", "Turn"]
-    assert kinds(Peer(door, patient.clock).hello("p1", "guessed")) == ["Refused"]
-    assert kinds(Peer(door, patient.clock).hello("p1", token(1))) == ["Welcome", "Resumed"]
+    assert kinds(Peer(lobby, patient.clock).hello("x", "secret")) == ["Welcome", "Resumed", "Turn"]
+    assert kinds(Peer(lobby, patient.clock).hello("p1", "guessed")) == ["Refused"]
+    assert kinds(Peer(lobby, patient.clock).hello("p1", token(1))) == ["Welcome", "Resumed"]
 
 
 def test_who_is_out_does_not_come_back(patient: InMemoryMatch) -> None:
     """A token opens nothing once its seat has fouled, and the match goes on."""
     patient.peers[0].raw(b"\0\0\0\x01\xc1")
     assert patient.fouls() == [(0, Cause.MALFORMED_MESSAGE)]
-    assert kinds(Peer(patient.door, patient.clock).hello("p0", token(0))) == ["Refused"]
+    assert kinds(Peer(patient.lobby, patient.clock).hello("p0", token(0))) == ["Refused"]
     patient.answer(1)
     assert patient.end().ranking == ((1,), (0,))
 
@@ -194,19 +194,19 @@ def test_who_is_out_does_not_come_back(patient: InMemoryMatch) -> None:
 def test_a_seat_comes_back_so_often_and_no_more(patient: InMemoryMatch) -> None:
     """Each return costs lines of the record: whoever comes and goes without end is left out at last."""
     for _ in range(MAX_RETURNS):
-        assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1)))[0] == "Welcome"
-    assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1))) == ["Refused"]
+        assert kinds(Peer(patient.lobby, patient.clock).hello("p1", token(1)))[0] == "Welcome"
+    assert kinds(Peer(patient.lobby, patient.clock).hello("p1", token(1))) == ["Refused"]
 
 
 def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: InMemoryMatch) -> None:
     """What the loop stood still in between is not taken off the limit; over the margin, the limit begins anew."""
     patient.run(0.05)
     patient.clock.advance(0.1)
-    *_, turn = Peer(patient.door, patient.clock).hello("p0", token(0))
+    *_, turn = Peer(patient.lobby, patient.clock).hello("p0", token(0))
     assert isinstance(turn, Turn)
     assert turn.left_ms == pytest.approx(LIMIT_S * 1000 - 50.0, abs=15.0)
     patient.clock.advance(0.3)
-    *_, turn = Peer(patient.door, patient.clock).hello("p0", token(0))
+    *_, turn = Peer(patient.lobby, patient.clock).hello("p0", token(0))
     assert isinstance(turn, Turn)
     assert turn.left_ms >= LIMIT_S * 1000 - 70.0
     assert patient.fouls() == []

@@ -160,7 +160,7 @@ def test_a_player_that_is_back_before_the_disk_is_told_once(open_slow: Open) -> 
     match.run(LIMIT_S / 2)
     match.peers[1].wire.drop()
     match.run(LIMIT_S)
-    peer = Attentive(match.door, match.clock)
+    peer = Attentive(match.lobby, match.clock)
     peer.hello("p1", token=token(1))
     match.run(LIMIT_S)
     match.sync()
@@ -239,7 +239,7 @@ def test_a_match_that_is_over_is_not_paused(open_slow: Open) -> None:
 def back_again(match: SlowDisk, seat: int) -> Attentive:
     """Let a player's connection break, and the player come back at once."""
     match.peers[seat].wire.drop()
-    peer = Attentive(match.door, match.clock)
+    peer = Attentive(match.lobby, match.clock)
     peer.hello(f"p{seat}", token=token(seat))
     return peer
 

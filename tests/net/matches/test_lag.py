@@ -3,7 +3,7 @@
 import pytest
 from twisted.internet.task import Clock
 
-from referee.net.links.crowd import STORM
+from referee.net.links.origin_limits import STORM
 from referee.net.matches.lag import BEAT_S, LoopLag
 
 

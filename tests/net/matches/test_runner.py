@@ -11,7 +11,7 @@ from referee import chance
 from referee.games.q.game import QGame
 from referee.match import events as e
 from referee.match.fouls import Cause
-from referee.net.links.crowd import STORM
+from referee.net.links.origin_limits import STORM
 from referee.net.matches.lag import BEAT_S
 from referee.record.audit.audit import audit
 from referee.record.reader import read_record

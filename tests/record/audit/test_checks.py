@@ -145,7 +145,7 @@ def test_who_returns_is_told_of_every_standstill(
 def test_who_has_an_excuse_is_not_late(
     tmp_path: Path, standing_ms: float, changes: dict[str, Any], *, is_named: bool
 ) -> None:
-    """A standstill that the record tells of, and that is over the margin, excuses whoever did not storm the door."""
+    """A standstill that the record tells of, and that is over the margin, excuses whoever did not storm the lobby."""
     record, line = with_event(read(tmp_path, "deadline"), e.DeadlinePassed, **changes)
     index = line - 2
     step = record.steps[index]

@@ -165,7 +165,7 @@ async def form_of(request: Any) -> Form:
     return await deferToThread(read_form, request.content_type, request.content)
 
 
-class Doors:
+class GuardedRoutes:
     """Registers addresses, each for one role."""
 
     def __init__(self, app: Klein, sessions: Sessions, pages: MemberPages) -> None:

@@ -6,37 +6,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.net.links.crowd import MOST_IN_ALL, STORM, STORM_A_S, Crowd, Storms, most_open
+from referee.net.links.origin_limits import MOST_IN_ALL, STORM, STORM_A_S, OriginLimiter, Storms, most_open
 
 
 def test_one_too_many_of_an_origin_pushes_out_its_oldest() -> None:
     """Other origins are left alone; who is known meanwhile is not counted."""
-    crowd = Crowd[int](of_origin=2, in_all=100)
-    assert [crowd.add(0, "b"), crowd.add(1, "a"), crowd.add(2, "a"), crowd.add(3, "a")] == [None, None, None, 1]
-    crowd.discard(2)
-    crowd.discard(2)
-    assert [crowd.add(4, "a"), crowd.add(5, "a")] == [None, 3]
+    limiter = OriginLimiter[int](of_origin=2, in_all=100)
+    assert [limiter.add(0, "b"), limiter.add(1, "a"), limiter.add(2, "a"), limiter.add(3, "a")] == [None, None, None, 1]
+    limiter.discard(2)
+    limiter.discard(2)
+    assert [limiter.add(4, "a"), limiter.add(5, "a")] == [None, 3]
 
 
 def test_one_too_many_in_all_pushes_out_the_oldest_of_the_origin_with_the_most() -> None:
     """Whoever came from elsewhere stays, however long ago that was."""
-    crowd = Crowd[int](of_origin=8, in_all=32)
+    limiter = OriginLimiter[int](of_origin=8, in_all=32)
     origins = "b" + "aaaaaaaa" + "cccccccc" + "dddddddd" + "eeeeeee"
-    assert {crowd.add(number, origin) for number, origin in enumerate(origins)} == {None}
-    assert crowd.add(100, "f") == 1
+    assert {limiter.add(number, origin) for number, origin in enumerate(origins)} == {None}
+    assert limiter.add(100, "f") == 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.booleans())))
 def test_there_are_never_more_than_may_be(deeds: list[tuple[int, str, bool]]) -> None:
     """Whatever comes and goes: neither of one origin nor in all, and who makes way was counted."""
-    crowd, there = Crowd[int](of_origin=3, in_all=12), dict[int, str]()
+    limiter, there = OriginLimiter[int](of_origin=3, in_all=12), dict[int, str]()
     for member, origin, comes in deeds:
         if not comes:
-            crowd.discard(member)
+            limiter.discard(member)
             there.pop(member, None)
         elif member not in there:
             there[member] = origin
-            out = crowd.add(member, origin)
+            out = limiter.add(member, origin)
             if out is not None:
                 assert there.pop(out) == origin
         assert all(list(there.values()).count(origin) <= 3 for origin in "abc")
@@ -50,7 +50,7 @@ def test_half_of_the_files_are_for_others(monkeypatch: pytest.MonkeyPatch, limit
 
 
 def test_a_storm_is_many_at_once_or_many_a_second() -> None:
-    """A crowd that comes once is none; a loop that connects and closes is one, until it has ceased for a while."""
+    """A crowd that comes once is no storm; a loop that connects and closes is one, until it has ceased for a while."""
     time_s = 0.0
     storms = Storms(lambda: time_s)
     for _ in range(STORM):

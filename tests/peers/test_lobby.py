@@ -1,4 +1,4 @@
-"""Rogues at the door of a real table: whoever is no player is turned away, and the match goes on without noticing.
+"""Rogues in the lobby of a real table: whoever is no player is turned away, and the match goes on without noticing.
 
 Knows what may happen before a match and beside it. Refuses to know offences of those who have a seat.
 """
@@ -197,7 +197,7 @@ def test_a_seat_is_not_taken_by_a_stranger(server: MatchServer) -> None:
 
 
 def test_nobody_listens_when_nobody_is_expected(server: MatchServer) -> None:
-    """Once all are seated for good there is no door to knock at."""
+    """Once all are seated for good there is no lobby to come into."""
     address = server.open("shut", "q", SEATS, position=POSITION)
     slow = Rogue(address)
     slow.hello("ada")

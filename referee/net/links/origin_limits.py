@@ -28,7 +28,7 @@ def most_open() -> int:
     return MOST_IN_ALL if limit == resource.RLIM_INFINITY else min(MOST_IN_ALL, limit // 2)
 
 
-class Crowd(Generic[_Member]):
+class OriginLimiter(Generic[_Member]):
     """Connections that nobody knows yet; where there are too many, the origin with the most makes way.
 
     Args:
@@ -101,7 +101,7 @@ class Storms:
             del self._levels[next(iter(self._levels))]
 
     def origins(self) -> frozenset[str]:
-        """Return who storms the door now."""
+        """Return who storms the lobby now."""
         self._storming = {origin for origin in self._storming if self._level(origin) > STORM}
         return frozenset(self._storming)
 
