@@ -99,6 +99,10 @@ class Processes:
             process.kill()
             process.wait()
 
+    def are_connected(self) -> bool:
+        """Tell whether the hosts have reached the scheduler."""
+        return all("connected to" in self.printed(f"host{number}") for number in range(len(self.hosts)))
+
     def printed(self, name: str) -> str:
         """Return what one of them has printed."""
         return (self._folder / f"{name}.log").read_text()

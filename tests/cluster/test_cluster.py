@@ -2,17 +2,24 @@
 
 import json
 import re
+import resource
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from referee import __version__
+from referee.net.links.tokens import add_tokens
+from referee.record.audit.standstills import presences
+from referee.record.reader import read_record
 
 from ..net.tournaments.in_memory import lines_of
-from ..net.tournaments.playing import audit, outcome, run
+from ..net.tournaments.playing import audit, outcome, play_remotely, run, write_toml
+from ..ports import free_port
 from .processes import Processes, wait_until
 from .troubles import closed
 
@@ -118,9 +125,74 @@ def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes)
     assert audit(folder) == ""
 
 
+REMOTE = """\
+[[entrants]]
+name = "ada"
+player = "remote"
+[remote]
+listen = "tcp:{port}:interface=127.0.0.1"
+tokens = "players.toml"
+"""
+
+
+def test_a_remote_entrant_plays_beside_hosts(tmp_path: Path, processes: Processes) -> None:
+    """Its matches are played where it connects to, the others on a host; all records hold."""
+    token, port = add_tokens(tmp_path / "players.toml", ["ada"], may_renew=False)["ada"], free_port()
+    path = write_toml(tmp_path, 'name = "roundrobin"', tables=2, size=2)
+    path.write_text(f'hosts = "any"\n{path.read_text()}{REMOTE.format(port=port)}')
+    ada = threading.Thread(target=play_remotely, args=(port, token), daemon=True)
+    ada.start()
+    run(path, *processes.options)
+    ada.join(60)
+    folder = tmp_path / "logs" / "cup"
+    assert [(entry["void"], entry["fouls"]) for entry in closed(folder / "cup.jsonl")] == [(None, [])] * 3
+    events = [line["event"] for line in lines_of(folder / "cup.jsonl") if "event" in line]
+    hosts = {event["process"] for event in events if event["event"] == "host-came"}
+    for entry in closed(folder / "cup.jsonl"):
+        is_remote = 2 in entry["fixture"]["entrants"]
+        assert played_by(folder, entry) in ({events[0]["processes"][0]} if is_remote else hosts)
+    assert audit(folder) == ""
+
+
+def played_by(folder: Path, entry: dict[str, Any]) -> str:
+    """Return the process that played a match, as its record calls it."""
+    return presences(read_record(folder / f"{entry['fixture']['match']}.jsonl"))[0].process
+
+
+FULL_BYTES = 16_384
+"""A fourth of a short match's record."""
+
+
+def test_a_host_whose_disk_is_full(tmp_path: Path, processes: Processes) -> None:
+    """What it can't write to the end is void for its fault, and played on the other host; nobody is blamed."""
+    path = write_toml(tmp_path, 'name = "roundrobin"', tables=2)
+    path.write_text(f'hosts = "any"\n{path.read_text()}')
+    wait_until(processes.are_connected)
+    size = processes.hosts[0].pid, resource.RLIMIT_FSIZE
+    before = resource.prlimit(*size)
+    resource.prlimit(*size, (FULL_BYTES, before[1]))
+    try:
+        run(path, *processes.options)
+    finally:
+        resource.prlimit(*size, before)
+    folder = tmp_path / "logs" / "cup"
+    found = closed(folder / "cup.jsonl")
+    voided = [entry for entry in found if entry["void"] is not None]
+    counted = [entry for entry in found if entry["void"] is None]
+    assert sorted(entry["fixture"]["number"] for entry in counted) == sorted(
+        {entry["fixture"]["number"] for entry in found}
+    )
+    assert [entry["fouls"] for entry in found] == [[]] * len(found)
+    assert {entry["void"].split(": ")[1] for entry in voided} == {"NotWritten"}
+    (full_host,) = {played_by(folder, entry) for entry in voided}
+    (other_host,) = {played_by(folder, entry) for entry in counted}
+    assert full_host != other_host
+    assert audit(folder) == ""
+
+
 def test_the_doctor_asks_hosts(processes: Processes) -> None:
     """Each says what it plays, what is installed there, and what it can't enforce."""
-    wait_until(lambda: all("connected to" in processes.printed(f"host{number}") for number in range(2)))
+    wait_until(processes.are_connected)
     command = (sys.executable, "-m", "referee", "doctor", *processes.options, "--json")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     hosts = json.loads(done.stdout)["hosts"]
