@@ -14,7 +14,7 @@ from ..net.matches.host import MatchHost, MatchReport
 from ..net.matches.programs import Occupant
 from ..net.matches.runner import MatchPaused
 from ..net.matches.settings import MatchSettings
-from ..person.table import PersonTable, Surroundings
+from ..person.table import PersonTable, UserInterface
 from ..plugins import find_game
 from ..record.resume import Resumption, reopen
 from .players import build, find_players
@@ -31,7 +31,7 @@ def play(
     players: Sequence[str],
     settings: MatchSettings,
     options: RefereeOptions,
-    around: Surroundings,
+    interface: UserInterface,
 ) -> MatchReport:
     """Play a match between programs and persons.
 
@@ -40,7 +40,7 @@ def play(
         players: as they are given, by seat.
         settings: of the match.
         options: how the referee runs.
-        around: where persons play.
+        interface: of the persons that play.
 
     Raises:
         BadRequest: what is asked for can't be played.
@@ -54,17 +54,17 @@ def play(
     settings = replace(settings, programs=tuple(players))
     with services(options, settings.folder) as at_hand:
         build(launches, settings.folder, at_hand)
-        table = PersonTable(game, launches, around)
+        table = PersonTable(game, launches, interface)
         return _host_table(table, game, settings, at_hand, lambda host, occupants: host.play(occupants, ADDRESS))
 
 
-def resume(path: Path, options: RefereeOptions, around: Surroundings) -> MatchReport:
+def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> MatchReport:
     """Play a match that broke off to its end, with the programs of its record, and its persons.
 
     Args:
         path: of the record.
         options: how the referee runs.
-        around: where persons play.
+        interface: of the persons that play.
 
     Raises:
         RecordError: the record does not hold, or is not to be resumed.
@@ -85,7 +85,7 @@ def resume(path: Path, options: RefereeOptions, around: Surroundings) -> MatchRe
         settings = _settings_of(resumed)
         build(launches, settings.folder, at_hand)
         game = resumed.match.game
-        table = PersonTable(game, launches, around)
+        table = PersonTable(game, launches, interface)
         return _host_table(
             table, game, settings, at_hand, lambda host, occupants: host.play_on(resumed, occupants, ADDRESS)
         )

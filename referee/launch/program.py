@@ -88,7 +88,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
         )
         inner = if_alive(inner)
         command = (
-            ProcessCommand(tuple(inner)) if self.sandbox is None else self.sandbox.around(inner, view(), self.limits)
+            ProcessCommand(tuple(inner)) if self.sandbox is None else self.sandbox.wrapped(inner, view(), self.limits)
         )
         return command if group is None else command.within(group.joining())
 

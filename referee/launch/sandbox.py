@@ -63,7 +63,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     lacks: RemediableError | None = None
     """Why programs are held to less than they should be; None: nothing is missing."""
 
-    def around(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
+    def wrapped(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
         """Return a command line that runs a program inside.
 
         Only that program stands there for the program to see: what is shown and hidden stays in a descriptor.
@@ -110,13 +110,13 @@ def _own(view: FileView) -> bytes:
         places = _listed(_places(view))
     else:
         same = replace(view, socket=None, told=None, own_copy=_ANY_COPY)
-        places = os.fsencode(view.own_copy).join(_around_copy(same))
+        places = os.fsencode(view.own_copy).join(_options_around_copy(same))
     socket = () if view.socket is None else ("--ro-bind", str(view.socket), SOCKET)
     return places + _listed((*socket, "--remount-ro", "/", "--chdir", str(view.where)))
 
 
 @lru_cache(maxsize=256)
-def _around_copy(view: FileView) -> Sequence[bytes]:
+def _options_around_copy(view: FileView) -> Sequence[bytes]:
     """Return the options before and behind the place of a program's copy: from match to match, they are the same."""
     return _listed(_places(view)).split(os.fsencode(_ANY_COPY))
 
@@ -263,7 +263,7 @@ def _tried(sandbox: Sandbox) -> str:
     view = FileView(where=Path(_TMP), shown=own_runtime())
     argv = [sys.executable, "-I", "-S", "-c", _TRIAL, str(keyctl_number())]
     try:
-        with sandbox.around(argv, view, ProgramLimits()) as command:
+        with sandbox.wrapped(argv, view, ProgramLimits()) as command:
             trial = subprocess.run(
                 command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, timeout=_TRIAL_S, check=False
             )

@@ -23,8 +23,8 @@ Open = Callable[[str], None]
 """Shows the page of an address in a browser; returns at once."""
 
 
-class Surroundings(Struct, frozen=True, kw_only=True):
-    """What there is where persons play."""
+class UserInterface(Struct, frozen=True, kw_only=True):
+    """How persons are told and shown something, and where their pages are."""
 
     show: Show
     say: Callable[[str], None]
@@ -40,22 +40,22 @@ class PersonTable(Observer):
     Args:
         game: that is played.
         launches: of all players, by seat, unless lots are drawn.
-        around: where the persons are.
+        interface: of the persons.
 
     Raises:
         BadRequest: two of them are to share the terminal, or a socket.
     """
 
-    def __init__(self, game: Game[Any, Any, Any], launches: Sequence[Launch], around: Surroundings) -> None:
+    def __init__(self, game: Game[Any, Any, Any], launches: Sequence[Launch], interface: UserInterface) -> None:
         self._game = game
         self._launches = launches
-        self._around = around
+        self._interface = interface
         self._reactor: Any = None
         self._seats: dict[str, PersonSeat] = {}
         if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
             raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
         persons = {launch.name for launch in launches if launch.person is not None}
-        if around.relays and around.relays.keys() != persons:
+        if interface.relays and interface.relays.keys() != persons:
             raise BadRequest("a socket for each person, and none for anybody else, is to be given")
 
     @contextlib.asynccontextmanager
@@ -69,17 +69,17 @@ class PersonTable(Observer):
         persons = {launch.name: launch.person for launch in self._launches if launch.person}
         self._seats = {name: PersonSeat(self._game, name, reactor) for name in persons}
         async with contextlib.AsyncExitStack() as stack:
-            if self._around.relays:
-                self._open_elsewhere(stack)
+            if self._interface.relays:
+                self._open_relays(stack)
             else:
                 await self._open_here(persons, stack)
             yield [self._occupant(launch) for launch in self._launches]
 
-    def _open_elsewhere(self, stack: contextlib.AsyncExitStack) -> None:
+    def _open_relays(self, stack: contextlib.AsyncExitStack) -> None:
         """Let each person play at the other end of a socket."""
         from .relay import SeatRelay, speak  # noqa: PLC0415  # what makes pages takes long to import
 
-        for name, descriptor in self._around.relays.items():
+        for name, descriptor in self._interface.relays.items():
             relay = SeatRelay(self._seats[name], self._reactor)
             speak(relay, socket.socket(fileno=descriptor), self._reactor)
             stack.push_async_callback(relay.close)
@@ -88,7 +88,7 @@ class PersonTable(Observer):
         """Let persons play on this machine: by name, each where it wants to."""
         for name, where in persons.items():
             if where is PersonPlace.TERMINAL:
-                terminal = TerminalSeat(self._seats[name], self._around.show, self._reactor.stop)  # as Ctrl-C does
+                terminal = TerminalSeat(self._seats[name], self._interface.show, self._reactor.stop)  # as Ctrl-C does
                 read_lines(terminal.type, self._reactor)
         on_pages = {name: self._seats[name] for name, where in persons.items() if where is PersonPlace.PAGE}
         if on_pages:
@@ -97,9 +97,9 @@ class PersonTable(Observer):
             site = await open_site(on_pages, self._reactor)
             stack.push_async_callback(site.close, self._reactor)
             for name in on_pages:
-                self._around.say(f"{name} plays at {site.link(name)}")
-                if self._around.open is not None:
-                    self._around.open(site.link(name))
+                self._interface.say(f"{name} plays at {site.link(name)}")
+                if self._interface.open is not None:
+                    self._interface.open(site.link(name))
 
     def match_stepped(self, step: MatchStep) -> None:
         """Tell every person."""

@@ -28,7 +28,7 @@ def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Pat
     argv = resolved(launch)
     view = seen(launch, hidden, others)
     environment = {"PATH": os.environ["PATH"], "HOME": HOME}
-    with find_sandbox().around(argv, view, ProgramLimits()) as command:
+    with find_sandbox().wrapped(argv, view, ProgramLimits()) as command:
         done = subprocess.run(
             command.argv,
             pass_fds=command.pass_fds,
@@ -100,7 +100,7 @@ def started_inside(launch: Launch, hidden: tuple[Path, ...] = ()) -> "Iterator[s
     view = seen(launch, hidden)
     pipe = subprocess.PIPE
     with (
-        find_sandbox().around(argv, view, ProgramLimits()) as command,
+        find_sandbox().wrapped(argv, view, ProgramLimits()) as command,
         subprocess.Popen(
             command.argv, pass_fds=command.pass_fds, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True
         ) as inside,
@@ -129,7 +129,7 @@ def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
                 (where / f"{number}.jsonl").write_text('{"n":0,')
         (folder / "2.jsonl").unlink(missing_ok=True)
         view = seen(launch)
-        with find_sandbox().around(argv, view, ProgramLimits()) as command:
+        with find_sandbox().wrapped(argv, view, ProgramLimits()) as command:
             counts.append(len(options_of(command)))
         with started_inside(launch) as inside:
             (folder / "2.jsonl").write_text('{"n":0,')

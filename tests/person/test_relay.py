@@ -19,7 +19,7 @@ from referee.person.choosing import Choosing
 from referee.person.relay import SeatRelay
 from referee.person.seat import PersonSeat
 from referee.person.showing import PACE_S, PageState
-from referee.person.table import PersonTable, Surroundings
+from referee.person.table import PersonTable, UserInterface
 from referee.plugins import load
 from referee.site.authors.seat_page import Act
 
@@ -89,9 +89,9 @@ def _launches(*persons: str) -> Any:
 @pytest.mark.parametrize("persons", [(), ("ada",), ("ada", "cyd"), ("ada", "bob", "cyd")])
 def test_each_person_plays_over_a_socket(persons: tuple[str, ...]) -> None:
     """None is left over."""
-    around = Surroundings(show=print, say=print, open=None, relays={"ada": 7, "bob": 8})
+    interface = UserInterface(show=print, say=print, open=None, relays={"ada": 7, "bob": 8})
     with pytest.raises(BadRequest, match="a socket for each person"):
-        PersonTable(GAME, _launches(*persons), around)
+        PersonTable(GAME, _launches(*persons), interface)
 
 
 def test_a_socket_is_a_persons_whatever_its_seat(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_a_socket_is_a_persons_whatever_its_seat(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(relay, "speak", _speak)
     monkeypatch.setattr(socket, "socket", lambda fileno: fileno)
-    table = PersonTable(GAME, _launches("bob", "ada"), Surroundings(show=print, say=print, open=None, relays=given))
+    table = PersonTable(GAME, _launches("bob", "ada"), UserInterface(show=print, say=print, open=None, relays=given))
 
     async def _open() -> None:
         async with table.opened(Clock()):

@@ -159,8 +159,8 @@ class Practice:
             return f"waits for the one that {' and '.join(busy)} {'play' if len(busy) > 1 else 'plays'} now"
         return self._when(sum(challenge.is_in_person for challenge in self._playing.values()))
 
-    def _when(self, beside: int) -> str:
-        if self._is_crowded(beside):
+    def _when(self, others: int) -> str:
+        if self._lacks_core(others):
             return f"waits until a core is free: others' matches take all {self._cores}"
         return "begins within seconds, unless rated matches take all cores"
 
@@ -253,27 +253,27 @@ class Practice:
         Returns:
             What is to be cancelled, and fires once all is ended.
         """
-        lanes = [self._run(in_person=False, beside=0)]
-        lanes += [self._run(in_person=True, beside=beside) for beside in range(min(self._cores, MOST_PERSONS))]
+        lanes = [self._run(in_person=False, others=0)]
+        lanes += [self._run(in_person=True, others=others) for others in range(min(self._cores, MOST_PERSONS))]
         running = [Deferred.fromCoroutine(playing) for playing in lanes]
         for lane in running:
             lane.addErrback(lambda failure: failure.trap(CancelledError))
         return running
 
-    async def _run(self, *, in_person: bool, beside: int) -> None:
+    async def _run(self, *, in_person: bool, others: int) -> None:
         """Play one match after the other.
 
         Args:
             in_person: whether those of persons, or of programs.
-            beside: so many others may be played beside it, which take a core each.
+            others: so many other matches of persons may be played at the time, which take a core each.
         """
         calm_looks = 0
         while True:
             await deferLater(self._reactor, LOOK_S)
-            calm_looks = 0 if self._is_crowded(beside) else calm_looks + 1
+            calm_looks = 0 if self._lacks_core(others) else calm_looks + 1
             due = self._due(in_person=in_person, is_calm=calm_looks >= CALM_LOOKS)
             if due is not None:
-                await self._tried(due, beside)
+                await self._tried(due, others)
                 calm_looks = 0
 
     def _due(self, *, in_person: bool, is_calm: bool) -> Challenge | None:
@@ -296,14 +296,14 @@ class Practice:
     def _plays(self, author: str) -> bool:
         return any(author in challenge.persons for challenge in self._playing.values())
 
-    def _is_crowded(self, beside: int) -> bool:
+    def _lacks_core(self, others: int) -> bool:
         """Tell whether no core is free, if so many other practice matches take one."""
-        return self._rated() + beside >= self._cores
+        return self._rated() + others >= self._cores
 
-    async def _tried(self, challenge: Challenge, beside: int) -> None:
+    async def _tried(self, challenge: Challenge, others: int) -> None:
         self._playing[challenge.place] = challenge
         try:
-            await self._play(challenge, beside)
+            await self._play(challenge, others)
         except CancelledError:
             raise
         except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' matches are played
@@ -316,7 +316,7 @@ class Practice:
                 seat.rest()
             self._tell(challenge)
 
-    async def _play(self, challenge: Challenge, beside: int) -> None:
+    async def _play(self, challenge: Challenge, others: int) -> None:
         """Play a match, or the rest of it, unless rated matches need its core."""
         folder = self._challenges.folder(challenge)
         record = await deferToThread(find_record, folder)
@@ -332,9 +332,9 @@ class Practice:
         elif datetime.now(UTC) >= datetime.fromisoformat(challenge.asked) + WAIT:
             self._conclude(challenge, f"no core was free for long enough within {WAIT / timedelta(hours=1):.0f} hours")
         else:
-            await self._play_on(replace(challenge, begun=wall_clock()), plan, record, beside)
+            await self._play_on(replace(challenge, begun=wall_clock()), plan, record, others)
 
-    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None, beside: int) -> None:
+    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None, others: int) -> None:
         """Play a match, or go on from its record, until it is over, or stopped."""
         self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
         self._tell(challenge)
@@ -345,7 +345,7 @@ class Practice:
         give_up = self._reactor.seconds() + _limit_s(challenge)
         try:
             process = self._begun(challenge, [*self._program.referee, "play", *options])
-            is_stopped = await self._ended(challenge, process, give_up, beside)
+            is_stopped = await self._ended(challenge, process, give_up, others)
         finally:
             self._challenges.save(challenge)  # it was not the host that ended
         if is_over(await deferToThread(find_record, folder)):
@@ -366,13 +366,13 @@ class Practice:
             log = stack.enter_context((self._logs / f"{PRACTICE}.log").open("ab"))
             return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
 
-    async def _ended(self, challenge: Challenge, process: OwnProcess, give_up: float, beside: int) -> bool:
+    async def _ended(self, challenge: Challenge, process: OwnProcess, give_up: float, others: int) -> bool:
         """Have a match played; return whether it was stopped before: somebody left, for rated ones, after its time."""
         try:
             while not (
                 process.has_ended
                 or challenge.place in self._left
-                or self._is_crowded(beside)
+                or self._lacks_core(others)
                 or self._reactor.seconds() >= give_up
             ):
                 await deferLater(self._reactor, LOOK_S)

@@ -9,7 +9,7 @@ import rich_click as click
 from ...app import playing
 from ...app.services import RefereeOptions
 from ...launch import PlayerKind, parse_player
-from ...person.table import Surroundings
+from ...person.table import UserInterface
 from ...plugins import find_game
 from ..common import console, json_option
 from ..options.completion import complete_games, complete_players
@@ -60,18 +60,20 @@ def play(
     view = MatchView(as_json=as_json)
     running = view.told_by(running)
     sockets = {name: int(descriptor) for name, descriptor in (relay.split("=") for relay in relays)}
-    around = Surroundings(show=view.show_to_person, say=console.say, open=None if no_open else _open, relays=sockets)
+    interface = UserInterface(
+        show=view.show_to_person, say=console.say, open=None if no_open else _open, relays=sockets
+    )
     if resume is None:
         if game is None or not players:
             raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")
         rules = find_game(game)
         has_person = any(parse_player(player).kind is PlayerKind.PERSON for player in players)
         settings = match.settings(rules, has_person=has_person, lot=lot)
-        played = playing.play(rules, players, settings, running, around)
+        played = playing.play(rules, players, settings, running, interface)
     elif game is not None or players:
         raise click.UsageError("--resume takes game and players from the record; leave them out")
     else:
-        played = playing.resume(resume, running, around)
+        played = playing.resume(resume, running, interface)
     view.conclude(played)
 
 
