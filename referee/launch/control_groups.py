@@ -54,25 +54,25 @@ def find_ground() -> Ground:
     except OSError:
         lines = []
     version = 2 if (ROOT / "cgroup.controllers").exists() else 1
-    found = _second(ROOT, lines) if version == 2 else _first(ROOT, lines)
+    found = _second(lines) if version == 2 else _first(lines)
     return Ground(version=version, folders={name: folder for name, folder in found.items() if _can_make(folder)})
 
 
-def _first(root: Path, lines: list[list[str]]) -> dict[str, Path]:
+def _first(lines: list[list[str]]) -> dict[str, Path]:
     """Return this process's group of each controller; in a container, it is what is mounted."""
     found = {}
     for _, names, path in lines:
         for name in set(names.split(",")) & set(CONTROLLERS):
-            inner = root / name / path.lstrip("/")
-            found[name] = inner if inner.is_dir() else root / name
+            inner = ROOT / name / path.lstrip("/")
+            found[name] = inner if inner.is_dir() else ROOT / name
     return {name: folder for name, folder in found.items() if folder.is_dir()}
 
 
-def _second(root: Path, lines: list[list[str]]) -> dict[str, Path]:
+def _second(lines: list[list[str]]) -> dict[str, Path]:
     """Return the nearest group that hands its controllers on: a group with processes of its own may not."""
     paths = [path for _, names, path in lines if not names]
-    own = root / paths[0].lstrip("/") if paths else root
-    for folder in (own, own.parent) if own != root else (root,):
+    own = ROOT / paths[0].lstrip("/") if paths else ROOT
+    for folder in (own, own.parent) if own != ROOT else (ROOT,):
         with contextlib.suppress(OSError):
             handed_on = (folder / "cgroup.subtree_control").read_text().split()
             if "memory" in handed_on or "pids" in handed_on:

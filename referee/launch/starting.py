@@ -283,11 +283,11 @@ def join_new_keyring() -> str | None:
     """
     if platform.system() != "Linux":
         return None
-    before = _keyctl(_GET_KEYRING_ID, _SESSION_KEYRING, 0)
-    if _keyctl(_JOIN_SESSION_KEYRING, None, 0) < 0:
+    before = _keyctl(_GET_KEYRING_ID, _SESSION_KEYRING)
+    if _keyctl(_JOIN_SESSION_KEYRING, None) < 0:
         number = ctypes.get_errno()
         return None if number in _REFUSED else os.strerror(number)
-    after = _keyctl(_GET_KEYRING_ID, _SESSION_KEYRING, 0)
+    after = _keyctl(_GET_KEYRING_ID, _SESSION_KEYRING)
     return None if before != after else "the kernel gave the old one again"
 
 
@@ -296,10 +296,10 @@ def keyctl_number() -> int:
     return _KEYCTL.get(platform.machine(), _KEYCTL_COMMON)
 
 
-def _keyctl(operation: int, first: int | None, second: int) -> int:
+def _keyctl(operation: int, first: int | None) -> int:
     arguments: list[Any] = [ctypes.c_long(keyctl_number()), ctypes.c_int(operation)]
     arguments.append(None if first is None else ctypes.c_long(first))
-    result: int = _libc().syscall(*arguments, ctypes.c_long(second))
+    result: int = _libc().syscall(*arguments, ctypes.c_long(0))
     return result
 
 

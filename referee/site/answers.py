@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +17,7 @@ from ..pages.contest_page import refusal_page
 from .flow import flow
 from .published import TYPES
 
-HTML = TYPES[".html"]
+HTML, EVENTS = TYPES[".html"], "text/event-stream"
 _PIECE_BYTES = 1 << 18
 """Of a file, that are read at once."""
 _GROWING = {".heads", ".jsonl"}
@@ -28,6 +29,13 @@ def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store
     request.setHeader("Cache-Control", cache)
     request.setHeader("Content-Type", content_type)
     return body
+
+
+def streamed(request: Any, add: Callable[[Any], None]) -> Deferred[None]:
+    """Answer with server-sent events: those of whatever the request is added to."""
+    sent(request, EVENTS, b"")
+    add(request)
+    return Deferred()  # cancelled once nobody looks on
 
 
 def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:

@@ -15,6 +15,7 @@ from ..record.explain import Explanation
 from ..record.published_heads import PublishedHead
 from ..submissions.matches import Own
 from ..submissions.store import HandedInVersion
+from .answers import EVENTS
 from .cards import ContestCard
 from .live import LiveState
 from .member_api import PRACTICE, QUEUE, PracticeRequest, PracticeState, Queue
@@ -26,7 +27,7 @@ from .signing_up import NewAuthor, SignUpRequest
 PATH = "/api/openapi.json"
 _SCHEMAS = "#/components/schemas/"
 _AUTHOR, _ORGANISER, _REFUSED = "author", "organiser", "refused"
-_EVENTS, _LINES, _PEM = "text/event-stream", "application/x-ndjson", "application/x-pem-file"
+_LINES, _PEM = "application/x-ndjson", "application/x-pem-file"
 _TEXT = "text/plain; charset=utf-8"
 
 
@@ -105,9 +106,9 @@ _ORGANISERS = tuple(
 )
 OPERATIONS = (
     _Operation("get", "/api/contest", "How the contest stands: what the first page shows", ContestCard),
-    _Operation("get", "/api/events", "The same, whenever it has changed: `data` of an event", ContestCard, _EVENTS),
+    _Operation("get", "/api/events", "The same, whenever it has changed: `data` of an event", ContestCard, EVENTS),
     _Operation("get", "/api/live", "How all tables stand, as spectators may see them", LiveState),
-    _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, _EVENTS),
+    _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, EVENTS),
     _Operation("get", "/api/search", "Entrants, and matches that are over", Found, query={"q": "Words of their names"}),
     _Operation("post", "/api/sign-up", "Become an author, where the contest allows it", NewAuthor, asks=SignUpRequest),
     _Operation("get", "/api/tournaments/{tournament}", "What a tournament's report tells", TournamentReport),

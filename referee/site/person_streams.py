@@ -1,13 +1,14 @@
 """Server-sent events for those who are signed in: each is told that something it is shown has changed, and no more."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
 from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 
-from .answers import sent
+from .answers import streamed
 from .event_streams import LONGEST_S, EventStreams
 from .guarded_routes import Visit
 from .sessions import Person
@@ -35,9 +36,7 @@ class PersonStreams:
 
     def follow(self, visit: Visit) -> Deferred[None]:
         """Let who asks look on."""
-        sent(visit.request, "text/event-stream", b"")
-        self.add(visit.person, visit.request)
-        return Deferred()  # cancelled once nobody looks on
+        return streamed(visit.request, partial(self.add, visit.person))
 
     def add(self, person: Person, request: Any) -> None:
         """Let somebody look on."""

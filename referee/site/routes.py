@@ -20,7 +20,7 @@ from ..pages.contest_page import contest_page, live_page, matches_page, search_p
 from ..pages.replay_page import at_turn
 from ..pages.summary import page_names
 from ..submissions.authors import Pace, TooOften
-from .answers import HTML, address_of, hides_results, refused, replied, sent, sent_file, turn_of
+from .answers import HTML, address_of, hides_results, refused, replied, sent, sent_file, streamed, turn_of
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .live import LiveTables
@@ -117,9 +117,7 @@ def _public(content: SiteContent, pace: Pace) -> Klein:
 
     @app.route("/api/events", methods=["GET"])
     def _events(request: Any) -> Deferred[None]:
-        sent(request, "text/event-stream", b"")
-        content.streams.add(request)
-        return Deferred()  # cancelled once nobody looks on
+        return streamed(request, content.streams.add)
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
     def _key(request: Any) -> bytes:
@@ -180,9 +178,7 @@ def _add_live(app: Klein, title: str, live: LiveTables) -> None:
 
     @app.route("/api/live/events", methods=["GET"])
     def _live_events(request: Any) -> Deferred[None]:
-        sent(request, "text/event-stream", b"")
-        live.streams.add(request)
-        return Deferred()  # cancelled once nobody looks on
+        return streamed(request, live.streams.add)
 
 
 def _add_search(app: Klein, title: str, search: Callable[[str], Found], pace: Pace) -> None:

@@ -280,7 +280,7 @@ def _conclude(player: str, findings: Sequence[Finding]) -> None:
         out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
         first = failed[0].number
         again = shlex.join(("referee", "check", player, *_given_options(get_current_context()), "--only", str(first)))
-        out.print(f"To try step {first} again:  {again}", markup=False, highlight=False, soft_wrap=True)
+        out.say(f"To try step {first} again:  {again}")
 
 
 def _given_options(context: click.Context) -> Iterator[str]:

@@ -62,7 +62,7 @@ def replay(
     if as_json:
         _print_json(folded, turn, written)
     elif written is not None:
-        out.print(f"written: {written}", markup=False, highlight=False, soft_wrap=True)
+        out.say(f"written: {written}")
 
 
 def _check_use(

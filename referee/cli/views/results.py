@@ -48,7 +48,7 @@ def show_expulsions(result: Result, record: Path) -> None:
         found = view_of_seat(record, foul.seat).explained()
         out.print(f"\n[red]{harmless(found.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
         for label, text in _next_steps(foul, found, record):
-            out.print(f"  {label:<15} {text}", markup=False, highlight=False, soft_wrap=True)
+            out.say(f"  {label:<15} {text}")
 
 
 def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 
 from ...net.http_messages import JSON
 from ...pages.rendering import page
-from ..answers import sent
+from ..answers import sent, streamed
 
 _MAX_DIGITS, _MAX_CHARS = 9, 100
 """Of a number, and of what is touched."""
@@ -50,9 +50,7 @@ class PersonsSeat(Protocol):
 
 def look_on(request: Any, seat: PersonsSeat) -> Deferred[None]:
     """Tell who asks how a seat stands, and all that changes from then on."""
-    sent(request, "text/event-stream", b"")
-    seat.look_on(request)
-    return Deferred()  # cancelled once nobody looks on
+    return streamed(request, seat.look_on)
 
 
 def done_at(request: Any, seat: PersonsSeat, what: str) -> bytes:
