@@ -63,11 +63,16 @@ class ProgramStore:
     """The programs that a host has.
 
     Args:
-        folder: where each has a folder of its own.
+        folder: where each has a folder of its own; what a host that was killed had half unpacked there is removed.
+
+    Raises:
+        OSError: that can't be done.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        for rest in folder.glob(".*.new"):
+            remove(rest)
 
     def has(self, digest: str) -> bool:
         """Tell whether a program is here."""

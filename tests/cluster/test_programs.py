@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from referee.cluster import programs
 from referee.cluster.programs import Entry, OtherProgram, ProgramStore, digest_of, packed_folder
 from referee.launch import content_hash
 from referee.record.record_files import record_names
@@ -37,6 +38,18 @@ def test_a_host_has_the_same_program(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "programs").iterdir()] == [digest]
     (folder / "run").chmod(0o644)
     assert digest_of(packed_folder(folder, record_names, ())) != digest
+
+
+def test_what_was_half_unpacked_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the next host in the folder, if the last one was killed meanwhile; whole programs stay."""
+    folder, packed = tmp_path / "programs", packed_folder(program(tmp_path / "ada"), record_names, ())
+    torn = msgspec.msgpack.encode([Entry("run", b"#!/bin/sh"), Entry("../out", b"")])
+    with monkeypatch.context() as killed:
+        killed.setattr(programs, "remove", lambda _: None)
+        with pytest.raises(OtherProgram):
+            ProgramStore(folder).keep(digest_of(torn), torn)
+    ProgramStore(folder).keep(digest_of(packed), packed)
+    assert [path.name for path in folder.iterdir()] == [digest_of(packed)]
 
 
 def test_what_no_program_may_read_stays_here(tmp_path: Path) -> None:
