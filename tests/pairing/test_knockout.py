@@ -57,6 +57,18 @@ def test_the_losers_of_the_semi_finals_can_play_for_the_third_place() -> None:
     assert {"third place", "final", "semi-final"} == {pairing.table for pairing in pairings}
 
 
+@pytest.mark.parametrize(("count", "matches"), [(2, 1), (3, 2), (4, 4), (5, 5)])
+def test_the_third_place_needs_two_who_lost_a_semi_final(count: int, matches: int) -> None:
+    """Of three, one has lost to the best two, or sat out; and as many matches are played as are told."""
+    of = field(count, ratings=falling(count))
+    state, pairings = played_out(KNOCKOUT, started(KNOCKOUT, of, third_place=True, replays=0))
+    assert sum(not pairing.is_bye for pairing in pairings) == matches
+    extent = KNOCKOUT.extent(KNOCKOUT.parse_options({"third_place": True, "replays": 0}), of)
+    assert (extent.fewest, extent.most) == (matches, matches)
+    assert KNOCKOUT.places(state)[:4] == tuple((place,) for place in range(min(count, 4)))
+    assert ("third place" in {pairing.table for pairing in pairings}) == (count > 3)
+
+
 @pytest.mark.parametrize("replays", [0, 1, 3])
 @pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
 def test_a_drawn_match_is_played_again_in_other_seats(form: Knockout | DoubleElimination, replays: int) -> None:

@@ -306,6 +306,15 @@ def other_rule(lines: Lines) -> None:
             entry[1] = body
 
 
+def other_turn(lines: Lines) -> None:
+    """Let the second turn be the third seat's, which is said to have taken the time for it."""
+    (asked,) = (command for command in lines[10]["commands"] if command["command"] == "ask-move")
+    asked["seat"] = lines[11]["event"]["seat"] = 2
+    used_ms = lines[-2]["result"]["used_ms"]
+    took_ms = lines[11]["event"]["at_ms"] - lines[11]["event"]["sent_ms"]
+    both(lines, "used_ms", [used_ms[0], used_ms[1] - took_ms, used_ms[2] + took_ms, used_ms[3]])
+
+
 @pytest.mark.parametrize(
     ("name", "forge", "expected"),
     [
@@ -322,6 +331,7 @@ def other_rule(lines: Lines) -> None:
         ("quadominos", other_points, "a play that the rules allow then"),
         ("quadominos", other_rule, "of a move its rule and code"),
         ("seats by lot", lambda lines: lines[0]["setup"]["names"].reverse(), "seats by lot"),
+        ("whole deal", other_turn, "a turn of seat 1; found 2"),
     ],
 )
 def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, forge: Forge, expected: str) -> None:

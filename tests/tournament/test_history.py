@@ -137,6 +137,7 @@ def test_who_joins_late_has_byes_in_the_rounds_before() -> None:
         if len(history.entries) == 4:
             break
     history.take(e.EntrantJoined(at=AT, participant=Participant(name="late", player="house:dag"), digest=None))
+    assert history.joined == [(6, AT)]
     play(history, 2, Troubles())
     assert [bye.round for bye in history.byes if bye.seats == (6,)][:2] == [1, 2]
     worth = history.points_by_round()

@@ -1,4 +1,4 @@
-"""The checks that don't fold: deadlines, time used, fouls, ranking and shuffle, each against a record that lies."""
+"""The checks that don't fold: ranking and shuffle, each against a record that lies."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from referee import chance
 from referee.games.q.game import QGame
 from referee.match import events as e
-from referee.match.standstills import Standstill
 from referee.record import schema
 from referee.record.audit import checks
 from referee.record.audit import times as time_book
@@ -25,7 +24,7 @@ from referee.record.reader import Record, RecordError, check_seats, read_record
 from referee.record.schema import BadLine
 
 from ..forging import encoded
-from ..records import STORIES, come_back, record_of
+from ..records import STORIES, record_of
 
 NAMES = tuple(name for name in STORIES if name != "not begun")
 
@@ -60,126 +59,6 @@ def test_every_true_record_passes(tmp_path: Path, name: str) -> None:
     check_book(record)
     check_ranking(record)
     check_shuffle(record, QGame())
-
-
-# --- time
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "nth", "changes", "expected"),
-    [
-        ("deadline", e.DeadlinePassed, 0, {"at_ms": 3_600_000.0}, "a verdict at"),
-        ("clean", e.MoveReceived, 0, {"sent_ms": 0.0}, "a request sent from"),
-        ("clean", e.MoveReceived, 0, {"sent_ms": 200.0, "at_ms": 200.5}, "a request sent from"),
-        ("clean", e.MoveReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
-        ("late move", e.MoveReceived, 1, {"lag_ms": 5.0}, "standstills of 5.0 ms"),
-        ("late move", e.MoveReceived, 1, {"at_ms": 100.0}, "no expulsion for time"),
-        ("clean", e.MoveReceived, 0, {"seat": 1}, "an answer to a request"),
-        ("deadline", e.DeadlinePassed, 0, {"lag_ms": 500.0}, "standstills of 500.0 ms"),
-        ("silent offer", e.DeadlinePassed, 0, {"sent_ms": 4000.0}, "a request sent from"),
-        ("silent offer", e.DeadlinePassed, 0, {"at_ms": 4000.0}, "no expulsion for time"),
-        ("late for a stall", e.DeadlinePassed, 0, {"stalled_ms": 301.0}, "the longest of 301.0 ms"),
-        ("returned after a standstill", e.SeatReturned, 0, {"lag_ms": 130.0}, "standstills of 130.0 ms"),
-        ("returned after a standstill", e.SeatReturned, 0, {"stalled_ms": 0.0}, "a standstill of 99.995 ms"),
-        ("returned after a standstill", e.SeatReturned, 0, {"stalled_ms": 90.0}, "a standstill of 99.995 ms"),
-        ("returned after a standstill", e.SeatReturned, 0, {"lag_ms": 0.0}, "a lag of 99.995 ms"),
-        ("returned after a standstill", e.SeatReturned, 0, {"lag_ms": 90.0}, "a lag of 99.995 ms"),
-        ("late ready", e.ReadyReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
-    ],
-)
-def test_a_verdict_against_the_instants_is_found(
-    tmp_path: Path, name: str, kind: type[e.Event], nth: int, changes: dict[str, Any], expected: str
-) -> None:
-    """The line is named whose verdict its own instants do not give."""
-    record, _ = with_event(read(tmp_path, name), kind, nth, **changes)
-    with pytest.raises(RecordError, match=expected):
-        check_book(record)
-
-
-@pytest.mark.parametrize(
-    ("standstill", "lags", "is_named"),
-    [
-        ((0.0, 250.0), {}, False),
-        ((99.0, 300.0), {}, False),
-        ((101.0, 300.0), {}, False),
-        ((150.0, 301.0), {}, True),
-        ((150.0, 301.0), {"stormed_ms": 151.0}, False),
-        ((150.0, 301.0), {"stalled_ms": 151.0}, False),
-        ((150.0, 400.0), {"stalled_ms": 250.0}, True),
-        ((150.0, 400.0), {"stalled_ms": 250.0, "lag_ms": 250.0}, False),
-        ((150.0, 400.0), {"stormed_ms": 250.0}, False),
-    ],
-)
-def test_who_returns_is_told_of_every_standstill(
-    tmp_path: Path, standstill: Standstill, lags: dict[str, Any], *, is_named: bool
-) -> None:
-    """Of those since its request was sent: that may have been 100 ms after it was made, and after a standstill then."""
-    whole = come_back("clean", **lags)
-    asked_ms = next(event.at_ms for event, _ in whole.steps if isinstance(event, e.SeatReturned)) - 400.0
-    path = whole.write(tmp_path / "m.jsonl")
-    record = read_record(path)
-    path.unlink()  # it tells of other standstills
-    told = tuple(
-        msgspec.structs.replace(step, standstills=(tuple(asked_ms + ms for ms in standstill),))
-        if isinstance(step.event, e.SeatReturned)
-        else step
-        for step in record.steps
-    )
-    if not is_named:
-        check_book(replace(record, steps=told))
-        return
-    with pytest.raises(RecordError, match=r"expected a (standstill|lag) of"):
-        check_book(replace(record, steps=told))
-
-
-@pytest.mark.parametrize(
-    ("standing_ms", "changes", "is_named"),
-    [
-        (900.0, {}, True),
-        (900.0, {"stalled_ms": 200.0}, True),
-        (900.0, {"stalled_ms": 200.0, "stormed_ms": 200.0}, True),
-        (900.0, {"stormed_ms": 900.0}, False),
-        (250.0, {}, False),
-    ],
-)
-def test_who_has_an_excuse_is_not_late(
-    tmp_path: Path, standing_ms: float, changes: dict[str, Any], *, is_named: bool
-) -> None:
-    """A standstill that the record tells of, and that is over the margin, excuses whoever did not storm the lobby."""
-    record, line = with_event(read(tmp_path, "deadline"), e.DeadlinePassed, **changes)
-    index = line - 2
-    step = record.steps[index]
-    assert isinstance(step.event, e.DeadlinePassed)
-    begun_ms = step.event.sent_ms + 10.0
-    told = msgspec.structs.replace(step, standstills=((begun_ms, begun_ms + standing_ms),))
-    record = replace(record, steps=(*record.steps[:index], told, *record.steps[index + 1 :]))
-    if not is_named:
-        check_book(record)
-        return
-    with pytest.raises(RecordError, match=f"line {line}: expected the excuse of a standstill"):
-        check_book(record)
-
-
-def test_time_that_nobody_used_is_found(tmp_path: Path) -> None:
-    """The sums of the result are those of the lines."""
-    record = read(tmp_path, "clean")
-    assert record.result is not None
-    used_ms = list(record.result.result.used_ms)
-    for changed in ([used_ms[0] + 0.001, *used_ms[1:]], used_ms[::-1][:2], [0.0] * 3):
-        with pytest.raises(RecordError, match="expected used_ms") as caught:
-            check_book(with_result(record, used_ms=tuple(changed)))
-        assert caught.value.line == len(record.steps) + 2
-
-
-def test_a_foul_that_did_not_happen_is_found(tmp_path: Path) -> None:
-    """The result lists the fouls of the lines, in their order: none more, none less, none of another cause."""
-    record = read(tmp_path, "all gone")
-    assert record.result is not None
-    fouls = record.result.result.fouls
-    other = msgspec.structs.replace(fouls[0], cause="timeout")
-    for changed in (fouls[1:], fouls[::-1], (*fouls, fouls[0]), (other, *fouls[1:])):
-        with pytest.raises(RecordError, match="expected fouls"):
-            check_book(with_result(record, fouls=changed))
 
 
 # --- ranking

@@ -82,7 +82,8 @@ def test_a_lie_about_time_is_named(
     tmp_path: Path, lie: e.Event, standstills: dict[int, list[Standstill]], expected: str
 ) -> None:
     """Though all else follows from it and the seal is the referee's own, what is taken off needs its standstill."""
-    with pytest.raises(RecordError, match=f"expected .*{expected}"):
+    line = next(iter(standstills), 5) + 2
+    with pytest.raises(RecordError, match=f"line {line}: expected .*{expected}"):
         audited(tmp_path, told(lie), standstills)
 
 
