@@ -16,6 +16,8 @@ from referee.launch import (
     PlayerError,
     Program,
 )
+from referee.launch.control_groups import find_ground
+from referee.launch.leftovers import own_prefix
 from referee.launch.program import GRACE_S, PATIENCE_S, POLL_S
 from referee.launch.sandbox import find_sandbox
 
@@ -204,11 +206,43 @@ def is_over(end: int) -> bool:
         os.close(end)
 
 
+def test_the_next_match_has_what_is_printed_in_it(tmp_path: Path) -> None:
+    """A program that stays is turned to another file, and whoever waited for its end before is told of none."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    running = Running(tmp_path, f"print('of the first'); open({str(gate)!r}).read(); print('of the second')")
+    running.said("of the first\n")
+    running.program.turn_to(tmp_path / "next")
+    before, running.status = running.status, fired(running.program.exited)
+    gate.write_text("")
+    assert (running.ended(), before) == ("exit status 0: of the second", [])
+    assert (running.output.read_text(), (tmp_path / "next").read_text()) == ("of the first\n", "of the second\n")
+
+
+def test_a_program_that_has_ended_is_not_waited_for(tmp_path: Path) -> None:
+    """Whoever ends it once more leaves nothing behind that would ask it to."""
+    running = Running(tmp_path, "pass")
+    running.ended()
+    gone = fired(running.program.end())
+    running.clock.advance(POLL_S)
+    assert gone
+    assert running.clock.getDelayedCalls() == []
+
+
 def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     """The error names the command and the reason."""
     launch = Launch(name="p", argv=("no-such-program-anywhere",))
     with pytest.raises(PlayerError, match="no-such-program-anywhere: No such file"):
         Program(launch, Invitation(address="", token="none"), tmp_path / "output", Loop())
+
+
+def test_a_program_that_cannot_be_started_leaves_nothing(tmp_path: Path) -> None:
+    """No control group, and nothing that the loop looks at."""
+    launch, loop, ground = Launch(name="p", argv=(sys.executable,), folder=tmp_path / "gone"), Loop(), find_ground()
+    with pytest.raises(PlayerError, match="No such file"):
+        Program(launch, Invitation(address="", token="none"), tmp_path / "output", loop, Confinement(ground=ground))
+    assert loop._readers == []
+    assert [path for folder in ground.folders.values() for path in folder.glob(f"{own_prefix()}*")] == []
 
 
 def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:
