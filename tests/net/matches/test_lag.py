@@ -1,8 +1,11 @@
 """The loop's beat: a stall is found, and charged to nobody; a player's thinking time is no lag."""
 
+from typing import Any, cast
+
 import pytest
 from twisted.internet.task import Clock
 
+from referee.match.standstills import UNNOTICED_MS
 from referee.net.links.origin_limits import STORM
 from referee.net.matches.lag import BEAT_S, LoopLag
 
@@ -115,6 +118,36 @@ def test_an_answer_may_have_lain_there_through_two_stalls() -> None:
     watch.stall(0.15)
     watch.freeze(0.05)
     assert pytest.approx(0.2) == watch.lag.of_reading(0.0, watch.clock.seconds())
+
+
+@pytest.mark.parametrize(("late_ms", "is_told"), [(-0.001, False), (0.001, True)])
+def test_what_goes_unnoticed_is_as_long_as_audits_take_it_to_be(late_ms: float, *, is_told: bool) -> None:
+    """A standstill that is longer by a microsecond is told of, while it goes on and afterwards."""
+    watch, told, notes = Watch(), list[tuple[float, float]](), list[tuple[str, dict[str, object]]]()
+    watch.lag.listeners.add(lambda begin, end: told.append((begin, end)))
+    watch.lag.note = lambda event, **facts: notes.append((event, facts))
+    watch.clock.advance(BEAT_S)
+    length_s = (UNNOTICED_MS + late_ms) / 1000
+    watch.freeze(length_s)
+    assert (watch.lag.present(watch.clock.seconds()) is not None) == is_told
+    watch.clock.advance(0)
+    assert told == ([(BEAT_S, BEAT_S + length_s)] if is_told else [])
+    assert notes == ([("loop-stalled", {"stalled_s": round(length_s, 6)})] if is_told else [])
+
+
+@pytest.mark.parametrize("late_s", [0.001, 0.004, 0.0085, 1.003])
+def test_a_late_beat_does_not_put_the_next_one_off(late_s: float) -> None:
+    """Beats stay where they were due from the beginning, but for those that are left out."""
+    clock = Clock()
+    clock.advance(begun_s := 0.0021)
+    lag = LoopLag(clock, clock.seconds)
+    lag.start()
+    clock.pump([BEAT_S] * 3)
+    clock.advance(BEAT_S + late_s)
+    (due_s,) = (call.getTime() for call in cast("list[Any]", clock.getDelayedCalls()))
+    assert clock.seconds() < due_s <= clock.seconds() + BEAT_S
+    beats = (due_s - begun_s) / BEAT_S
+    assert beats == pytest.approx(round(beats))
 
 
 def test_a_stopped_beat_leaves_no_timer() -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from twisted.internet.interfaces import IDelayedCall
 from twisted.internet.task import Clock
 
+from referee.match.standstills import MAX_LOOKS
 from referee.net.matches.lag import BEAT_S, LoopLag
-from referee.net.matches.stopwatch import Stopwatch
+from referee.net.matches.stopwatch import MARGIN_MS, Stopwatch
 
 LIMIT_S = 0.1
 UNSEEN_S = BEAT_S * 1.4
@@ -99,3 +100,54 @@ def test_an_answer_in_time_keeps_its_time() -> None:
     api.run([0.001])
     assert api.answer is not None
     assert api.answer["lag_ms"] == 0.0
+
+
+@pytest.mark.parametrize("limit_ms", [1.0, 100.0, 3_600_000.0])
+@pytest.mark.parametrize("is_busy", [False, True])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_limit_is_looked_at_when_it_is_over(limit_ms: float, *, is_busy: bool, is_first: bool) -> None:
+    """To the margin, however long it is, and whatever was asked before; not for ever, if the socket never runs dry."""
+    clock, looks = Turns(), list[int]()
+    passed = list[float]()
+
+    def _bytes_of(seat: int) -> int:
+        looks.append(seat)
+        return len(looks) if is_busy else 0
+
+    lag = LoopLag(clock, clock.seconds)
+    watch = Stopwatch(clock, lag, last_ms=0.0, bytes_of=_bytes_of, passed=lambda *_: passed.append(clock.seconds()))
+    watch.begin(0, limit_ms)
+    if not is_first:
+        clock.advance(limit_ms / 4000)
+        watch.end(0, clock.seconds(), clock.seconds())
+        watch.begin(0, limit_ms)
+    due_s = clock.seconds() + limit_ms / 1000
+    clock.advance(limit_ms * 3 / 4000 + MARGIN_MS / 1000)  # when the first limit would be over
+    clock.advance(due_s - clock.seconds() - _AT_ONCE_S)
+    assert looks == []
+    clock.advance((2 * MARGIN_MS) / 1000)
+    assert looks[:1] == [0]
+    while not passed:
+        clock.advance(_AT_ONCE_S)
+    assert looks == [0] * (1 + (MAX_LOOKS if is_busy else 1))
+
+
+@pytest.mark.parametrize(
+    ("stood_s", "expected"),
+    [
+        (0.0, {"lag_ms": 0.0}),
+        (40.0, {"lag_ms": 40_000.0, "stalled_ms": 40_000.0}),
+    ],
+)
+def test_what_an_answer_tells_of_its_time_is_exact(stood_s: float, expected: dict[str, float]) -> None:
+    """To the microsecond: the standstill in which it was read is all that is taken off."""
+    clock = Clock()
+    lag = LoopLag(clock, clock.seconds)
+    lag.start()
+    watch = Stopwatch(clock, lag, last_ms=0.0, bytes_of=lambda _: 0, passed=lambda *_: None)
+    watch.begin(0, 60_000.0)
+    clock.pump([BEAT_S] * 4)
+    clock.rightNow += stood_s
+    at = clock.seconds()
+    found = watch.end(0, at, at)
+    assert found == {"at_ms": watch.ms(at), "sent_ms": 0.0, "first_byte_ms": watch.ms(at), **expected}
