@@ -13,8 +13,9 @@ from referee.cluster.acceptance import Accepted, FalseRecord, HandedOut, accepte
 from referee.match import events as e
 from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
+from referee.record.seal import RECORD_PURPOSE
 
-from ..net.jobs.making import LAUNCH, job_of
+from ..net.jobs.making import LAUNCH, SEALER, job_of
 from ..net.jobs.played import JOB, Lie, record_of
 from ..record.forging import Line, changed, hash_of, lines_of, linked, sealed, unchained, unsealed
 
@@ -142,6 +143,12 @@ def test_a_host_that_lies_about_what_happened(honest: bytes, forge: Forge, line:
     assert named in str(error)
 
 
+def _sealed_with_the_key(data: bytes) -> bytes:
+    lines = linked([*lines_of(data), SEAL])
+    lines[-1]["signature"] = SEALER.sign(RECORD_PURPOSE, lines[-1]["prev"])
+    return unchained(lines)
+
+
 BYTES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nothing": (lambda data: b"", "a header"),
     "no text": (lambda data: b"\xff" * 999, "a header"),
@@ -161,6 +168,7 @@ BYTES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         lambda data: unchained(linked([*lines_of(data), SEAL])),
         "the seal of key",
     ),
+    "what was sealed before": (_sealed_with_the_key, "no seal"),
     "spaces": (lambda data: data.replace(b'"n":', b'"n": ', 1), "the one form"),
 }
 """Bytes that are no record -> what is named."""
@@ -244,6 +252,13 @@ def test_nobody_plays_on_a_vacant_seat(honest: bytes) -> None:
     """A host that starts a program that the tournament can't start is not believed."""
     job = replace(JOB, seats=(replace(JOB.seats[0], launch=None, why_not="it does not build"), JOB.seats[1]))
     assert "nobody on seat 0" in str(refused(honest, job=job))
+
+
+def test_a_seat_that_the_job_leaves_vacant_may_be_found_so() -> None:
+    """That is all that is heard of it; the other seat wins."""
+    job = job_of("it does not build", LAUNCH, game="quincy", number=7, drawn=None)
+    found = judged(record_of(job, vacant=0), job=job)
+    assert (found.result.winners, [foul.seat for foul in found.result.fouls]) == ((1,), [0])
 
 
 @pytest.mark.parametrize(

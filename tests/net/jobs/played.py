@@ -51,6 +51,14 @@ class Played:
         return _end(self.writer, self.match)
 
 
+class Nobody(ScriptedSeat):
+    """A seat that nobody takes."""
+
+    def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
+        """Tell so."""
+        return e.SeatVacant(at_ms=sent_ms, seat=command.seat, detail="so it was")
+
+
 class Liar(ScriptedSeat):
     """A player of one of whose moves a worker tells something else.
 
@@ -78,6 +86,7 @@ def record_of(
     lie: Lie = lambda move: move,
     began: Callable[[Any], e.Event] = lambda event: event,
     turn: int = 1,
+    vacant: int | None = None,
 ) -> bytes:
     """Return the record of a match in which all follows from its events, as a worker returns it.
 
@@ -86,10 +95,12 @@ def record_of(
         lie: makes another event of a move of the first seat.
         began: makes another one of the first event.
         turn: of that move.
+        vacant: the seat that nobody takes.
     """
     match = _new_match(job)
     first, *others = _seats(match)
-    steps = list(drive(match, [Liar(first.choose, lie, turn), *others]))
+    seats = [Liar(first.choose, lie, turn), *others]
+    steps = list(drive(match, [Nobody(each.choose) if at == vacant else each for at, each in enumerate(seats)]))
     with TemporaryDirectory() as folder:
         writer = _begun(Path(folder), job, {})
         for event, commands in steps:
