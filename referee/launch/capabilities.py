@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.tree import MIB
-from .control_groups import CONTROLLERS, find_ground
+from .control_groups import CONTROLLERS, find_control_groups
 from .leaks import UNHIDDEN, NoProbeError, tried
 from .limits import ProgramLimits, limiter
 from .program import Confinement
@@ -115,7 +115,7 @@ def _channels() -> Capability:
     name = "channels"
     remedy = "programs can talk to each other, or remember; get the sandbox, its filter and control group memory"
     try:
-        found = tried(Confinement(sandbox=find_sandbox(), ground=find_ground()))
+        found = tried(Confinement(sandbox=find_sandbox(), groups=find_control_groups()))
     except (NoSandboxError, NoProbeError) as error:
         return _finding(name, False, f"none can be tried: {error}", remedy)
     leaks = [f"{channel.name} ({channel.together})" for channel in found if channel.leaks and not channel.is_known]
@@ -144,13 +144,13 @@ _UNHELD = {
 
 
 def _groups() -> list[Capability]:
-    ground = find_ground()
+    groups = find_control_groups()
     get_it = "run the referee as root, or with systemd as `systemd-run --user --scope referee ...`"
     get_it += "; in a container, let it write to /sys/fs/cgroup"
     findings = []
     for name in CONTROLLERS:
-        folder = ground.folders.get(name)
-        detail = f"version {ground.version}, {folder or 'not writable or not there'}"
+        folder = groups.folders.get(name)
+        detail = f"version {groups.version}, {folder or 'not writable or not there'}"
         remedy = f"without it {_UNHELD[name]}; {get_it}"
         findings.append(_finding(f"control group {name}", folder is not None, detail, remedy))
     return findings

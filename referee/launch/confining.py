@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
-from .control_groups import clear_groups, find_ground
+from .control_groups import clear_groups, find_control_groups
 from .file_view import PrivateNames
 from .folder_image import FolderImages
+from .fork_server import ForkServer
 from .limits import ProgramLimits
 from .program import Confinement
 from .sandbox import NoSandboxError, Sandbox, find_sandbox
-from .warm_house import WarmHouse
 
 
 class SandboxMode(StrEnum):
@@ -45,16 +45,16 @@ def find_confinement(
     Raises:
         NoSandboxError: a sandbox is required and this machine has none, or one that holds less than it should.
     """
-    ground = find_ground()
-    clear_groups(ground)
+    groups = find_control_groups()
+    clear_groups(groups)
     return Confinement(
         sandbox=_find_sandbox(mode, warn),
-        ground=ground,
+        groups=groups,
         limits=limits,
         hidden=tuple(path.absolute() for path in (*hidden, *_redirected())),
         private_names=private_names,
         images=FolderImages(),
-        house=WarmHouse(),
+        fork_server=ForkServer(),
     )
 
 

@@ -39,15 +39,15 @@ JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; 
 """Joins groups, then becomes the program: from the first instant, nothing of the program is outside."""
 
 
-class Ground(Struct, frozen=True, kw_only=True):
-    """Where groups can be made."""
+class ControlGroups(Struct, frozen=True, kw_only=True):
+    """The control groups beneath which those of programs are made."""
 
     version: int
     folders: dict[str, Path]
     """Controller -> the group beneath which a program's group can be made; what is missing can't be enforced."""
 
 
-def find_ground() -> Ground:
+def find_control_groups() -> ControlGroups:
     """Find out, by trying, where this process may make groups."""
     try:
         lines = [line.split(":", 2) for line in OWN.read_text().splitlines()]
@@ -55,7 +55,7 @@ def find_ground() -> Ground:
         lines = []
     version = 2 if (ROOT / "cgroup.controllers").exists() else 1
     found = _second(lines) if version == 2 else _first(lines)
-    return Ground(version=version, folders={name: folder for name, folder in found.items() if _can_make(folder)})
+    return ControlGroups(version=version, folders={name: folder for name, folder in found.items() if _can_make(folder)})
 
 
 def _first(lines: list[list[str]]) -> dict[str, Path]:
@@ -94,17 +94,17 @@ class Group:
     """The control groups of one program.
 
     Args:
-        ground: where to make them.
+        groups: where to make them.
         limits: of the program.
 
     Raises:
         OSError: they can't be made.
     """
 
-    def __init__(self, ground: Ground, limits: ProgramLimits) -> None:
-        self._version = ground.version
+    def __init__(self, groups: ControlGroups, limits: ProgramLimits) -> None:
+        self._version = groups.version
         name = f"{own_prefix()}{next(_numbers)}"
-        self._folders = {controller: f"{folder}/{name}" for controller, folder in ground.folders.items()}
+        self._folders = {controller: f"{folder}/{name}" for controller, folder in groups.folders.items()}
         self._paths = list(dict.fromkeys(self._folders.values()))
         self._removal: Future[bool] | None = None
         try:
@@ -275,7 +275,7 @@ def _write(path: str, text: str, flags: int = 0) -> None:
         os.close(descriptor)
 
 
-def clear_groups(ground: Ground) -> None:
+def clear_groups(groups: ControlGroups) -> None:
     """Kill what is still running in groups of referees that are no more, then remove the groups."""
-    folders = set(ground.folders.values())
+    folders = set(groups.folders.values())
     _end([str(path) for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)])

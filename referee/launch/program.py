@@ -19,9 +19,10 @@ from twisted.internet.defer import Deferred
 
 from ..clock import Timer
 from ..house import FORKS, MARK, ForkRequest
-from .control_groups import Ground, Group
+from .control_groups import ControlGroups, Group
 from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
 from .folder_image import FolderImages
+from .fork_server import ForkServer, for_all
 from .limits import ProgramLimits, limited
 from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
@@ -29,7 +30,6 @@ from .player_spec import Launch, PlayerError, resolved, starting
 from .sandbox import HOME, SOCKET, Sandbox
 from .starting import ChildProcess, FirstProcess, ProcessCommand, RunningProcess, if_alive, start
 from .visible_paths import rustup_home
-from .warm_house import WarmHouse, for_all
 
 PATIENCE_S = 2.0
 """How long a program may take to end by itself, once its match is over: it may have last words."""
@@ -54,8 +54,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
 
     sandbox: Sandbox | None = None
     """None: they can read and write what the referee's user can."""
-    ground: Ground | None = None
-    """None, or a ground without folders: the kernel limits each process, not the whole program."""
+    groups: ControlGroups | None = None
+    """None, or groups without folders: the kernel limits each process, not the whole program."""
     limits: ProgramLimits = ProgramLimits()
     hidden: tuple[Path, ...] = ()
     """Files and folders that no program may read, whatever else it is shown: records and keys."""
@@ -63,13 +63,13 @@ class Confinement(Struct, frozen=True, kw_only=True):
     """Tells what no program may read wherever it lies: records of other runs."""
     images: FolderImages | None = None
     """Of players' folders that were copied; None: they are read for each copy."""
-    house: WarmHouse | None = None
+    fork_server: ForkServer | None = None
     """What house players are forked from; None: each has an interpreter of its own to start."""
 
     @property
     def controllers(self) -> frozenset[str]:
         """What control groups hold."""
-        return frozenset(self.ground.folders) if self.ground is not None else frozenset()
+        return frozenset(self.groups.folders) if self.groups is not None else frozenset()
 
     def command(self, argv: Sequence[str], view: Callable[[], FileView], group: Group | None) -> ProcessCommand:
         """Return a command line that runs a program within its bounds, for `start`.
@@ -110,17 +110,17 @@ class Confinement(Struct, frozen=True, kw_only=True):
         Raises:
             PlayerError: they can't be made.
         """
-        if self.ground is None or not self.ground.folders:
+        if self.groups is None or not self.groups.folders:
             return None
         try:
-            return Group(self.ground, self.limits)
+            return Group(self.groups, self.limits)
         except OSError as error:
             raise PlayerError(f"no control group can be made: {error}; see `referee doctor`") from None
 
     def close(self) -> None:
         """End what is kept running for programs to come."""
-        if self.house is not None:
-            self.house.close()
+        if self.fork_server is not None:
+            self.fork_server.close()
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
@@ -212,7 +212,7 @@ class Program:
     ) -> RunningProcess:
         """Start it, or have it forked from what runs already."""
         confinement, output = self._confinement, self._output.write_fd
-        if confinement.house is None or not launch.is_house:
+        if confinement.fork_server is None or not launch.is_house:
             return ChildProcess(self._started_alone(launch, argv, access, env), self._reactor)
         request = ForkRequest(player=argv[-1], environment=dict(env), open_files=confinement.limits.open_files)
 
@@ -223,7 +223,7 @@ class Program:
             with whole.command(forking, lambda: view_of(launch, argv, replace(access, socket=None)), group) as command:
                 return start(command, cwd=None, env=own, output=output, pass_fds=(descriptor,)), group
 
-        return confinement.house.fork(_begin, self._reactor, request, output, access.socket, self._group)
+        return confinement.fork_server.fork(_begin, self._reactor, request, output, access.socket, self._group)
 
     def _started_alone(
         self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]

@@ -12,7 +12,7 @@ from collections import Counter
 from msgspec.structs import replace
 
 from referee.launch import Confinement
-from referee.launch.control_groups import find_ground
+from referee.launch.control_groups import find_control_groups
 from referee.launch.leaks import UNHIDDEN, TriedChannel, tried
 from referee.launch.sandbox import find_sandbox
 
@@ -22,10 +22,10 @@ WITHOUT = ("filter", "groups", "sandbox")
 
 def confinement(without: list[str]) -> Confinement:
     """Return what programs are held to on this machine, but for what is taken away."""
-    ground = None if "groups" in without else find_ground()
+    groups = None if "groups" in without else find_control_groups()
     if "sandbox" in without:
-        return Confinement(ground=ground)
-    return Confinement(sandbox=replace(find_sandbox(), is_filtered="filter" not in without), ground=ground)
+        return Confinement(groups=groups)
+    return Confinement(sandbox=replace(find_sandbox(), is_filtered="filter" not in without), groups=groups)
 
 
 def verdict(channel: TriedChannel) -> str:

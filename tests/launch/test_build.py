@@ -10,7 +10,7 @@ import pytest
 
 from referee.launch import Builds, Confinement, PlayerError, build, read_folder
 from referee.launch.build import content_hash
-from referee.launch.control_groups import find_ground
+from referee.launch.control_groups import find_control_groups
 from referee.launch.sandbox import find_sandbox
 
 
@@ -23,7 +23,7 @@ class Player:
         self.folder.mkdir()
         toml = f'name = "mine"\nrun = "./made"\nbuild = {json.dumps(build)}\n'
         (self.folder / "player.toml").write_text(toml)
-        self._builds = Builds(self.cache, Confinement(sandbox=find_sandbox(), ground=find_ground()))
+        self._builds = Builds(self.cache, Confinement(sandbox=find_sandbox(), groups=find_control_groups()))
 
     def build(self) -> bool:
         """Build if there is something to be built."""

@@ -11,7 +11,7 @@ import pytest
 
 from referee.files.removal import remove
 from referee.launch import Builds, Confinement, PlayerError, content_hash
-from referee.launch.control_groups import find_ground
+from referee.launch.control_groups import find_control_groups
 from referee.launch.player_spec import read_folder
 from referee.launch.sandbox import Sandbox, find_sandbox
 
@@ -34,7 +34,7 @@ def made(folder: Path, build: str, sandbox: Sandbox | None) -> None:
     folder.mkdir()
     (folder / "script.py").write_text(build)
     (folder / "player.toml").write_text(f'name = "mine"\nrun = "./made"\nbuild = {PYTHON + " script.py"!r}\n')
-    builds = Builds(folder.parent / "builds", Confinement(sandbox=sandbox, ground=find_ground()))
+    builds = Builds(folder.parent / "builds", Confinement(sandbox=sandbox, groups=find_control_groups()))
     builds.build(read_folder(folder))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.launch import control_groups
-from referee.launch.control_groups import Ground, Group, _members, _removed, clear_groups, find_ground
+from referee.launch.control_groups import ControlGroups, Group, _members, _removed, clear_groups, find_control_groups
 from referee.launch.leftovers import own_prefix
 from referee.launch.limits import ProgramLimits
 
@@ -42,18 +42,18 @@ def second_version(root: Path, handed_on: str, own_hands_on: str = "") -> Path:
     return own
 
 
-def find_ground_in(root: Path, own: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
+def found_in(root: Path, own: Path, monkeypatch: pytest.MonkeyPatch) -> ControlGroups:
     """Find where groups can be made in a tree, given the file that tells this process's groups."""
     monkeypatch.setattr(control_groups, "ROOT", root)
     monkeypatch.setattr(control_groups, "OWN", own)
-    return find_ground()
+    return find_control_groups()
 
 
 def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beneath the process's own group, or, where that is not mounted, beneath what is."""
-    found = find_ground_in(tmp_path, first_version(tmp_path), monkeypatch)
+    found = found_in(tmp_path, first_version(tmp_path), monkeypatch)
     folders = {"memory": tmp_path / "memory" / "own", "pids": tmp_path / "pids", "cpu": tmp_path / "cpu"}
-    assert Ground(version=1, folders=folders) == found
+    assert ControlGroups(version=1, folders=folders) == found
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_the_second_version_needs_a_group_that_hands_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handed_on: str, own_hands_on: str, expected: dict[str, str]
 ) -> None:
     """The process's own group, else the one around it; where neither hands memory or processes on, nothing is held."""
-    found = find_ground_in(tmp_path, second_version(tmp_path, handed_on, own_hands_on), monkeypatch)
-    assert Ground(version=2, folders={name: tmp_path / folder for name, folder in expected.items()}) == found
+    found = found_in(tmp_path, second_version(tmp_path, handed_on, own_hands_on), monkeypatch)
+    assert ControlGroups(version=2, folders={name: tmp_path / folder for name, folder in expected.items()}) == found
 
 
 def test_where_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without control groups holds nothing, and that is no error."""
-    assert Ground(version=1, folders={}) == find_ground_in(tmp_path, tmp_path / "nowhere", monkeypatch)
+    assert ControlGroups(version=1, folders={}) == found_in(tmp_path, tmp_path / "nowhere", monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_where_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_limits_are_written(tmp_path: Path, version: int, files: dict[str, str]) -> None:
     """In bytes, swap included; what starts the program is allowed on top of its own processes."""
-    Group(Ground(version=version, folders={"memory": tmp_path, "pids": tmp_path}), LIMITS)
+    Group(ControlGroups(version=version, folders={"memory": tmp_path, "pids": tmp_path}), LIMITS)
     (made,) = tmp_path.iterdir()
     assert files == {path.name: path.read_text() for path in made.iterdir()}
 
@@ -113,7 +113,7 @@ def test_the_kernel_tells_who_ran_out_of_memory(
     tmp_path: Path, *, version: int, name: str, content: str, expected: bool
 ) -> None:
     """Only what was killed counts, not what was merely held back."""
-    group = Group(Ground(version=version, folders={"memory": tmp_path}), LIMITS)
+    group = Group(ControlGroups(version=version, folders={"memory": tmp_path}), LIMITS)
     (made,) = tmp_path.iterdir()
     (made / name).write_text(content)
     assert expected == group.ran_out_of_memory
@@ -137,17 +137,17 @@ def test_groups_of_a_killed_referee_are_told_from_those_of_others(tmp_path: Path
     others = [name_of(os.getpid()), name_of(os.getppid()), elsewhere, "referee-other", f"referee-{gone.pid}-1"]
     for name in (*dead, *others):
         (tmp_path / name).mkdir()
-    clear_groups(Ground(version=2, folders={"cpu": tmp_path, "memory": tmp_path}))
+    clear_groups(ControlGroups(version=2, folders={"cpu": tmp_path, "memory": tmp_path}))
     assert set(others) == {path.name for path in tmp_path.iterdir()}
 
 
 def test_what_a_killed_referee_left_running_is_killed() -> None:
     """In a real group: first what runs, then the group that it ran in."""
-    ground = find_ground()
-    if not ground.folders:
+    groups = find_control_groups()
+    if not groups.folders:
         pytest.skip("this machine lets nobody make control groups")
     script = "import json; from referee.launch.control_groups import *\n"
-    script += "print(json.dumps(Group(find_ground(), ProgramLimits()).joining()), flush=True); input()"
+    script += "print(json.dumps(Group(find_control_groups(), ProgramLimits()).joining()), flush=True); input()"
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", script], stdin=pipe, stdout=pipe, text=True) as referee:
         assert referee.stdout is not None
@@ -158,23 +158,23 @@ def test_what_a_killed_referee_left_running_is_killed() -> None:
             assert left.stdout.readline() == "up\n"
             referee.kill()  # only now: whichever referee starts next clears up what a dead one has left
             referee.wait()
-            clear_groups(ground)
+            clear_groups(groups)
             assert left.wait(timeout=60) == -9
-    clear_groups(ground)
+    clear_groups(groups)
     assert [path for path in joining if path.startswith("/sys/") and Path(path).exists()] == []
 
 
 def test_a_real_group_is_joined_killed_and_removed() -> None:
     """A process is inside from its first instant, is killed with what it starts, and its group goes."""
-    ground = find_ground()
-    if not ground.folders:
+    groups = find_control_groups()
+    if not groups.folders:
         pytest.skip("this machine lets nobody make control groups")
-    group = Group(ground, LIMITS)
+    group = Group(groups, LIMITS)
     script = "sleep 1000 & cat /proc/self/cgroup; exec sleep 1000"
     with subprocess.Popen([*group.joining(), "/bin/sh", "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in Path("/proc/self/cgroup").read_text().splitlines()]
-        assert len(ground.folders) == sum(f"/{own_prefix()}" in line for line in lines)
+        assert len(groups.folders) == sum(f"/{own_prefix()}" in line for line in lines)
         assert not group.remove()
         ends = {os.pidfd_open(pid) for path in group._paths for pid in _members(path)}
         group.kill()
@@ -190,7 +190,7 @@ def test_a_real_group_is_joined_killed_and_removed() -> None:
 @pytest.mark.parametrize("running", ["", "17\n"])
 def test_what_it_read_is_forgotten_once_it_is_gone(tmp_path: Path, *, version: int, name: str, running: str) -> None:
     """The kernel is asked to drop it from memory before the group is removed."""
-    Group(Ground(version=version, folders={"memory": tmp_path}), LIMITS)
+    Group(ControlGroups(version=version, folders={"memory": tmp_path}), LIMITS)
     (made,) = tmp_path.iterdir()
     for file, text in (("cgroup.procs", running), ("memory.current", "4096\n"), (name, "")):
         (made / file).write_text(text)

@@ -5,7 +5,7 @@ import os
 from msgspec.structs import replace
 
 from referee.launch import Confinement
-from referee.launch.control_groups import find_ground
+from referee.launch.control_groups import find_control_groups
 from referee.launch.leaks import TIMED, Together, TriedChannel, tried
 from referee.launch.sandbox import find_sandbox
 
@@ -18,12 +18,14 @@ def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
 
 def test_no_channel_is_open() -> None:
     """Neither in one match nor from one to the next."""
-    assert open_channels(tried(Confinement(sandbox=find_sandbox(), ground=find_ground()))) == set()
+    assert open_channels(tried(Confinement(sandbox=find_sandbox(), groups=find_control_groups()))) == set()
 
 
 def test_open_channels_are_found() -> None:
     """Without the filter, locks carry words in a match, and hints on files of one's own even to the next one."""
-    found = open_channels(tried(Confinement(sandbox=replace(find_sandbox(), is_filtered=False), ground=find_ground())))
+    found = open_channels(
+        tried(Confinement(sandbox=replace(find_sandbox(), is_filtered=False), groups=find_control_groups()))
+    )
     assert {("lock of a file", Together.AT_ONCE), ("lock of a byte", Together.AT_ONCE)} <= found
     owns_system = os.geteuid() == 0  # who does not own a file can't mark it
     assert (("hint of a file", Together.AFTER) in found) == owns_system

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from referee.launch import Confinement, ProgramLimits
-from referee.launch.control_groups import Ground, find_ground
+from referee.launch.control_groups import ControlGroups, find_control_groups
 from referee.launch.program import GRACE_S
 
 from .test_program import Running
@@ -16,8 +16,8 @@ def is_stopped(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
-@pytest.mark.parametrize("ground", [find_ground(), None], ids=["groups", "no groups"])
-def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, ground: Ground | None) -> None:
+@pytest.mark.parametrize("groups", [find_control_groups(), None], ids=["groups", "no groups"])
+def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: ControlGroups | None) -> None:
     """Nor does what it has started; what has left its session is found in its control group, where there is one."""
     script = (
         "import os, subprocess, sys\n"
@@ -25,10 +25,10 @@ def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, ground: Gro
         "print(os.getpid(), *(other.pid for other in others), 'here', flush=True)\n"
         "others[0].wait()\n"
     )
-    running = Running(tmp_path, script, confinement=Confinement(ground=ground))
+    running = Running(tmp_path, script, confinement=Confinement(groups=groups))
     running.said("here")
     own, child, leaver = map(int, running.program._output.tail.content.split()[:3])
-    held = [own, child, leaver] if ground is not None and ground.folders else [own, child]
+    held = [own, child, leaver] if groups is not None and groups.folders else [own, child]
     running.program.stop()
     running.until(lambda: all(map(is_stopped, held)))
     running.program.go_on()
@@ -43,12 +43,15 @@ def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, ground: Gro
 
 def test_who_fills_its_limits_is_known(tmp_path: Path) -> None:
     """Where control groups hold it: by the larger share, of memory or of processes."""
-    ground = find_ground()
+    groups = find_control_groups()
     script = "import time; data = b'x' * (60 << 20); print('here', flush=True); time.sleep(1000)"
     limits = ProgramLimits(memory_mib=100)
-    running = Running(tmp_path, script, confinement=Confinement(ground=ground, limits=limits))
+    running = Running(tmp_path, script, confinement=Confinement(groups=groups, limits=limits))
     running.said("here")
-    assert (running.program.is_filled(0.5), running.program.is_filled(0.99)) == ("memory" in ground.folders, False)
+    assert (running.program.is_filled(0.5), running.program.is_filled(0.99)) == (
+        "memory" in groups.folders,
+        False,
+    )
     running.program.end(0.0)
     running.clock.advance(0)
     running.clock.advance(GRACE_S)

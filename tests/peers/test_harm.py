@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from referee.launch.control_groups import find_ground
+from referee.launch.control_groups import find_control_groups
 from referee.launch.output import KEPT_BYTES
 from referee.record.key_file import VARIABLE
 
 from . import harm
 
-HELD = find_ground().folders
+HELD = find_control_groups().folders
 """What control groups hold on this machine."""
 IS_COUNTED = "pids" in HELD or os.getuid() != 0
 """Root's processes are counted in control groups alone."""

@@ -10,7 +10,7 @@ import pytest
 
 from referee.app.new_player import SAMPLES, make_player
 from referee.launch import Builds, Confinement, Launch, read_folder
-from referee.launch.control_groups import find_ground
+from referee.launch.control_groups import find_control_groups
 from referee.launch.sandbox import find_sandbox
 
 TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")
@@ -28,7 +28,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     base = tmp_path_factory.getbasetemp()
     root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "samples"
     root.mkdir(exist_ok=True)
-    builds = Builds(root / ".builds", Confinement(sandbox=find_sandbox(), ground=find_ground()))
+    builds = Builds(root / ".builds", Confinement(sandbox=find_sandbox(), groups=find_control_groups()))
 
     def _made(language: str) -> Launch:
         folder = root / language.replace("-", "")

@@ -13,9 +13,9 @@ from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 
 from ...launch import Confinement, ProgramLimits
-from ...launch.control_groups import Ground
+from ...launch.control_groups import ControlGroups
+from ...launch.fork_server import ForkServer
 from ...launch.sandbox import Sandbox
-from ...launch.warm_house import WarmHouse
 from ...match.events import AnyEvent
 from ...record.record_files import record_names
 from ..group_commit import Durability
@@ -35,7 +35,7 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
     folder: Path
     """Of the records."""
     sandbox: Sandbox | None
-    ground: Ground | None
+    groups: ControlGroups | None
     limits: ProgramLimits
     hidden: tuple[Path, ...]
     durability: Durability
@@ -51,7 +51,7 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
         return cls(
             folder=folder.absolute(),
             sandbox=None if sandbox is None else Sandbox(program=sandbox.program, is_filtered=sandbox.is_filtered),
-            ground=confinement.ground,
+            groups=confinement.groups,
             limits=confinement.limits,
             hidden=confinement.hidden,
             durability=durability,
@@ -62,11 +62,11 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
         """Return what programs are held to; it is to be closed."""
         return Confinement(
             sandbox=self.sandbox,
-            ground=self.ground,
+            groups=self.groups,
             limits=self.limits,
             hidden=self.hidden,
             private_names=record_names,
-            house=WarmHouse(),
+            fork_server=ForkServer(),
         )
 
 

@@ -187,8 +187,8 @@ class Workers:
         place = self._workers.index(worker)
         if self._is_closing:
             return
-        if self._settings.ground is not None:
-            clearing = self._in_thread(clear_groups, self._settings.ground)
+        if self._settings.groups is not None:
+            clearing = self._in_thread(clear_groups, self._settings.groups)
             self._clearing.add(clearing)
             clearing.addBoth(lambda _: self._clearing.discard(clearing))
         self._deaths += 1

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from referee.launch import Confinement, FileAccess, Invitation, Program, ProgramLimits, house_launch
-from referee.launch.control_groups import find_ground
+from referee.launch.control_groups import find_control_groups
+from referee.launch.fork_server import ForkServer
 from referee.launch.orphans import orphans
 from referee.launch.program import POLL_S
 from referee.launch.sandbox import find_sandbox
-from referee.launch.warm_house import WarmHouse
 from referee.plugins import installed
 
 from ..net.wires import fired
@@ -27,9 +27,9 @@ def confinement(request: pytest.FixtureRequest) -> Confinement:
     """Return what one warm process is held to, and those forked from it."""
     return Confinement(
         sandbox=find_sandbox() if request.param != "neither" else None,
-        ground=find_ground() if request.param == "sandbox" else None,
+        groups=find_control_groups() if request.param == "sandbox" else None,
         limits=ProgramLimits(open_files=FILES),
-        house=WarmHouse(),
+        fork_server=ForkServer(),
     )
 
 
@@ -84,8 +84,8 @@ def house(tmp_path: Path, confinement: Confinement) -> Iterator[House]:
     house = House(tmp_path, confinement)
     yield house
     house.close()
-    assert confinement.house is not None
-    confinement.house.close()
+    assert confinement.fork_server is not None
+    confinement.fork_server.close()
 
 
 def _parent(pid: int) -> int:
@@ -135,11 +135,11 @@ def test_nothing_is_left_when_it_is_needed_no_more(house: House, confinement: Co
     program, pid, line = house.seated()
     warm = Path("/proc", str(_parent(pid)))
     names = {Path(group).name for group in (warm / "cgroup").read_text().split() if "referee-" in group}
-    assert confinement.house is not None
-    confinement.house.close()
+    assert confinement.fork_server is not None
+    confinement.fork_server.close()
     assert house.ended(program) == "signal SIGKILL"
     assert not warm.exists()
-    grounds = () if confinement.ground is None else confinement.ground.folders.values()
-    assert len(names) == bool(grounds)
-    assert not any((folder / name).exists() for folder in grounds for name in names)
+    folders = () if confinement.groups is None else confinement.groups.folders.values()
+    assert len(names) == bool(folders)
+    assert not any((folder / name).exists() for folder in folders for name in names)
     line.close()

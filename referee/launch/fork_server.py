@@ -85,13 +85,13 @@ class ForkedProcess:
         """Nothing more comes; called by Twisted."""
 
 
-class WarmHouse:
+class ForkServer:
     """The process that a referee's house players are forked from: begun with the first, and ended with this object."""
 
     def __init__(self) -> None:
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._ending: weakref.finalize[..., WarmHouse] | None = None
+        self._ending: weakref.finalize[..., ForkServer] | None = None
         self._numbers = itertools.count(1)
 
     def fork(
