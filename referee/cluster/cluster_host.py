@@ -10,7 +10,7 @@ from ..launch.build import BUILD_S
 from ..net.jobs.job import MatchJob
 from ..observers import PlayingProcess
 from .followed import Followed, longest_lag_ms
-from .messages import SEEN_S, Away, NotBegun, PlayedMatch
+from .messages import SEEN_S, NotBegun, PlayedMatch, ShippedJob
 
 GONE_LOOKS = 30
 """So often the scheduler does not know a host any more, and its matches are given up: twice a second. What it does not
@@ -32,12 +32,12 @@ class Attempt:
     """A match that a host was given.
 
     Args:
-        away: what the host is sent.
+        shipped: what the host is sent.
         followed: takes its lines.
     """
 
-    def __init__(self, away: Away, followed: Followed) -> None:
-        self.away = away
+    def __init__(self, shipped: ShippedJob, followed: Followed) -> None:
+        self.shipped = shipped
         self.followed = followed
         self.outcome: Deferred[Outcome] = Deferred()
         self.needs: set[str] = set()

@@ -19,7 +19,7 @@ from .acceptance import Accepted
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
-from .messages import Away, NotBegun, PlayedMatch
+from .messages import NotBegun, PlayedMatch, ShippedJob
 from .printed import keep
 from .replays import Replays
 from .second_runs import Counting, SecondRuns
@@ -70,29 +70,29 @@ class Cluster:
             BadTree: the folder of a program can't be read.
             OSError: the record can't be written.
         """
-        away = await self._in_thread(self._hosts.shipping.away, job, self._hosts.run)
+        shipped = await self._in_thread(self._hosts.shipping.shipped, job, self._hosts.run)
         while True:
-            host = await self._hosts.free(self._where.get(job.context.fixture.number), away.programs)
+            host = await self._hosts.free(self._where.get(job.context.fixture.number), shipped.programs)
             self._settle(job.context.fixture.number, host)
             handed_out = self._hosts.handed_out(host)
             followed = Followed(job, self._hosts.settings.folder, self._services.observers, handed_out)
-            attempt = Attempt(away, followed)
+            attempt = Attempt(shipped, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
             if isinstance(outcome, PlayedMatch):
-                counting = await self._second_runs.settled(away, Counting(host, followed, outcome))
+                counting = await self._second_runs.settled(shipped, Counting(host, followed, outcome))
                 host, followed, outcome = counting.host, counting.followed, counting.played
             if not isinstance(outcome, NotBegun):
-                report = await outlasting(Deferred.fromCoroutine(self._ended(host, away, followed, outcome)))
+                report = await outlasting(Deferred.fromCoroutine(self._ended(host, shipped, followed, outcome)))
                 if report.result.void is None:
-                    self._replays.consider(job, away, host, report.record)
+                    self._replays.consider(job, shipped, host, report.record)
                 return report
 
     async def _outcome(self, host: ClusterHost, attempt: Attempt) -> Outcome:
         try:
             return await attempt.outcome
         except CancelledError:
-            self._hosts.stop(host, attempt.away.match)
+            self._hosts.stop(host, attempt.shipped.match)
             raise MatchPaused(str(attempt.followed.remote.path)) from None
 
     def _settle(self, pairing: int, host: ClusterHost) -> None:
@@ -103,7 +103,7 @@ class Cluster:
             self._where.popitem(last=False)
 
     async def _ended(
-        self, host: ClusterHost, away: Away, followed: Followed, outcome: PlayedMatch | Lost
+        self, host: ClusterHost, shipped: ShippedJob, followed: Followed, outcome: PlayedMatch | Lost
     ) -> SealedMatch:
         """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
         why, printed = None if isinstance(outcome, PlayedMatch) else outcome.why, outcome.printed
@@ -112,7 +112,7 @@ class Cluster:
                 followed.end(outcome.record)
             if isinstance(outcome, PlayedMatch) or followed.is_over:
                 judged = await self._in_thread(followed.judged)
-                why = self._why_excused(host, away, followed.job, judged)
+                why = self._why_excused(host, shipped, followed.job, judged)
                 if why is None:
                     await self._sealed(host, followed, judged)
         except RecordError as error:
@@ -127,33 +127,33 @@ class Cluster:
             tell_step(self._services.observers, step)
         return followed.remote.played
 
-    def _why_excused(self, host: ClusterHost, away: Away, job: MatchJob, judged: Accepted) -> str | None:
+    def _why_excused(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: Accepted) -> str | None:
         """Tell why a match that was played does not count: its host may lack what a program needs."""
         result, choice = judged.result, self._hosts.choice
         if result.void is not None:
             return None
         starts, others = choice.starts, choice.others(host)
-        failed = {seat for seat in unstarted(result.fouls, judged.moved) if away.programs[seat]}
-        excused = [seat for seat in failed if starts.is_excused(away.programs[seat], host.name, others)]
+        failed = {seat for seat in unstarted(result.fouls, judged.moved) if shipped.programs[seat]}
+        excused = [seat for seat in failed if starts.is_excused(shipped.programs[seat], host.name, others)]
         if excused:
             names = ", ".join(job.seats[seat].name for seat in sorted(excused))
             self._hosts.say(
-                f"host {host.name} could not run {names}, and others may: {away.match} is void, and played again; "
+                f"host {host.name} could not run {names}, and others may: {shipped.match} is void, and played again; "
                 "what was printed is beside its record",
-                match=away.match,
+                match=shipped.match,
                 host=host.name,
             )
             return f"could not run {names}, and others may"
         for seat in failed:
-            starts.counted(away.programs[seat], away.match)
-        self._second_runs.note(host, away, judged)
-        self._note_moves(host, away, job, judged)
+            starts.counted(shipped.programs[seat], shipped.match)
+        self._second_runs.note(host, shipped, judged)
+        self._note_moves(host, shipped, job, judged)
         return None
 
-    def _note_moves(self, host: ClusterHost, away: Away, job: MatchJob, judged: Accepted) -> None:
+    def _note_moves(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: Accepted) -> None:
         """Note which programs of a match have moved on its host; tell what they were blamed for elsewhere."""
         for seat in judged.moved:
-            program = away.programs[seat]
+            program = shipped.programs[seat]
             if program and (matches := self._hosts.choice.starts.moved(program, host.name)):
                 name = job.seats[seat].name
                 self._hosts.say(

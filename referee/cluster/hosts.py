@@ -27,7 +27,7 @@ from .messages import (
     BrokenOff,
     Connect,
     HostAnswer,
-    Kept,
+    KeptFolder,
     KnownHosts,
     Needs,
     NotBegun,
@@ -140,7 +140,7 @@ class Hosts:
 
     def give(self, host: ClusterHost, attempt: Attempt) -> None:
         """Give a match to a host."""
-        host.attempts[attempt.away.match] = attempt
+        host.attempts[attempt.shipped.match] = attempt
         self._play(host, attempt)
 
     def stop(self, host: ClusterHost, match: str) -> None:
@@ -293,7 +293,7 @@ class Hosts:
                 self._end(host, attempt, Lost(why=f"gave no answer: {attempt.unanswered}"))
                 self.failed(host, attempt.unanswered)
             elif not found.tables and not attempt.followed.is_begun:
-                self.stop(host, attempt.away.match)
+                self.stop(host, attempt.shipped.match)
                 attempt.end(NotBegun(why="takes no more matches"))
             elif host.address == found.address and attempt.stands_still(
                 is_its_turn=attempt.followed.is_begun or has_table
@@ -303,9 +303,9 @@ class Hosts:
     def _give_up(self, host: ClusterHost, attempt: Attempt) -> None:
         """Have a match played elsewhere that does not go on, though its host is there."""
         why = "did not go on with it"
-        self.stop(host, attempt.away.match)
+        self.stop(host, attempt.shipped.match)
         attempt.end(Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
-        self.failed(host, f"it did not go on with {attempt.away.match}")
+        self.failed(host, f"it did not go on with {attempt.shipped.match}")
 
     def _lose(self, host: ClusterHost, why: str) -> None:
         """Give up what a host was given: what it has begun is void."""
@@ -331,7 +331,7 @@ class Hosts:
             attempt.unanswered = ""
             call = "play" if host.tables else "fetch"
             answered = partial(self._answered, host, attempt)
-            attempt.asked = self._dispatch.ask(host.address, call, attempt.away, answered)
+            attempt.asked = self._dispatch.ask(host.address, call, attempt.shipped, answered)
 
     def _answered(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
         returned: Returned | None = answer.read(RETURNED)
@@ -353,7 +353,7 @@ class Hosts:
 
     def _come_again(self, host: ClusterHost, attempt: Attempt, played: PlayedMatch) -> None:
         """Tell of a record that came after its attempt was over, and is not the one that counts."""
-        name = attempt.away.match
+        name = attempt.shipped.match
         path = attempt.followed.keep_aside(played.record, host.name)
         self.say(
             f"host {host.name} has sent a record of {name} that is not counted: what became of {name} there was known; "
@@ -364,9 +364,9 @@ class Hosts:
 
     def _end(self, host: ClusterHost, attempt: Attempt, outcome: Outcome) -> None:
         facts = {"outcome": type(outcome).__struct_config__.tag, "lag_s": attempt.lag_ms(outcome) / 1000}
-        self._note("host-match", host=host.name, match=attempt.away.match, **facts)
-        if host.attempts.get(attempt.away.match) is attempt:
-            self._forget(host, attempt.away.match)
+        self._note("host-match", host=host.name, match=attempt.shipped.match, **facts)
+        if host.attempts.get(attempt.shipped.match) is attempt:
+            self._forget(host, attempt.shipped.match)
         attempt.end(outcome)
 
     def _forget(self, host: ClusterHost, match: str) -> None:
@@ -376,14 +376,14 @@ class Hosts:
     def _push(self, host: ClusterHost, attempt: Attempt, needs: Needs) -> None:
         """Send a host the programs that it lacks, then ask it again."""
         attempt.pushes += 1
-        attempt.needs = set(needs.digests) & set(attempt.away.programs)
+        attempt.needs = set(needs.digests) & set(attempt.shipped.programs)
         if attempt.pushes > MOST_FAILURES or not attempt.needs:
             self._end(host, attempt, NotBegun(why="asks for programs again and again"))
             self.failed(host, "it asks for programs again and again")
             return
         for digest in sorted(attempt.needs - host.pushing):
             host.pushing.add(digest)
-            kept = Kept(digest=digest, folder=self.shipping.packed(digest))
+            kept = KeptFolder(digest=digest, folder=self.shipping.packed(digest))
             self._dispatch.ask(host.address, "keep", kept, partial(self._pushed, host, digest))
 
     def _pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:

@@ -149,7 +149,7 @@ class RunAnswer(Struct, frozen=True, kw_only=True):
     """Of one that plays."""
 
 
-class Away(Struct, frozen=True, kw_only=True):
+class ShippedJob(Struct, frozen=True, kw_only=True):
     """A match that a host is to play."""
 
     run: str
@@ -159,7 +159,7 @@ class Away(Struct, frozen=True, kw_only=True):
     """By seat, the digest of the program's folder; empty where there is none."""
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class KeptFolder(Struct, frozen=True, kw_only=True):
     """A program's folder that a host is to keep."""
 
     digest: str

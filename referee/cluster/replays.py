@@ -21,7 +21,7 @@ from .acceptance import Accepted, FalseRecord, accepted_bytes
 from .cluster_host import Attempt, ClusterHost
 from .followed import Followed
 from .hosts import Hosts
-from .messages import Away, PlayedMatch
+from .messages import PlayedMatch, ShippedJob
 
 SHARE = 0.03
 """So many of the matches that can be are played again."""
@@ -44,12 +44,12 @@ class Replays:
         self._folder = hosts.settings.folder / FOLDER
         self._going_on: set[Deferred[None]] = set()
 
-    def consider(self, job: MatchJob, away: Away, host: ClusterHost, record: Path) -> None:
+    def consider(self, job: MatchJob, shipped: ShippedJob, host: ClusterHost, record: Path) -> None:
         """Have a match played again if the lot falls on it; nothing waits for that.
 
         Args:
             job: the match.
-            away: what its host was sent.
+            shipped: what its host was sent.
             host: that has played it.
             record: of it, sealed.
         """
@@ -58,8 +58,8 @@ class Replays:
             return
         if not is_drawn(job.match, hosts.services.sealer, self._share):
             return
-        if (other := hosts.choice.other(host, away.programs)) is not None:
-            replay = Deferred.fromCoroutine(self._replay(job, away, (host, other), record))
+        if (other := hosts.choice.other(host, shipped.programs)) is not None:
+            replay = Deferred.fromCoroutine(self._replay(job, shipped, (host, other), record))
             self._going_on.add(replay)
             replay.addBoth(lambda _: self._going_on.discard(replay))
 
@@ -68,10 +68,12 @@ class Replays:
         for replay in list(self._going_on):
             replay.cancel()
 
-    async def _replay(self, job: MatchJob, away: Away, hosts: tuple[ClusterHost, ClusterHost], record: Path) -> None:
+    async def _replay(
+        self, job: MatchJob, shipped: ShippedJob, hosts: tuple[ClusterHost, ClusterHost], record: Path
+    ) -> None:
         first, other = hosts
         try:
-            again = await played_again(self._hosts, other, away, followed_again(self._hosts, other, job))
+            again = await played_again(self._hosts, other, shipped, followed_again(self._hosts, other, job))
         except CancelledError:
             return
         if again is None:
@@ -105,14 +107,14 @@ def followed_again(hosts: Hosts, other: ClusterHost, job: MatchJob) -> Followed:
 
 
 async def played_again(
-    hosts: Hosts, other: ClusterHost, away: Away, followed: Followed
+    hosts: Hosts, other: ClusterHost, shipped: ShippedJob, followed: Followed
 ) -> tuple[PlayedMatch, Accepted] | None:
     """Have a match played once more; a host whose record does not hold is put aside.
 
     Args:
         hosts: of the cluster.
         other: that is to play it.
-        away: what it is sent.
+        shipped: what it is sent.
         followed: follows it; see followed_again.
 
     Returns:
@@ -121,7 +123,7 @@ async def played_again(
     Raises:
         CancelledError: it was cancelled meanwhile; the host goes on.
     """
-    attempt = Attempt(away, followed)
+    attempt = Attempt(shipped, followed)
     hosts.give(other, attempt)
     outcome = await attempt.outcome
     followed.remote.path.unlink(missing_ok=True)

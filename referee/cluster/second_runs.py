@@ -21,7 +21,7 @@ from .acceptance import Accepted, FalseRecord, accepted_bytes
 from .cluster_host import ClusterHost
 from .followed import REFUSED, Followed
 from .hosts import Hosts
-from .messages import Away, PlayedMatch
+from .messages import PlayedMatch, ShippedJob
 from .printed import keep
 from .replays import followed_again, moves_before, played_again
 
@@ -54,33 +54,33 @@ class SecondRuns:
         self._own: set[str] = set()
         """Programs whose failures are their own: that was tried."""
 
-    def note(self, host: ClusterHost, away: Away, judged: Accepted) -> None:
+    def note(self, host: ClusterHost, shipped: ShippedJob, judged: Accepted) -> None:
         """Take note of who has come through a match that counts."""
         failed = {foul.seat for foul in judged.result.fouls}
-        self._through.update((away.programs[seat], host.name) for seat in judged.moved - failed)
+        self._through.update((shipped.programs[seat], host.name) for seat in judged.moved - failed)
 
-    async def settled(self, away: Away, first: Counting) -> Counting:
+    async def settled(self, shipped: ShippedJob, first: Counting) -> Counting:
         """Return what counts of a match: what was played, or what another host has played, if that is to be tried.
 
         Args:
-            away: what its host was sent.
+            shipped: what its host was sent.
             first: what was played.
 
         Raises:
             MatchPaused: it was cancelled meanwhile.
             OSError: a record can't be written.
         """
-        foul = self._doubted(away, first)
+        foul = self._doubted(shipped, first)
         if foul is None:
             return first
         for _ in range(TRIES):
-            other = self._hosts.choice.other(first.host, away.programs)
-            second = None if other is None else await self._played(away, first.followed.job, other)
+            other = self._hosts.choice.other(first.host, shipped.programs)
+            second = None if other is None else await self._played(shipped, first.followed.job, other)
             if second is not None:
-                return self._compared(away, foul, first, second)
+                return self._compared(shipped, foul, first, second)
         return first
 
-    def _doubted(self, away: Away, first: Counting) -> Foul | None:
+    def _doubted(self, shipped: ShippedJob, first: Counting) -> Foul | None:
         """Return the failure that may be the host's fault; none in a match that need not come out the same."""
         followed, job = first.followed, first.followed.job
         may_differ = self._hosts.settings.keep_for is not None or job.setup.nonces
@@ -94,30 +94,30 @@ class SecondRuns:
             return None
         doubted = (foul for foul in judged.result.fouls if foul.cause in _CAUSES and foul.seat in judged.moved)
         foul = min(doubted, key=lambda foul: foul.turn, default=None)
-        program = "" if foul is None else away.programs[foul.seat]
+        program = "" if foul is None else shipped.programs[foul.seat]
         if not program or program in self._own or (program, first.host.name) in self._through:
             return None
         return foul
 
-    async def _played(self, away: Away, job: MatchJob, other: ClusterHost) -> Counting | None:
+    async def _played(self, shipped: ShippedJob, job: MatchJob, other: ClusterHost) -> Counting | None:
         """Have a match played on another host; None: it has not, or it is void there, or what it says does not hold."""
         followed = followed_again(self._hosts, other, job)
         try:
-            again = await played_again(self._hosts, other, away, followed)
+            again = await played_again(self._hosts, other, shipped, followed)
         except CancelledError:
-            self._hosts.stop(other, away.match)
+            self._hosts.stop(other, shipped.match)
             raise MatchPaused(str(followed.remote.path)) from None
         if again is None:
             return None
         played, accepted = again
         return None if accepted.result.void is not None else Counting(other, followed, played)
 
-    def _compared(self, away: Away, foul: Foul, first: Counting, second: Counting) -> Counting:
+    def _compared(self, shipped: ShippedJob, foul: Foul, first: Counting, second: Counting) -> Counting:
         """Return what counts of two runs of one match, and say so if that is the second one."""
-        folder, job, program = self._hosts.settings.folder, first.followed.job, away.programs[foul.seat]
+        folder, job, program = self._hosts.settings.folder, first.followed.job, shipped.programs[foul.seat]
         records = [record_in(run.played.record, folder) for run in (first, second)]
         goes_on = _has_gone_on(records[0], records[1], foul)
-        facts: dict[str, Any] = {"match": away.match, "host": first.host.name, "other": second.host.name}
+        facts: dict[str, Any] = {"match": shipped.match, "host": first.host.name, "other": second.host.name}
         self._hosts.services.observers.note("second-run", counts=goes_on, **facts)
         if not goes_on:
             self._own.add(program)
@@ -126,8 +126,8 @@ class SecondRuns:
         path = first.followed.keep_aside(first.played.record, first.host.name)
         keep(folder / REFUSED, job, first.played.printed)
         self._hosts.say(
-            f"{job.seats[foul.seat].name} failed in turn {foul.turn} of {away.match} on host {first.host.name}, and on "
-            f"{second.host.name} it goes on after the same moves: what was played there counts; the first record is "
+            f"{job.seats[foul.seat].name} failed in turn {foul.turn} of {shipped.match} on host {first.host.name}, and "
+            f"on {second.host.name} it goes on after the same moves: what was played there counts; the first record is "
             f"kept in {path}, with what was printed beside it",
             **facts,
         )

@@ -8,7 +8,7 @@ from ..files.whole import write_whole
 from ..launch import Launch
 from ..net.jobs.job import JobSeat, MatchJob, encoded
 from ..record.record_files import record_names
-from .messages import Away
+from .messages import ShippedJob
 from .programs import digest_of, packed_folder
 
 PACKED = ".programs"
@@ -28,7 +28,7 @@ class Shipping:
         self._hidden = hidden
         self._digests: dict[Path, str] = {}
 
-    def away(self, job: MatchJob, run: str) -> Away:
+    def shipped(self, job: MatchJob, run: str) -> ShippedJob:
         """Return what a host is sent: the job without any path of this machine, and the digests of its programs.
 
         Raises:
@@ -37,7 +37,7 @@ class Shipping:
         """
         digests = tuple(self._digest(seat.launch) for seat in job.seats)
         sent = replace(job, seats=tuple(_without_path(seat) for seat in job.seats))
-        return Away(run=run, match=job.match, job=encoded(sent), programs=digests)
+        return ShippedJob(run=run, match=job.match, job=encoded(sent), programs=digests)
 
     def packed(self, digest: str) -> bytes:
         """Return a packed folder.

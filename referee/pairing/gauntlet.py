@@ -23,7 +23,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How often each of them meets each other entrant in either seat."""
 
 
-class Rota(Struct, frozen=True):
+class Schedule(Struct, frozen=True):
     """Who meets whom in which of the gauntlet's pairings.
 
     In step s the challenger c meets opponent (s // 2 + c) modulo their number: two matches with seats exchanged, and
@@ -67,7 +67,7 @@ class Rota(Struct, frozen=True):
 class State(FixedState, frozen=True, kw_only=True):
     """A gauntlet after some results."""
 
-    rota: Rota
+    schedule: Schedule
     single: frozenset[int]
     """Entrants that play one match at a time."""
     held: tuple[int, ...] = ()
@@ -94,13 +94,15 @@ class Gauntlet(FixedFormat[State]):
         if options.challengers >= len(field.entrants):
             raise BadFormat(f"{options.challengers} challengers of {len(field.entrants)} entrants leave no opponents")
         single = frozenset(index for index, entrant in enumerate(field.entrants) if not entrant.has_copies)
-        return _filled(State(rota=Rota(len(field.entrants), options.challengers, options.cycles), single=single))
+        return _filled(
+            State(schedule=Schedule(len(field.entrants), options.challengers, options.cycles), single=single)
+        )
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: each challenger meets all others in both seats."""
-        rota = Rota(len(field.entrants), options.challengers, options.cycles)
-        matches = 2 * rota.cycles * rota.challengers * (rota.entrants - rota.challengers)
-        return Extent(fewest=matches, most=matches, rounds=rota.rounds)
+        schedule = Schedule(len(field.entrants), options.challengers, options.cycles)
+        matches = 2 * schedule.cycles * schedule.challengers * (schedule.entrants - schedule.challengers)
+        return Extent(fewest=matches, most=matches, rounds=schedule.rounds)
 
     def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
@@ -139,7 +141,7 @@ class Gauntlet(FixedFormat[State]):
 
 def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int:
     """Return how many pairings of an entrant are neither due nor through, those with somebody withdrawn left out."""
-    coming = map(state.rota.pairing, (*state.held, *state.rota.numbers(entrant, state.next)))
+    coming = map(state.schedule.pairing, (*state.held, *state.schedule.numbers(entrant, state.next)))
     return sum(
         pairing is not None and entrant in pairing.seats and withdrawn.isdisjoint(pairing.seats) for pairing in coming
     )
@@ -151,18 +153,18 @@ def _filled(state: State) -> State:
     A walkover waits for all pairings before it: until then it may turn out that who is to have it was suspended before.
     """
     due, held, number = list(state.due), list[int](), state.next
-    last = state.rota.rounds * state.rota.challengers
+    last = state.schedule.rounds * state.schedule.challengers
     busy = {seat for pairing in due for seat in pairing.seats} & state.single
-    bound = state.single.intersection(range(state.rota.challengers)) - state.withdrawn
+    bound = state.single.intersection(range(state.schedule.challengers)) - state.withdrawn
     waiting = list(reversed(state.held))
-    while waiting or (number <= last and len(due) + len(held) < max(_WINDOW, state.rota.entrants)):
-        if len(bound) == state.rota.challengers and bound <= busy:
+    while waiting or (number <= last and len(due) + len(held) < max(_WINDOW, state.schedule.entrants)):
+        if len(bound) == state.schedule.challengers and bound <= busy:
             break  # every pairing has a challenger, and each of them is playing
         if waiting:
             looked_at = waiting.pop()
         else:
             looked_at, number = number, number + 1
-        planned = state.rota.pairing(looked_at)
+        planned = state.schedule.pairing(looked_at)
         pairing = None if planned is None else what_is_left(planned, state.withdrawn)
         if pairing is None:
             continue

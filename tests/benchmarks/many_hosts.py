@@ -21,7 +21,7 @@ from twisted.internet.task import Clock
 
 from referee.cluster import hosts as product
 from referee.cluster.cluster_host import Attempt, ClusterHost
-from referee.cluster.messages import Away, HostAnswer, KnownHosts, PlayedMatch, RunAnswer, SeenHost, packed
+from referee.cluster.messages import HostAnswer, KnownHosts, PlayedMatch, RunAnswer, SeenHost, ShippedJob, packed
 from referee.tournament.host_class import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
@@ -97,7 +97,7 @@ class Simulated:
 
     def _given(self, host: ClusterHost) -> None:
         followed: Any = SimpleNamespace(is_begun=True, stage=0, job=JOB, lag_ms=0.0)
-        attempt = Attempt(Away(run="", match=f"cup-{self.left:07}", job=b"", programs=()), followed)
+        attempt = Attempt(ShippedJob(run="", match=f"cup-{self.left:07}", job=b"", programs=()), followed)
         attempt.outcome.addCallback(self._over)
         self.hosts.give(host, attempt)
 

@@ -9,7 +9,7 @@ import pytest
 from referee.cluster.acceptance import HandedOut
 from referee.cluster.cluster_host import Attempt, patience_s
 from referee.cluster.followed import Followed, longest_lag_ms
-from referee.cluster.messages import SEEN_S, Away
+from referee.cluster.messages import SEEN_S, ShippedJob
 from referee.observers import MatchStep, Observer, Observers
 from referee.record.reader import read_record
 
@@ -86,8 +86,12 @@ def test_a_match_whose_host_is_lost_is_void(
 @pytest.mark.parametrize("line", [b"", b"{}\n"], ids=["nothing comes", "what comes leads nowhere"])
 def test_a_match_stands_still_that_goes_nowhere(folder: Path, line: bytes) -> None:
     """It is given up after as long as it may take for one step, unless it waits for a table."""
-    match, away, most = followed(folder), Away(run="", match=JOB.match, job=b"", programs=()), int(PATIENCE_S / SEEN_S)
-    attempt = Attempt(away, match)
+    match, shipped, most = (
+        followed(folder),
+        ShippedJob(run="", match=JOB.match, job=b"", programs=()),
+        int(PATIENCE_S / SEEN_S),
+    )
+    attempt = Attempt(shipped, match)
     assert not any(attempt.stands_still(is_its_turn=False) for _ in range(2 * most))
     found = []
     for _ in range(most + 2):
@@ -99,7 +103,7 @@ def test_a_match_stands_still_that_goes_nowhere(folder: Path, line: bytes) -> No
 def test_a_match_that_goes_on_does_not_stand_still(folder: Path) -> None:
     """However slowly."""
     match = Followed(JOB, folder, Observers(), HandedOut(process=""))
-    attempt, looks = Attempt(Away(run="", match=JOB.match, job=b"", programs=()), match), int(PATIENCE_S / SEEN_S)
+    attempt, looks = Attempt(ShippedJob(run="", match=JOB.match, job=b"", programs=()), match), int(PATIENCE_S / SEEN_S)
     for line in RECORD.splitlines(keepends=True)[:20]:
         match.told(match.size, line)
         assert not any(attempt.stands_still(is_its_turn=True) for _ in range(looks // 4))

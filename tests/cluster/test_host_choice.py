@@ -16,16 +16,16 @@ from referee.cluster.followed import Followed
 from referee.cluster.hosts import MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.messages import (
     SEEN_S,
-    Away,
     BrokenOff,
     HostAnswer,
-    Kept,
+    KeptFolder,
     KnownHosts,
     Needs,
     NotBegun,
     PlayedMatch,
     RunAnswer,
     SeenHost,
+    ShippedJob,
     ToldByHost,
     packed,
 )
@@ -112,7 +112,7 @@ class Scene:
         Deferred.fromCoroutine(self.hosts.free(None, programs)).addCallback(found.append)
         host = found.pop()
         followed = Followed(job_of(), self.folder, self.hosts.services.observers, self.hosts.handed_out(host))
-        attempt = Attempt(Away(run="r", match=f"m{id(followed)}", job=b"", programs=programs), followed)
+        attempt = Attempt(ShippedJob(run="r", match=f"m{id(followed)}", job=b"", programs=programs), followed)
         attempt.outcome.addCallback(found.append)
         self.hosts.give(host, attempt)
         return host, attempt, found
@@ -220,7 +220,7 @@ def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcom
     _, attempt, found = scene.given()
     if is_begun:
         scene.way.take(
-            ToldByHost(host="a", match=attempt.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
+            ToldByHost(host="a", match=attempt.shipped.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
         )
     for _ in range(GONE_LOOKS - 1):
         scene.see()
@@ -233,7 +233,9 @@ def test_a_host_that_drains_keeps_what_it_has_begun(scene: Scene) -> None:
     """What waits there goes elsewhere, and is not begun there; nothing is given to it until it has tables again."""
     scene.let_in(a=1)
     _, begun, first = scene.given()
-    scene.way.take(ToldByHost(host="a", match=begun.away.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n'))
+    scene.way.take(
+        ToldByHost(host="a", match=begun.shipped.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
+    )
     _, waiting, second = scene.given()
     scene.see(a=0)
     assert (first, [type(each) for each in second], scene.hosts.choice.room) == ([], [NotBegun], 0)
@@ -251,7 +253,7 @@ def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     _, _, _ = scene.given((digest,))
     scene.way.answer(Needs(digests=(digest,)))
     scene.way.answer(Needs(digests=(digest,)))
-    assert [type(message) for _, _, message, _ in scene.way.asked] == [Kept]
+    assert [type(message) for _, _, message, _ in scene.way.asked] == [KeptFolder]
     scene.way.answer(RunAnswer())
     assert scene.way.calls == [("at-a", "play")] * 2
     scene.way.answer(PlayedMatch(record=b"all of it"))
@@ -274,7 +276,7 @@ def test_a_second_record_that_differs_is_told(
     for record in (b"the record", second):
         answered(HostAnswer(number=0, data=packed(PlayedMatch(record=record))))
     assert found == [PlayedMatch(record=b"the record")]
-    assert [attempt.away.match in text for text in said] == [True] * is_told
+    assert [attempt.shipped.match in text for text in said] == [True] * is_told
     kept = [path.read_bytes() for path in scene.folder.glob(".refused/*.jsonl")]
     assert kept == [second] * is_told
 
@@ -287,7 +289,7 @@ def test_a_match_that_does_not_go_on_is_given_up(scene: Scene, is_begun: bool, o
     """Its host is asked to stop it, whatever lines it tells; what waits for a table meanwhile is left alone."""
     scene.let_in(a=1)
     host, attempt, found = scene.given()
-    match, told = attempt.away.match, 0
+    match, told = attempt.shipped.match, 0
     if is_begun:
         _, _, waiting = scene.given()
     for _ in range(int(patience_s(job_of()) / SEEN_S) + 1):
@@ -307,7 +309,7 @@ def test_what_a_drained_host_has_begun_is_fetched(scene: Scene) -> None:
     """It has no table any more when it comes back to another scheduler, and plays to the end all the same."""
     scene.let_in(a=2)
     _, begun, found = scene.given()
-    scene.way.take(ToldByHost(host="a", match=begun.away.match, offset=0, lines=LINES))
+    scene.way.take(ToldByHost(host="a", match=begun.shipped.match, offset=0, lines=LINES))
     scene.way.asked.clear()
     scene.way.take(KnownHosts(hosts=(SeenHost(name="a", address="elsewhere", tables=0),)))
     scene.way.answer(WELCOME)
@@ -320,7 +322,7 @@ def test_what_a_stopped_match_answers_is_no_failure(scene: Scene) -> None:
     """Its host has done what it was asked for."""
     scene.let_in(a=1)
     host, attempt, _ = scene.given()
-    scene.hosts.stop(host, attempt.away.match)
+    scene.hosts.stop(host, attempt.shipped.match)
     attempt.end(NotBegun(why="stopped"))
     scene.way.answer(BrokenOff(why="it was stopped"))
     assert host.failures == 0

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from referee.cluster.acceptance import HandedOut
 from referee.cluster.cluster_host import Attempt, ClusterHost, Lost
-from referee.cluster.messages import Away, PlayedMatch
+from referee.cluster.messages import PlayedMatch, ShippedJob
 from referee.cluster.replays import FOLDER, Replays, difference, is_drawn, is_reproducible
 from referee.cluster.starts import Starts
 from referee.launch import house_launch
@@ -24,7 +24,7 @@ from ..net.jobs.played import JOB, record_of
 
 DAG = house_launch("dag")
 SURE = replace(LAUNCH, is_reproducible=True)
-AWAY = Away(run="", match=JOB.match, job=b"", programs=("", ""))
+SHIPPED = ShippedJob(run="", match=JOB.match, job=b"", programs=("", ""))
 
 
 def record_bytes(square: tuple[int, int] | None = None, **changes: Any) -> bytes:
@@ -128,7 +128,7 @@ def replayed(folder: Path, honest: bytes, returned: Any, share: float = 1.0) -> 
     (folder / "away.jsonl").write_bytes(honest)
     hosts: Any = FakeHosts(folder, returned)
     job = replace(JOB, seats=tuple(replace(seat, launch=SURE) for seat in JOB.seats))
-    Replays(hosts, share).consider(job, AWAY, ClusterHost("first", ""), folder / "away.jsonl")
+    Replays(hosts, share).consider(job, SHIPPED, ClusterHost("first", ""), folder / "away.jsonl")
     found: FakeHosts = hosts
     return found
 

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from referee.cluster.acceptance import HandedOut, accepted_bytes
 from referee.cluster.cluster_host import ClusterHost, Lost
 from referee.cluster.followed import REFUSED, Followed
-from referee.cluster.messages import Away, NotBegun, PlayedMatch
+from referee.cluster.messages import NotBegun, PlayedMatch, ShippedJob
 from referee.cluster.second_runs import Counting, SecondRuns
 from referee.match import events as e
 from referee.net.jobs.job import MatchJob
@@ -23,7 +23,7 @@ from ..net.jobs.making import LAUNCH, job_of
 from ..net.jobs.played import JOB, Lie, record_of
 from .test_replays import FakeHosts
 
-AWAY = Away(run="", match=JOB.match, job=b"", programs=("p", "q"))
+SHIPPED = ShippedJob(run="", match=JOB.match, job=b"", programs=("p", "q"))
 FIRST = ClusterHost("first", "")
 TURN = 3
 """In which the first seat fails."""
@@ -67,11 +67,13 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def settled(runs: SecondRuns, folder: Path, first: PlayedMatch, job: MatchJob = JOB, away: Away = AWAY) -> Counting:
+def settled(
+    runs: SecondRuns, folder: Path, first: PlayedMatch, job: MatchJob = JOB, shipped: ShippedJob = SHIPPED
+) -> Counting:
     """Return what counts of a match."""
     followed = Followed(job, folder, Observers(), HandedOut(process=""))
     found: list[Any] = []
-    Deferred.fromCoroutine(runs.settled(away, Counting(FIRST, followed, first))).addBoth(found.append)
+    Deferred.fromCoroutine(runs.settled(shipped, Counting(FIRST, followed, first))).addBoth(found.append)
     assert isinstance(found[0], Counting), found
     return found[0]
 
@@ -116,21 +118,21 @@ def test_what_counts(folder: Path, first: str, second: PlayedMatch | None, count
 
 
 @pytest.mark.parametrize(
-    ("job", "away", "known"),
+    ("job", "shipped", "known"),
     [
-        (job_of(LAUNCH, LAUNCH, game="quincy"), AWAY, False),
-        (JOB, Away(run="", match=JOB.match, job=b"", programs=("", "q")), False),
-        (JOB, AWAY, True),
+        (job_of(LAUNCH, LAUNCH, game="quincy"), SHIPPED, False),
+        (JOB, ShippedJob(run="", match=JOB.match, job=b"", programs=("", "q")), False),
+        (JOB, SHIPPED, True),
     ],
     ids=["players draw the deal", "a house player", "it has come through a match there"],
 )
-def test_what_counts_at_once(folder: Path, job: MatchJob, away: Away, known: bool) -> None:  # noqa: FBT001  # of a table
+def test_what_counts_at_once(folder: Path, job: MatchJob, shipped: ShippedJob, known: bool) -> None:  # noqa: FBT001  # of a table
     """What can't come out the same, or can't be the host's fault."""
     hosts: Any = FakeHosts(folder, WHOLE)
     runs = SecondRuns(hosts)
     if known:
-        runs.note(FIRST, AWAY, accepted_bytes(JOB, WHOLE.record, HandedOut(process="")))
-    assert settled(runs, folder, FAILED["crashed"], job, away).host is FIRST
+        runs.note(FIRST, SHIPPED, accepted_bytes(JOB, WHOLE.record, HandedOut(process="")))
+    assert settled(runs, folder, FAILED["crashed"], job, shipped).host is FIRST
     assert hosts.notes == []
 
 
@@ -151,7 +153,7 @@ def test_a_second_run_is_stopped_with_the_tournament(folder: Path) -> None:
     hosts.stop = lambda host, match: stopped.append(f"{match} at {host.name}")
     followed = Followed(JOB, folder, Observers(), HandedOut(process=""))
     found: list[Any] = []
-    running = Deferred.fromCoroutine(SecondRuns(hosts).settled(AWAY, Counting(FIRST, followed, FAILED["crashed"])))
+    running = Deferred.fromCoroutine(SecondRuns(hosts).settled(SHIPPED, Counting(FIRST, followed, FAILED["crashed"])))
     running.addBoth(found.append)
     running.cancel()
     assert found[0].check(MatchPaused)

@@ -23,15 +23,15 @@ from ...net.jobs.job import rules_digest
 from ...text import printable
 from ..examination import HostReport
 from ..messages import (
-    Away,
     BrokenOff,
     CommonVersions,
-    Kept,
+    KeptFolder,
     Needs,
     NotBegun,
     Returned,
     RunAnswer,
     RunOffer,
+    ShippedJob,
     StopMatch,
     ToldByHost,
     packed,
@@ -127,7 +127,7 @@ class Host:
     def keep(self, data: bytes) -> bytes:
         """Keep a program's folder."""
         try:
-            kept = unpacked(data, Kept)
+            kept = unpacked(data, KeptFolder)
             self._programs.keep(kept.digest, kept.folder)
         except Exception as error:  # noqa: BLE001  # whoever asked is told
             return packed(RunAnswer(refused=_words(error)))
@@ -164,18 +164,18 @@ class Host:
         """Play a match to its end; one that is being played, or was, is not played again."""
         returned: Returned | None
         try:
-            returned = self._played(unpacked(data, Away))
+            returned = self._played(unpacked(data, ShippedJob))
         except Exception as error:  # noqa: BLE001  # whoever asked is told
             returned = NotBegun(why=_words(error))
         return packed(returned or BrokenOff(why="the connection to the scheduler was lost"))
 
-    def _played(self, away: Away) -> Returned | None:
-        run = self._runs.get(away.run)
+    def _played(self, shipped: ShippedJob) -> Returned | None:
+        run = self._runs.get(shipped.run)
         if run is None:
             return NotBegun(why="this host does not know the tournament")
-        if missing := sorted({digest for digest in away.programs if digest and not self._programs.has(digest)}):
+        if missing := sorted({digest for digest in shipped.programs if digest and not self._programs.has(digest)}):
             return Needs(digests=tuple(missing))
-        job = run.prepared(away, self._programs)
+        job = run.prepared(shipped, self._programs)
         return self._in_loop(run.begin, job).result()
 
     def _in_loop(self, function: Callable[..., T], *args: Any) -> T:

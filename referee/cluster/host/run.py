@@ -24,7 +24,7 @@ from ...net.matches.services import MatchServices
 from ...observers import Observers
 from ...record.record_files import record_names
 from ...tournament.host_class import Calibration
-from ..messages import Away, BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer
+from ..messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, ShippedJob
 from ..printed import taken
 from ..programs import ProgramStore
 from .course import Course
@@ -92,14 +92,14 @@ class HostRun:
         self._telling.clock = reactor
         self._telling.start(TELL_S, now=False)
 
-    def prepared(self, away: Away, programs: ProgramStore) -> MatchJob:
+    def prepared(self, shipped: ShippedJob, programs: ProgramStore) -> MatchJob:
         """Return a match as it is played here, with its programs built; in any thread.
 
         Raises:
             RefereeError: it can't be played here.
         """
-        job = decoded(away.job)
-        seats = zip(job.seats, away.programs, strict=True)
+        job = decoded(shipped.job)
+        seats = zip(job.seats, shipped.programs, strict=True)
         return replace(job, seats=tuple(self._seated(seat, digest, programs) for seat, digest in seats))
 
     def _seated(self, seat: JobSeat, digest: str, programs: ProgramStore) -> JobSeat:
