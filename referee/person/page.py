@@ -17,7 +17,7 @@ from ..clock import Port
 from ..net.links.addresses import listen, stopped
 from ..site.answers import HTML, sent
 from ..site.authors.seat_page import Act, PersonsSeat, done_at, look_on, seat_page
-from ..site.bodies import NO_ROOM
+from ..site.body_limits import NO_BODY
 from ..site.event_streams import EventStreams
 from ..site.visitors import Visitors
 from .seat import PersonSeat
@@ -96,7 +96,7 @@ async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite
     """
     local = {name: LocalSeat(seat, reactor) for name, seat in seats.items()}
     guard = answering(local)
-    port = await listen(reactor, ADDRESS, Visitors(guard, reactor, lambda *_: NO_ROOM))
+    port = await listen(reactor, ADDRESS, Visitors(guard, reactor, lambda *_: NO_BODY))
     guard.port = port.getHost().port
     return PersonSite(port, local)
 

@@ -14,7 +14,7 @@ from .answers import refused, replied
 from .api_requests import ApiRoutes
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeService
-from .bodies import Bodies
+from .body_limits import BodyLimits
 from .guarded_routes import GuardedRoutes, MemberPages
 from .member_api import MemberApi
 from .organisers.api import OrganiserApi
@@ -32,7 +32,7 @@ class Members(Struct, frozen=True, kw_only=True):
     """What those have who may sign in."""
 
     sessions: Sessions
-    bodies: Bodies
+    body_limits: BodyLimits
     pages: MemberPages
     api: AuthorApi
     tell: TellFoul

@@ -70,7 +70,7 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
         is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
     resource = addresses_of(content, members).resource()
-    return Visitors(resource, reactor, members.bodies.room, is_behind_proxy=is_behind_proxy)
+    return Visitors(resource, reactor, members.body_limits.find, is_behind_proxy=is_behind_proxy)
 
 
 def addresses_of(content: SiteContent, members: Members) -> Klein:

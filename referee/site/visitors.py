@@ -18,7 +18,7 @@ from zope.interface import implementer  # type: ignore[import-untyped]  # it has
 
 from ..net.links.addresses import origin_of
 from ..net.links.origin_limits import OriginLimiter
-from .bodies import NO_ROOM, BodyRoom
+from .body_limits import NO_BODY, BodyLimit
 
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",  # besides that of each page, which names its one script
@@ -31,7 +31,7 @@ SILENCE_S = 30
 """A visitor who sends nothing for so long, in the middle of a request, is gone."""
 MOST_OF_ADDRESS, MOST = 256, 4096
 """Connections: of a class room behind one address, whose browsers open some each, and of all."""
-FindRoom = Callable[[str, str, Any], BodyRoom]
+FindLimit = Callable[[str, str, Any], BodyLimit]
 """Tells how much of a body may come: by method, path and request."""
 
 
@@ -41,11 +41,11 @@ class _Request(Request):
     channel: Any
     content: Any
 
-    def __init__(self, find_room: FindRoom, *args: Any, is_behind_proxy: bool, **kwargs: Any) -> None:
+    def __init__(self, find_limit: FindLimit, *args: Any, is_behind_proxy: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # Twisted has no types
         self._is_behind_proxy = is_behind_proxy
-        self._find_room = find_room
-        self._room = NO_ROOM
+        self._find_limit = find_limit
+        self._limit = NO_BODY
         self._came = 0
         self.content_type = ""
         """Of its body."""
@@ -53,7 +53,7 @@ class _Request(Request):
     @property
     def is_too_large(self) -> bool:
         """Whether the body was longer than what is kept, so that nothing of it was."""
-        return self._came > self._room.kept
+        return self._came > self._limit.kept
 
     def gotLength(self, length: int | None) -> None:
         """Look how much of the body may come."""
@@ -62,8 +62,8 @@ class _Request(Request):
         self.content_type = self._plain_header(b"content-type")
         self.requestHeaders.removeHeader(b"content-type")  # Twisted would take a form apart at once, and in memory
         method, path = self.channel._command, self.channel._path  # noqa: SLF001  # told only when it is whole
-        self._room = self._find_room(method.decode("latin-1"), path.partition(b"?")[0].decode("latin-1"), self)
-        super().gotLength(length if self._room.kept else 0)  # type: ignore[no-untyped-call]
+        self._limit = self._find_limit(method.decode("latin-1"), path.partition(b"?")[0].decode("latin-1"), self)
+        super().gotLength(length if self._limit.kept else 0)  # type: ignore[no-untyped-call]
 
     def handleContentChunk(self, data: bytes) -> None:
         """Keep a part of the body, unless it is too much."""
@@ -109,7 +109,7 @@ class _Request(Request):
         return (self.requestHeaders.getRawHeaders(name) or [b""])[-1].decode("latin-1")
 
     def _is_cut(self) -> bool:
-        return self.is_too_large and self._came > self._room.dropped
+        return self.is_too_large and self._came > self._limit.dropped
 
 
 class _Connection(ProtocolWrapper):
@@ -135,16 +135,16 @@ class Visitors(WrappingFactory):
     Args:
         resource: answers; a resource of Twisted's.
         reactor: Twisted's.
-        find_room: tells how much of a body may come.
+        find_limit: tells how much of a body may come.
         is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
 
     protocol = _Connection
     noisy = False
 
-    def __init__(self, resource: Any, reactor: Any, find_room: FindRoom, *, is_behind_proxy: bool = False) -> None:
+    def __init__(self, resource: Any, reactor: Any, find_limit: FindLimit, *, is_behind_proxy: bool = False) -> None:
         site = Site(
-            resource, partial(_Request, find_room, is_behind_proxy=is_behind_proxy), reactor=reactor, timeout=SILENCE_S
+            resource, partial(_Request, find_limit, is_behind_proxy=is_behind_proxy), reactor=reactor, timeout=SILENCE_S
         )
         site.displayTracebacks = False
         site.noisy = False

@@ -14,7 +14,7 @@ from referee.person.page import LocalSeat, answering
 from referee.person.seat import PersonSeat
 from referee.person.showing import PageState
 from referee.plugins import load
-from referee.site.bodies import NO_ROOM
+from referee.site.body_limits import NO_BODY
 from referee.site.visitors import HEADERS, Visitors
 
 PEER: Any = IPv4Address("TCP", "127.0.0.1", 1)
@@ -37,7 +37,7 @@ class Table:
         self.pages = {seat.name: LocalSeat(seat, clock) for seat in self.seats}
         guard = answering(self.pages)
         guard.port = PORT
-        self._site = Visitors(guard, clock, lambda *_: NO_ROOM)
+        self._site = Visitors(guard, clock, lambda *_: NO_BODY)
 
     def ask(self, method: str, path: str, host: str = HOST) -> tuple[int, str, bytes]:
         """Return status, head and body of an answer; TOKEN in the path is that of ada."""

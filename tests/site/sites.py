@@ -22,7 +22,7 @@ from referee.net.links.tokens import add_tokens
 from referee.plugins import find_game
 from referee.site import flow, guarded_routes, signing_up
 from referee.site.authors import practice
-from referee.site.bodies import Bodies
+from referee.site.body_limits import BodyLimits
 from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
 from referee.site.event_streams import EventStreams
 from referee.site.guarded_routes import MemberPages
@@ -211,7 +211,7 @@ class TestSite:
         self.sign_up = StandInSignUp(PAYLOAD)
         self.members = Members(
             sessions=self.sessions,
-            bodies=Bodies(self.sessions, self.authors),
+            body_limits=BodyLimits(self.sessions, self.authors),
             pages=MemberPages(PAYLOAD),
             api=answers,
             tell=told,

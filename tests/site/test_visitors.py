@@ -14,13 +14,13 @@ from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 
 from referee.site import visitors
-from referee.site.bodies import NO_ROOM, BodyRoom
+from referee.site.body_limits import NO_BODY, BodyLimit
 from referee.site.visitors import Visitors
 
 from ..cli.test_serving import certificate
 
-DROPPED_BYTES = NO_ROOM.dropped
-ROOM = BodyRoom(10, 20)
+DROPPED_BYTES = NO_BODY.dropped
+LIMIT = BodyLimit(10, 20)
 
 
 class Echo(Resource):
@@ -35,7 +35,7 @@ class Echo(Resource):
 
 def new_site() -> Visitors:
     """Return a site of one page."""
-    return Visitors(Echo(), Clock(), lambda method, path, request: ROOM if path == "/form" else NO_ROOM)  # type: ignore[no-untyped-call]  # Twisted has no types
+    return Visitors(Echo(), Clock(), lambda method, path, request: LIMIT if path == "/form" else NO_BODY)  # type: ignore[no-untyped-call]  # Twisted has no types
 
 
 def visitor(site: Visitors, host: str = "10.0.0.1") -> tuple[Any, StringTransport]:
@@ -129,7 +129,7 @@ class Who(Resource):
 @pytest.mark.parametrize("is_behind_proxy", [False, True])
 def test_a_proxy_tells_who_asks(sent: dict[str, str], told: str, *, is_behind_proxy: bool) -> None:
     """By what it has added last; where there is none, nobody is believed."""
-    site = Visitors(Who(), Clock(), lambda *_: NO_ROOM, is_behind_proxy=is_behind_proxy)  # type: ignore[no-untyped-call]  # Twisted has no types
+    site = Visitors(Who(), Clock(), lambda *_: NO_BODY, is_behind_proxy=is_behind_proxy)  # type: ignore[no-untyped-call]  # Twisted has no types
     channel, transport = visitor(site)
     lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
     channel.dataReceived(f"GET / HTTP/1.0\r\n{lines}\r\n".encode())
@@ -139,7 +139,7 @@ def test_a_proxy_tells_who_asks(sent: dict[str, str], told: str, *, is_behind_pr
 def test_all_visitors_of_a_proxy_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """None makes way for another one."""
     monkeypatch.setattr(visitors, "MOST_OF_ADDRESS", 2)
-    site = Visitors(Who(), Clock(), lambda *_: NO_ROOM, is_behind_proxy=True)  # type: ignore[no-untyped-call]  # Twisted has no types
+    site = Visitors(Who(), Clock(), lambda *_: NO_BODY, is_behind_proxy=True)  # type: ignore[no-untyped-call]  # Twisted has no types
     assert not any(transport.disconnected for _, transport in [visitor(site) for _ in range(9)])
 
 

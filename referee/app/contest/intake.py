@@ -74,7 +74,7 @@ class Intake:
 
     def members(self, organisers: OrganiserService, practice: "PracticeService", sign_up: "SignUpService") -> "Members":
         """Return what the site has for those who may sign in."""
-        from ...site.bodies import Bodies  # noqa: PLC0415
+        from ...site.body_limits import BodyLimits  # noqa: PLC0415
         from ...site.guarded_routes import MemberPages  # noqa: PLC0415  # as the site
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.person_streams import PersonStreams  # noqa: PLC0415
@@ -89,7 +89,7 @@ class Intake:
         sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: self.organisers}, monotonic)
         return Members(
             sessions=sessions,
-            bodies=Bodies(sessions, self.authors),
+            body_limits=BodyLimits(sessions, self.authors),
             pages=MemberPages(self._title),
             api=self.api,
             tell=told,

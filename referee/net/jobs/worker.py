@@ -79,7 +79,7 @@ class Reporter(Observer):
             self._report(Stepped(match=match, line=step.line, hash=step.hash, event=event))
 
 
-class LeftToOthers(GroupCommit):
+class NoGroupCommit(GroupCommit):
     """Syncs nothing: whoever seals a record syncs all of it."""
 
     def __init__(self, reactor: Any) -> None:
@@ -93,7 +93,7 @@ class LeftToOthers(GroupCommit):
 
 def commits_of(reactor: Any, durability: Durability) -> GroupCommit:
     """Return what syncs records that somebody else seals: nothing, unless each turn is to be synced."""
-    return GroupCommit(reactor, durability) if durability is Durability.TURN else LeftToOthers(reactor)
+    return GroupCommit(reactor, durability) if durability is Durability.TURN else NoGroupCommit(reactor)
 
 
 class Worker:

@@ -6,7 +6,7 @@ from typing import Any, cast
 from twisted.internet.task import Clock
 
 from referee.net.jobs.messages import Report
-from referee.net.jobs.worker import LeftToOthers, Reporter
+from referee.net.jobs.worker import NoGroupCommit, Reporter
 from referee.observers import MatchStep
 
 from .played import JOB, Played
@@ -38,7 +38,7 @@ def test_only_a_match_that_is_followed_is_told_step_by_step(tmp_path: Path) -> N
 def test_a_match_is_over_only_once_its_last_step_was_told() -> None:
     """Nothing is synced, and yet whoever waits for it hears of it only when what was going on is through."""
     clock = Clock()
-    synced = LeftToOthers(clock).sync(cast("Any", None))
+    synced = NoGroupCommit(clock).sync(cast("Any", None))
     assert not synced.called
     clock.advance(0)
     assert synced.called

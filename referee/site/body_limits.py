@@ -17,7 +17,7 @@ UPLOADS_OF_PERSON, UPLOADS = 4, 64
 """At a time; each may lie on the disk while it comes."""
 
 
-class BodyRoom(Struct, frozen=True):
+class BodyLimit(Struct, frozen=True):
     """How much of a body may come."""
 
     kept: int = 0
@@ -26,15 +26,15 @@ class BodyRoom(Struct, frozen=True):
     """Whoever sends more than that in vain is cut."""
 
 
-NO_ROOM = BodyRoom()
-_FORM = BodyRoom(FORM_BYTES)
-_UPLOAD = BodyRoom(MAX_PACKED_BYTES + FORM_BYTES, 4 * MAX_PACKED_BYTES)
-_NO_UPLOAD = BodyRoom(0, MAX_PACKED_BYTES)
+NO_BODY = BodyLimit()
+_FORM = BodyLimit(FORM_BYTES)
+_UPLOAD = BodyLimit(MAX_PACKED_BYTES + FORM_BYTES, 4 * MAX_PACKED_BYTES)
+_NO_UPLOAD = BodyLimit(0, MAX_PACKED_BYTES)
 """A client hears that its token is wrong only once all that it sends was taken from it."""
 
 
-class Bodies:
-    """Gives room to those who may hand in.
+class BodyLimits:
+    """Knows how much may come, and from whom: more from those who may hand in.
 
     Args:
         sessions: of those who do it in a browser.
@@ -46,7 +46,7 @@ class Bodies:
         self._authors = authors
         self._uploads: OriginLimiter[Any] = OriginLimiter(UPLOADS_OF_PERSON, UPLOADS)
 
-    def room(self, method: str, path: str, request: Any) -> BodyRoom:
+    def find(self, method: str, path: str, request: Any) -> BodyLimit:
         """Return how much of a body may come; of somebody's uploads, the oldest makes way if there are too many.
 
         Args:
@@ -63,10 +63,10 @@ class Bodies:
             case "PUT", "/submissions":
                 author = self._authors.named(bearer_of(request.requestHeaders))
             case _:
-                return NO_ROOM
+                return NO_BODY
         return _NO_UPLOAD if author is None else self._counted(request, author)
 
-    def _counted(self, request: Any, author: str) -> BodyRoom:
+    def _counted(self, request: Any, author: str) -> BodyLimit:
         oldest = self._uploads.add(request, author)
         if oldest is not None:
             oldest.channel.abortConnection()
