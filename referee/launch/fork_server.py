@@ -149,12 +149,7 @@ class ForkServer:
 
     def _running(self, begin: Begin) -> socket.socket:
         """Return what the process is asked over; begin one if none runs."""
-        if (
-            self._control is not None
-            and self._process is not None
-            and self._process.poll() is None
-            and self._control.fileno() >= 0
-        ):
+        if self._control is not None and self._process is not None and self._process.poll() is None:
             return self._control
         self.close()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
