@@ -1,12 +1,33 @@
 """What a worker reports, and in which order."""
 
+import socket
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.net.jobs.messages import Report
-from referee.net.jobs.worker import NoGroupCommit, Reporter
+from referee.launch import Confinement
+from referee.net.group_commit import Durability
+from referee.net.jobs import messages, worker
+from referee.net.jobs.job import encoded
+from referee.net.jobs.messages import (
+    REPORTS,
+    Alive,
+    Close,
+    Frames,
+    MatchStopped,
+    Order,
+    Pause,
+    Play,
+    Report,
+    SharedSettings,
+    SocketEnd,
+    framed,
+)
+from referee.net.jobs.worker import NoGroupCommit, Reporter, Worker
 from referee.observers import MatchStep
 
 from .played import JOB, Played
@@ -42,3 +63,61 @@ def test_a_match_is_over_only_once_its_last_step_was_told() -> None:
     assert not synced.called
     clock.advance(0)
     assert synced.called
+
+
+class NoTables:
+    """Tables at which a match lasts until it is cancelled."""
+
+    def __init__(self, *_: Any) -> None:
+        self.lag = SimpleNamespace(start=lambda: None, stop=lambda: None)
+        self.services = SimpleNamespace(confinement=Confinement())
+        self.closed: Deferred[None] = Deferred()
+
+    async def play(self, *_: Any, **__: Any) -> None:
+        """Play for ever."""
+        await Deferred[None]()
+
+    async def close(self) -> None:
+        """Take as long as the test likes."""
+        await self.closed
+
+
+def test_a_worker_stops_what_it_is_to_and_leaves_when_its_programs_are_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It says so before it leaves; a match that it does not play, it can't stop."""
+    clock, tables, said, left = Clock(), NoTables(), list[Report](), list[int]()
+    monkeypatch.setattr(worker, "LocalTables", lambda *_: tables)
+    frames = Frames(REPORTS)
+
+    def _send(data: bytes) -> None:
+        said.extend(report for reports in frames.add(data) for report in reports if not isinstance(report, Alive))
+
+    def _order(*orders: Order) -> None:
+        found.received(framed(orders))
+
+    found = Worker(clock, clock.seconds, _send, lambda: left.append(len(said)))
+    _order(SharedSettings.of(tmp_path, Confinement(), Durability.MATCH, None))
+    _order(Pause(match=JOB.match))
+    _order(Play(job=encoded(JOB), is_followed=False))
+    clock.advance(worker.ALIVE_S)
+    assert said == []
+    _order(Pause(match=JOB.match), Close())
+    clock.advance(worker.ALIVE_S)
+    assert (said, left) == ([MatchStopped(match=JOB.match)], [])
+    tables.closed.callback(None)
+    assert left == [1]
+
+
+def test_what_a_process_has_said_before_its_end_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it, in however many pieces it comes."""
+    monkeypatch.setattr(messages, "_READ_BYTES", 10)
+    ours, theirs = socket.socketpair()
+    reactor: Any = SimpleNamespace(addReader=lambda _: None)
+    got = list[bytes]()
+    end = SocketEnd(reactor, ours, got.append, lambda: None)
+    with ours, theirs:
+        theirs.send(b"it is over; it was so from the beginning")
+        theirs.shutdown(socket.SHUT_WR)
+        end.read_rest()
+    assert b"".join(got) == b"it is over; it was so from the beginning"

@@ -11,8 +11,10 @@ import pytest
 from referee.cli.views.live_lines import JsonLines
 from referee.observers import InThread, MatchStep, Observer, Observers
 from referee.observers.diagnostics import DiagnosticLog
+from referee.observers.unusual import tell_step
 
 from ...pages.tournaments import new, spec
+from ...record.records import tell
 from ..in_memory import OpenMatch
 
 FAULTS = (
@@ -253,6 +255,31 @@ def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Obs
     assert left == [broken]
     assert written[-1] == {"event": "noted", "text": "once more"}
     assert [event for event, _ in noted.notes] == ["observer-failed"]
+
+
+NAMES = {"match": "m", "names": ["a", "b", "c"]}
+UNUSUAL: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "clean": [],
+    "late for a stall": [("verdict-voided", {"match": "m", "seat": 0, "stalled_ms": 300.0})],
+    "late move": [("seat-expelled", {"match": "m", "seat": 1, "cause": "timeout", "detail": "1.0015 s used of 1 s"})],
+    "returned": [("seat-returned", NAMES)],
+    "resumed": [("match-resumed", NAMES)],
+    "void": [("referee-failed", NAMES)],
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_what_is_unusual_in_a_match_is_noted(name: str) -> None:
+    """Beside its steps, of which the record has all the rest: its begin and its end, and what went wrong."""
+    story, noted = tell(name), Noted()
+    with Observers(noted) as observers:
+        for line, (event, commands) in enumerate(story.steps, 1):
+            tell_step(observers, MatchStep.of(event, commands, story.match, (line, "")))
+    assert noted.steps == len(story.steps)
+    result = story.match.result
+    assert result is not None
+    end = ("match-ended", {"match": "m", "reason": result.reason, "void": result.void})
+    assert noted.notes == [("match-opened", NAMES), *UNUSUAL[name], end]
 
 
 def test_it_is_known_whether_anybody_would_hear_of_a_step() -> None:
