@@ -253,6 +253,26 @@ def test_a_withdrawal_from_tables_makes_new_tables() -> None:
     assert sum(pairing.is_bye for pairing in pairings) < 4
 
 
+@pytest.mark.parametrize(
+    ("count", "seats", "rounds", "leaves", "matches", "byes"),
+    [
+        (9, 4, 3, None, {1, 2, 3}, {3}),
+        (9, 4, 3, 3, {1, 2, 3, 4, 5}, {3, 5}),
+        (7, 3, 4, 0, {1, 2, 3, 4, 5, 6}, {4}),
+        (7, 4, 3, 3, {1, 2}, {2, 3}),
+    ],
+)
+def test_byes_belong_to_the_round_before(  # of a table
+    *, count: int, seats: int, rounds: int, leaves: int | None, matches: set[int], byes: set[int]
+) -> None:
+    """Nobody sits in a round of byes alone: those that are made up follow the last one in which somebody plays."""
+    form = RoundRobin()
+    state = started(form, field(count, seats), rounds=rounds)
+    _, pairings = played_out(form, state if leaves is None else form.withdraw(state, leaves))
+    assert {pairing.round for pairing in pairings if not pairing.is_bye} == matches
+    assert {pairing.round for pairing in pairings if pairing.is_bye} == byes
+
+
 def test_when_a_table_cannot_be_filled_any_more_it_is_over() -> None:
     """Three that are left of five can't play at a table of four."""
     form = RoundRobin()

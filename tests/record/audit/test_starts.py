@@ -57,6 +57,8 @@ def told(name: str, **change: Any) -> Callable[[Ran], Ran]:
         told("c", starts=(3, 0), heard=frozenset({0})),
         told("c", starts=()),
         told("d", starts=(1, 3), process="another"),
+        told("b", clock_ms=90.0),
+        told("b", clock_ms=89.99 + 1e-6),
         lambda ran: {**ran, "d": (replace(ran["d"][0], starts=(4, 0)), replace(ran["d"][0], process="q"))},
     ],
 )
@@ -80,6 +82,7 @@ LIES: dict[str, tuple[Callable[[Ran], Ran], dict[str, Any], str]] = {
     "fixed deal": (told("d", starts=(4, 3)), {"seed": 1}, "d.jsonl: expected another start than 3, .* in c; found 3"),
     "too often": (told("c", starts=(3, 1)), {"keep_for": 1}, "b.jsonl: expected a start that has played fewer than 1"),
     "at once": (told("b", clock_ms=50.0), {}, "b.jsonl: expected another start than 2, which played a then"),
+    "nearly one after the other": (told("b", clock_ms=89.98), {}, "b.jsonl: expected another start than 2, which"),
     "who answered had none": (told("c", starts=(3, 0), heard=frozenset({0, 1})), {}, "c.jsonl: .* answered on seat 1"),
     "nobody told, who answered": (told("b", starts=(), heard=frozenset({0})), {}, "b.jsonl: .* answered on seat 0"),
     "remote": (lambda ran: ran, {"entrants": "remote"}, "a.jsonl: expected starts of programs .* from 1"),
