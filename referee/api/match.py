@@ -261,6 +261,9 @@ class Match(Tables):
         fixture = Fixture(match=self.name, number=1, round=1, table="", leg=0, attempt=0, entrants=seats)
         return (outcome(fixture, self.players, self._result, ""),)
 
+    def _record_rows(self, table: str) -> Iterator[Row]:
+        return self._turn_rows() if table == "turns" else self._time_rows()
+
     def _turn_rows(self) -> Iterator[Row]:
         for turn in self.turns:
             scores, move = turn.after.scores, short(turn.move)
@@ -284,8 +287,5 @@ class Matches(Tables):
             RefereeError: there are none.
         """
 
-    def _turn_rows(self) -> Iterator[Row]:
-        return (tuple(row.values()) for match in self._records() for row in match.rows("turns"))
-
-    def _time_rows(self) -> Iterator[Row]:
-        return (tuple(row.values()) for match in self._records() for row in match.rows("times"))
+    def _record_rows(self, table: str) -> Iterator[Row]:
+        return (tuple(row.values()) for match in self._records() for row in match.rows(table))

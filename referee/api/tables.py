@@ -73,12 +73,8 @@ class Tables(ABC):
         """Return what came of the matches."""
 
     @abstractmethod
-    def _turn_rows(self) -> Iterable[Row]:
-        """Return the rows of the table `turns`; RefereeError without records."""
-
-    @abstractmethod
-    def _time_rows(self) -> Iterable[Row]:
-        """Return the rows of the table `times`; RefereeError without records."""
+    def _record_rows(self, table: str) -> Iterable[Row]:
+        """Return the rows of the table `turns` or `times`; RefereeError without records."""
 
     def rows(self, table: str = "matches") -> list[dict[str, Any]]:
         """Return a table as plain rows: name of a column -> value.
@@ -92,13 +88,8 @@ class Tables(ABC):
         columns = COLUMNS.get(table)
         if columns is None:
             raise BadRequest(f"there is no table {table!r}; there are {', '.join(COLUMNS)}")
-        make = {
-            "matches": self._match_rows,
-            "fouls": self._foul_rows,
-            "turns": self._turn_rows,
-            "times": self._time_rows,
-        }
-        found = make[table]()
+        make = {"matches": self._match_rows, "fouls": self._foul_rows}
+        found = make[table]() if table in make else self._record_rows(table)
         return [dict(zip(columns, row, strict=True)) for row in found]
 
     def to_pandas(self, table: str = "matches") -> Any:

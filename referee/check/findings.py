@@ -92,7 +92,6 @@ class Failed(Exception):
         expected: what it should have done.
         remedy: how to mend it.
         received: the bytes in question; None: what it sent last.
-        asked: the frames that the referee had sent; none: those since the last answer.
         cause: what it has in common with other failures; None: what happened and what was expected, but for numbers.
     """
 
@@ -103,7 +102,6 @@ class Failed(Exception):
         remedy: str,
         *,
         received: bytes | None = None,
-        asked: tuple[bytes, ...] = (),
         cause: str | None = None,
     ) -> None:
         super().__init__(happened)
@@ -111,7 +109,8 @@ class Failed(Exception):
         self.expected = expected
         self.remedy = remedy
         self.received = received
-        self.asked = asked
+        self.asked: tuple[bytes, ...] = ()
+        """Frames that the referee had sent since the last answer."""
         self.printed = ""
 
     @property

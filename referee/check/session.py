@@ -78,7 +78,7 @@ class Session:
         confinement: Confinement,
         folder: Path,
         *,
-        is_launched: bool = True,
+        is_launched: bool,
     ) -> None:
         self.name = launch.name
         self.times = times

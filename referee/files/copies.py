@@ -87,7 +87,7 @@ def _mark(node: TreeNode) -> tuple[object, ...]:
     return (status.st_mode, status.st_size, status.st_ino, status.st_ctime_ns)
 
 
-def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut = _nothing) -> None:
+def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut) -> None:
     """Let a folder have what was changed in a copy of it, each file at once and whole.
 
     Args:

@@ -94,7 +94,7 @@ _NO_BOARD = {
 }
 
 
-def refusal_page(code: HTTPStatus, text: str = "") -> str:
+def refusal_page(code: HTTPStatus, text: str) -> str:
     """Return the page for an address that answers nothing else.
 
     Args:

@@ -85,7 +85,7 @@ def groups_of(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
     return tuple(group for group in (*clean, fouled) if group)
 
 
-def bye_points(scoring: Scoring, seats: int, *, is_late: bool = False) -> Fraction:
+def bye_points(scoring: Scoring, seats: int, *, is_late: bool) -> Fraction:
     """Return what a bye is worth where matches have so many seats, or one for a round that was missed."""
     if is_late:
         return exact(scoring.late_bye) * first_place(scoring)

@@ -68,7 +68,7 @@ class EntrantsReader:
     """
 
     def __init__(
-        self, top: Section, remote: Section, game: str | None, registry: Registry, made_later: Path | None = None
+        self, top: Section, remote: Section, game: str | None, registry: Registry, made_later: Path | None
     ) -> None:
         self._top = top
         self._sheet = top.sheet

@@ -10,21 +10,24 @@ from ...tournament.machine import Tournament
 from ...tournament.placing import placed
 from ..common import harmless, out
 
+_MOST = 20
+"""So many lines are shown."""
 
-def standings_table(tournament: Tournament, most: int = 20) -> RichTable:
+
+def standings_table(tournament: Tournament) -> RichTable:
     """Return the first lines of the standings as a table; of tie-breaks, as many as have room."""
     table = RichTable(show_edge=False)
     breaks = tournament.spec.tie_breaks[: max((out.width - 50) // 20, 1)]
     for title in ("#", "entrant", "points", *breaks, "played"):
         table.add_column(title, justify="left" if title == "entrant" else "right", no_wrap=True)
     lines = placed(tournament)
-    for line in lines[:most]:
+    for line in lines[:_MOST]:
         values = (number(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in breaks)
         name = harmless(tournament.spec.entrants[line.entrant].name)
         mark = " [red](suspended)[/]" if line.entrant in tournament.suspended else ""
         table.add_row(str(line.place), name + mark, number(line.points), *values, str(line.played))
-    if len(lines) > most:
-        table.add_row("", f"and {len(lines) - most} more")
+    if len(lines) > _MOST:
+        table.add_row("", f"and {len(lines) - _MOST} more")
     return table
 
 

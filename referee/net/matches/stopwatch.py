@@ -124,7 +124,7 @@ class Stopwatch:
             instants |= self._standstill(request, at, span_ms)
         return instants
 
-    def lags(self, seat: int, at_ms: float, waited_since_ms: float | None = None) -> dict[str, float]:
+    def lags(self, seat: int, at_ms: float, waited_since_ms: float | None) -> dict[str, float]:
         """Return what of the time since a seat was asked was the referee's: lag and standstills, if there is any.
 
         Args:

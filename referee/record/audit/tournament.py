@@ -53,7 +53,7 @@ class AuditedTournament:
         taken_on_trust: rounds that were not paired anew.
     """
 
-    def __init__(self, record: TournamentRecord, history: History, taken_on_trust: tuple[int, ...] = ()) -> None:
+    def __init__(self, record: TournamentRecord, history: History, taken_on_trust: tuple[int, ...]) -> None:
         self.record = record
         self.history = history
         self.taken_on_trust = taken_on_trust
