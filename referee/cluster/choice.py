@@ -48,9 +48,9 @@ class HostChoice:
         """
         fit = self.starts.fit(programs, self._able)
         if preferred is not None:
-            beside = [name for name in fit if machine_of(name) == machine_of(preferred)]
-            if beside:
-                return self._able[preferred] if preferred in fit else self._least_busy(beside)
+            same_machine = [name for name in fit if machine_of(name) == machine_of(preferred)]
+            if same_machine:
+                return self._able[preferred] if preferred in fit else self._least_busy(same_machine)
         return self._first() if fit is self._able else self._least_busy(fit)
 
     def other(self, than: ClusterHost, programs: Iterable[str]) -> ClusterHost | None:

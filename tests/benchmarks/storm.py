@@ -18,7 +18,7 @@ from ..peers.storm import KINDS, storming
 
 AT, ELSEWHERE = "127.0.0.1", "127.0.0.2"
 COME_BACK_S = 5.0
-"""As long as players may come back, the door stays open."""
+"""As long as players may come back, the lobby stays open."""
 
 
 def main(arguments: list[str]) -> int:

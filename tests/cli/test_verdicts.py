@@ -159,7 +159,7 @@ with socket.create_connection((host, int(port))) as sock:
 
 
 def test_who_says_hello_in_json_is_told_so(tmp_path: Path) -> None:
-    """The record has the bytes, though the door refused them; play and explain tell what they are, and what is due."""
+    """The record has the bytes, though the lobby refused them; play and explain tell what they are, and what is due."""
     (tmp_path / "speaks_json.py").write_text(SPEAKS_JSON)
     command = f"cmd:{sys.executable} speaks_json.py"
     shown = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path).stdout

@@ -1,4 +1,4 @@
-"""Storms of connections at the door of a real table: they buy no time, and keep nobody out.
+"""Storms of connections in the lobby of a real table: they buy no time, and keep nobody out.
 
 Knows what a storm must not do. Refuses to know how it is weathered.
 """

@@ -179,7 +179,7 @@ class LiveView(Observer):
         lately = [*self._recalled, *self._lately][-LATELY:]
         tail = [Text(), *(line.copy() for line in lately)] if lately else []
         room = max(height - len(head) - len(tail) - 1, 2)
-        body = self._beside(width, room, now_s) if width >= WIDE else self._below(width, room, now_s)
+        body = self._side_by_side(width, room, now_s) if width >= WIDE else self._below(width, room, now_s)
         lines = [*head, *body, *tail][: height - 1]
         for line in lines:
             line.truncate(width - 1, overflow="ellipsis")
@@ -227,7 +227,7 @@ class LiveView(Observer):
         tables = self._tables(width, max(room - 1 - min(wanted, max(room // 2, MIN_STANDINGS)), 2), now_s)
         return [*tables, Text(), *self._places(width, room - len(tables) - 1)]
 
-    def _beside(self, width: int, room: int, now_s: float) -> list[Text]:
+    def _side_by_side(self, width: int, room: int, now_s: float) -> list[Text]:
         """Lay the standings out to the right of the tables."""
         right = 42
         left = width - right - 3

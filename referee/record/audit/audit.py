@@ -54,7 +54,7 @@ def audit(
     if match is None:
         check_course(record, find_game, find_wire)
     else:
-        _check_beside(record, match, find_wire)
+        _check_without_fold(record, match, find_wire)
     return record
 
 
@@ -80,11 +80,11 @@ def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_d
     for number, (step, _) in enumerate(refold(record, match), 2):
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(record.path, number + 1, "the result, for the match is over", type(step.event).__name__)
-    _check_beside(record, match, find_wire)
+    _check_without_fold(record, match, find_wire)
     return match
 
 
-def _check_beside(record: Record, match: Match, find_wire: FindWire) -> None:
+def _check_without_fold(record: Record, match: Match, find_wire: FindWire) -> None:
     """Check all that is checked without the fold, once every line is known to be the fold's."""
     check_result(record, match)
     check_evidence(record, find_wire)
