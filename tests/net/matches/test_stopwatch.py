@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IDelayedCall
 from twisted.internet.task import Clock
 
 from referee.match.standstills import MAX_LOOKS
+from referee.net.links.origin_limits import STORM
 from referee.net.matches.lag import BEAT_S, LoopLag
 from referee.net.matches.stopwatch import MARGIN_MS, Stopwatch
 
@@ -132,22 +133,48 @@ def test_a_limit_is_looked_at_when_it_is_over(limit_ms: float, *, is_busy: bool,
     assert looks == [0] * (1 + (MAX_LOOKS if is_busy else 1))
 
 
+class OneMatch:
+    """A match whose process had run for a while, with one request that was made when it began."""
+
+    def __init__(self, origin: str = "") -> None:
+        self.clock = Clock()
+        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.clock.advance(1.23456789)
+        self.lag.start()
+        self.watch = Stopwatch(self.clock, self.lag, last_ms=0.0, bytes_of=lambda _: 0, passed=lambda *_: None)
+        self.watch.begin(0, 60_000.0, origin)
+        self.beat()
+
+    def beat(self) -> None:
+        """Let the loop beat undisturbed for a moment."""
+        self.clock.pump([BEAT_S] * 4)
+
+
 @pytest.mark.parametrize(
     ("stood_s", "expected"),
     [
         (0.0, {"lag_ms": 0.0}),
         (40.0, {"lag_ms": 40_000.0, "stalled_ms": 40_000.0}),
+        (40.0123456789, {"lag_ms": 40_012.346, "stalled_ms": 40_012.346}),
     ],
 )
 def test_what_an_answer_tells_of_its_time_is_exact(stood_s: float, expected: dict[str, float]) -> None:
     """To the microsecond: the standstill in which it was read is all that is taken off."""
-    clock = Clock()
-    lag = LoopLag(clock, clock.seconds)
-    lag.start()
-    watch = Stopwatch(clock, lag, last_ms=0.0, bytes_of=lambda _: 0, passed=lambda *_: None)
-    watch.begin(0, 60_000.0)
-    clock.pump([BEAT_S] * 4)
-    clock.rightNow += stood_s
-    at = clock.seconds()
-    found = watch.end(0, at, at)
-    assert found == {"at_ms": watch.ms(at), "sent_ms": 0.0, "first_byte_ms": watch.ms(at), **expected}
+    match = OneMatch()
+    match.clock.rightNow += stood_s
+    at = match.clock.seconds()
+    found = match.watch.end(0, at, at)
+    at_ms = 20.0 + round(stood_s * 1000, 3)
+    assert found == {"at_ms": at_ms, "sent_ms": 0.0, "first_byte_ms": at_ms, **expected}
+    assert match.watch.beat == {"process": match.lag.process, "clock_ms": 1234.568}
+
+
+@pytest.mark.parametrize(("origin", "expected"), [("honest", {"stalled_ms": 300.0}), ("rogue", {"stormed_ms": 300.0})])
+def test_a_standstill_is_told_as_an_excuse_or_as_none(origin: str, expected: dict[str, float]) -> None:
+    """One while the player was thinking is no lag; of who stormed meanwhile it is told that it excuses nobody."""
+    match = OneMatch(origin)
+    for _ in range(2 * STORM):
+        match.lag.storms.count("rogue")
+    match.clock.advance(0.3)
+    match.beat()
+    assert match.watch.lags(0, match.watch.at_ms(), None) == expected
