@@ -69,6 +69,7 @@ HEADERS: dict[str, tuple[Forge, str]] = {
     "names exchanged": (said(0, "setup.names", ["e1", "e0"]), "setup.names"),
     "another game": (said(0, "setup.game", "quincala"), "setup.game"),
     "other options": (said(0, "setup.options", {"lines": 1}), "setup.options.lines"),
+    "options within options": (said(0, "setup.options", {"lines": {"a": 1}}), "setup.options.lines"),
     "a longer limit": (said(0, "setup.time.per_move_ms", 60000.0), "setup.time.per_move_ms"),
     "a wider margin": (said(0, "setup.lag_margin_ms", 9000.0), "setup.lag_margin_ms"),
     "a seed that is not revealed": (said(0, "setup.seed_opens", "after-last-leg"), "setup.seed_opens"),

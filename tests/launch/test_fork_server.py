@@ -5,10 +5,11 @@ import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from resource import RLIM_INFINITY
 
 import pytest
 
-from referee.launch import Confinement, FileAccess, Invitation, Program, ProgramLimits, house_launch
+from referee.launch import Confinement, FileAccess, Invitation, Program, ProgramLimits, fork_server, house_launch
 from referee.launch.control_groups import find_control_groups
 from referee.launch.fork_server import ForkServer
 from referee.launch.orphans import orphans
@@ -143,3 +144,16 @@ def test_nothing_is_left_when_it_is_needed_no_more(house: House, confinement: Co
     assert len(names) == bool(folders)
     assert not any((folder / name).exists() for folder in folders for name in names)
     line.close()
+
+
+@pytest.mark.parametrize(
+    ("allowed", "expected"),
+    [(RLIM_INFINITY, (4096, 8192)), (100_000, (4096, 8192)), (5000, (4096, 5000)), (100, (100, 100))],
+)
+def test_what_all_are_forked_from_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, allowed: int, expected: tuple[int, int]
+) -> None:
+    """However much the referee itself may have; and it can't have more than that."""
+    monkeypatch.setattr(fork_server, "getrlimit", lambda _: (1, allowed))
+    limits = fork_server.for_all(ProgramLimits(open_files=FILES))
+    assert (limits.open_files, limits.processes) == expected

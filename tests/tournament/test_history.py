@@ -91,7 +91,28 @@ def test_a_result_that_is_taken_back_is_in_no_round() -> None:
     history.take(ruled("award", 2, match=again.match, entrant=f"e{winner}"))
     assert history.points_by_round()[1] == {winner: 1, loser: 0}
     assert [entry.match for entry in history.entries] == [fixture.match, again.match]
+    assert history.closed_at == {fixture.match: AT, again.match: AT}
     assert set(history.disregarded) == {fixture.match, again.match}
+
+
+def test_a_round_that_is_played_again_stands_where_it_was() -> None:
+    """Rounds have their order, whenever the results that count came."""
+    history = history_of(spec_of(4))
+
+    def _play_one() -> str:
+        fixture = next(history.tournament.fixtures())
+        history.take(e.MatchOpened(at=AT, fixture=fixture))
+        history.take(closed(history.tournament, fixture.match, Random(1), ranking=((0,), (1,)), fouls=()))
+        return fixture.match
+
+    first, second, _ = (_play_one() for _ in range(3))
+    assert list(history.points_by_round()) == [1, 2]
+    for number, match in enumerate((first, second)):
+        history.take(ruled("replay", number, match=match))
+    assert list(history.points_by_round()) == [2]
+    while 1 not in history.points_by_round():
+        _play_one()
+    assert list(history.points_by_round())[:2] == [1, 2]
 
 
 def test_a_history_knows_when_a_referee_came_and_went() -> None:
