@@ -8,18 +8,8 @@ from klein import Klein
 
 from ..submissions.authors import TooOften
 from .answers import HTML, address_of, sent, sent_on
-from .guarded_routes import (
-    FORM_TOKEN,
-    SESSION,
-    SIGN_IN,
-    VISITOR,
-    BadForm,
-    Form,
-    MemberPages,
-    cookie_of,
-    form_of,
-    give_cookie,
-)
+from .forms import FORM_TOKEN, BadForm, Form, form_of
+from .guarded_routes import SESSION, SIGN_IN, VISITOR, MemberPages, cookie_of, give_cookie
 from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"

@@ -20,7 +20,7 @@ from zope.interface import directlyProvides  # type: ignore[import-untyped]  # i
 from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
 from referee.plugins import find_game
-from referee.site import flow, guarded_routes, signing_up
+from referee.site import flow, forms, signing_up
 from referee.site.authors import practice
 from referee.site.body_limits import BodyLimits
 from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
@@ -191,7 +191,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, flow, practice, guarded_routes, organiser_pages, organiser_api, signing_up):
+        for module in (api, flow, practice, forms, organiser_pages, organiser_api, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
