@@ -89,8 +89,8 @@ class ForkServer:
     """The process that a referee's house players are forked from: begun with the first, and ended with this object."""
 
     def __init__(self) -> None:
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running: tuple[socket.socket, subprocess.Popen[bytes]] | None = None
+        """What it is asked over, and the process."""
         self._ending: weakref.finalize[..., ForkServer] | None = None
         self._numbers = itertools.count(1)
 
@@ -133,12 +133,12 @@ class ForkServer:
 
     def _asked(self, begin: Begin, asked: bytes, descriptors: list[int]) -> socket.socket:
         """Ask for something, if need be of a new process; return what was asked over."""
-        control = self._running(begin)
+        control = self._begun(begin)
         try:
             socket.send_fds(control, [asked], descriptors)
         except (BrokenPipeError, ConnectionResetError):  # it has died just now
             self.close()
-            control = self._running(begin)
+            control = self._begun(begin)
             socket.send_fds(control, [asked], descriptors)
         return control
 
@@ -147,16 +147,19 @@ class ForkServer:
         if self._ending is not None:
             self._ending()
 
-    def _running(self, begin: Begin) -> socket.socket:
+    def _begun(self, begin: Begin) -> socket.socket:
         """Return what the process is asked over; begin one if none runs."""
-        if self._control is not None and self._process is not None and self._process.poll() is None:
-            return self._control
+        if self._running is not None and self._running[1].poll() is None:
+            return self._running[0]
         self.close()
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process, group = begin(theirs.fileno())
-        self._ending = weakref.finalize(self, _end, self._control, self._process, group)
-        return self._control
+        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, contextlib.ExitStack() as undoing:
+            undoing.callback(control.close)
+            process, group = begin(theirs.fileno())
+            undoing.pop_all()
+        self._running = control, process
+        self._ending = weakref.finalize(self, _end, control, process, group)
+        return control
 
 
 def for_all(limits: ProgramLimits) -> ProgramLimits:

@@ -220,8 +220,13 @@ class Program:
             whole = replace(confinement, limits=for_all(confinement.limits))
             own = confinement.environment({MARK: secrets.token_hex(16)})
             group, forking = whole.group(), [*argv[:-1], FORKS, str(descriptor)]
-            with whole.command(forking, lambda: view_of(launch, argv, replace(access, socket=None)), group) as command:
-                return start(command, cwd=None, env=own, output=output, pass_fds=(descriptor,)), group
+            view = functools.partial(view_of, launch, argv, replace(access, socket=None))
+            with contextlib.ExitStack() as undoing, whole.command(forking, view, group) as command:
+                if group is not None:
+                    undoing.callback(group.remove)
+                process = start(command, cwd=None, env=own, output=output, pass_fds=(descriptor,))
+                undoing.pop_all()
+                return process, group
 
         return confinement.fork_server.fork(_begin, self._reactor, request, output, access.socket, self._group)
 

@@ -1,14 +1,17 @@
 """House players are forked from one process, and are held to what any program is."""
 
+import errno
 import os
 import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 from resource import RLIM_INFINITY
+from typing import NoReturn
 
 import pytest
 
+from referee.house import ForkRequest
 from referee.launch import Confinement, FileAccess, Invitation, Program, ProgramLimits, fork_server, house_launch
 from referee.launch.control_groups import find_control_groups
 from referee.launch.fork_server import ForkServer
@@ -157,3 +160,20 @@ def test_what_all_are_forked_from_is_bounded(
     monkeypatch.setattr(fork_server, "getrlimit", lambda _: (1, allowed))
     limits = fork_server.for_all(ProgramLimits(open_files=FILES))
     assert (limits.open_files, limits.processes) == expected
+
+
+def test_a_fork_server_that_can_not_be_started_is_tried_again(tmp_path: Path) -> None:
+    """With the next house player: the machine may have been in trouble for a moment."""
+    server, tried = ForkServer(), list[int]()
+
+    def _begin(descriptor: int) -> NoReturn:
+        tried.append(descriptor)
+        raise OSError(errno.EAGAIN, "no process left")
+
+    request = ForkRequest(player="greedy", environment={}, open_files=FILES)
+    with (tmp_path / "output").open("wb") as output:
+        for _ in range(2):
+            with pytest.raises(OSError, match="no process left"):
+                server.fork(_begin, Loop(), request, output.fileno(), None, None)
+    assert len(tried) == 2
+    server.close()

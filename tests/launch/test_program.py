@@ -1,11 +1,13 @@
 """Launched programs: real processes, ended with everything they started."""
 
+import errno
 import os
 import select
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -15,8 +17,11 @@ from referee.launch import (
     Launch,
     PlayerError,
     Program,
+    house_launch,
+    program,
 )
 from referee.launch.control_groups import ControlGroups, find_control_groups
+from referee.launch.fork_server import ForkServer
 from referee.launch.leftovers import own_prefix
 from referee.launch.program import GRACE_S, PATIENCE_S, POLL_S
 from referee.launch.sandbox import find_sandbox
@@ -237,15 +242,31 @@ def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
         Program(launch, Invitation(address="", token="none"), tmp_path / "output", Loop())
 
 
-def test_a_program_that_cannot_be_started_leaves_nothing(tmp_path: Path) -> None:
+STARTS: dict[str, Callable[[Path], Launch]] = {
+    "a folder that is gone": lambda folder: Launch(name="p", argv=(sys.executable,), folder=folder / "gone"),
+    "a fork server that can't be started": lambda _: house_launch("greedy"),
+}
+
+
+@pytest.mark.parametrize("made", STARTS.values(), ids=STARTS)
+def test_a_program_that_cannot_be_started_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[Path], Launch]
+) -> None:
     """No control group, and nothing that the loop looks at."""
-    launch, loop = Launch(name="p", argv=(sys.executable,), folder=tmp_path / "gone"), Loop()
-    groups = find_control_groups()
+    launch, loop, groups = made(tmp_path), Loop(), find_control_groups()
     before = own_groups(groups)  # of programs that other tests have ended, and that the kernel still clears away
+    if launch.is_house:
+        monkeypatch.setattr(program, "start", fails)
+    confinement = Confinement(groups=groups, fork_server=ForkServer())
     with pytest.raises(PlayerError, match="No such file"):
-        Program(launch, Invitation(address="", token="none"), tmp_path / "output", loop, Confinement(groups=groups))
+        Program(launch, Invitation(address="", token="none"), tmp_path / "output", loop, confinement)
     assert loop._readers == []
     assert own_groups(groups) <= before
+
+
+def fails(*_: object, **__: object) -> NoReturn:
+    """Find nothing that could be started."""
+    raise FileNotFoundError(errno.ENOENT, "No such file")
 
 
 def own_groups(groups: ControlGroups) -> set[Path]:
