@@ -9,12 +9,18 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.net.jobs import workers
-from referee.net.jobs.messages import MatchFailed
-from referee.net.jobs.workers import Workers, WorkersFail
+from referee.launch import Confinement
+from referee.net.group_commit import Durability
+from referee.net.jobs import worker_process, workers
+from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, framed
+from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_DEATHS, Workers, WorkersFail, names_needed
+from referee.observers import Observers
+from referee.record.reader import read_record
+from referee.record.writer import RecordWriter
 
 from ..wires import fired
-from .played import JOB
+from .making import SEALER
+from .played import JOB, Played
 
 
 class Standing:
@@ -28,6 +34,11 @@ class Standing:
         self.silent_looks = self.matches = 0
         self.gone: Deferred[None] = Deferred()
         self.courses: list[Deferred[Any]] = []
+        self.killed: list[str] = []
+
+    def kill(self, why: str) -> None:
+        """Keep why."""
+        self.killed.append(why)
 
     def play(self, _match: Any) -> "Deferred[Any]":
         """Play for as long as the test likes."""
@@ -35,8 +46,20 @@ class Standing:
         return self.courses[-1]
 
 
-def begun(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> tuple[Workers, list[Standing]]:
-    """Return the workers of a tournament that has two, and what stands in for them."""
+def begun(
+    monkeypatch: pytest.MonkeyPatch,
+    clock: Clock,
+    folder: Path = Path("logs"),
+    synced: Callable[[RecordWriter], Any] | None = None,
+) -> tuple[Workers, list[Standing]]:
+    """Return the workers of a tournament that has two, and what stands in for them.
+
+    Args:
+        monkeypatch: pytest's.
+        clock: of the tournament.
+        folder: of the records.
+        synced: returns what fires when the disk has one.
+    """
     made: list[Standing] = []
 
     def _started(_reactor: Any, number: int, *_: Any) -> Any:
@@ -46,9 +69,10 @@ def begun(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> tuple[Workers, list[
     monkeypatch.setattr(workers, "WorkerProcess", _started)
     monkeypatch.setattr(workers, "replace", lambda settings, **_: settings)
     note: Callable[..., None] = lambda *_, **__: None  # noqa: E731
-    services: Any = SimpleNamespace(commits=1, sealer=None, observers=SimpleNamespace(note=note))
-    settings: Any = SimpleNamespace(folder=Path("logs"), durability=None, groups=None)
-    return Workers(clock, 2, settings, services, ["one", "two"]), made
+    commits = SimpleNamespace(sync=synced)
+    services: Any = SimpleNamespace(commits=commits, sealer=SEALER, observers=SimpleNamespace(note=note))
+    settings: Any = SimpleNamespace(folder=folder, durability=None, groups=None)
+    return Workers(clock, 2, settings, services, [str(number) for number in range(names_needed(2))]), made
 
 
 def test_workers_are_told_with_their_matches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,3 +97,67 @@ def test_the_worker_that_has_least_to_do_plays_next(monkeypatch: pytest.MonkeyPa
     assert errors == [[], [WorkersFail], [], [WorkersFail]]
     played.append(Deferred.fromCoroutine(found.play(JOB)))
     assert [(worker.matches, len(worker.courses)) for worker in made] == [(2, 2), (1, 3)]
+
+
+def test_a_match_is_through_once_the_disk_has_its_seal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The tournament's record tells of no result that could be lost."""
+    on_disk, written = Deferred[None](), list[RecordWriter]()
+
+    def _synced(writer: RecordWriter) -> "Deferred[None]":
+        written.append(writer)
+        return on_disk
+
+    found, made = begun(monkeypatch, Clock(), tmp_path, _synced)
+    course = fired(Deferred.fromCoroutine(found.play(JOB)))
+    played = Played(tmp_path)
+    made[0].courses[0].callback(MatchEnded(match=JOB.match, head=played.end()))
+    (writer,) = written
+    assert (course, read_record(played.path).is_sealed, writer._file.closed) == ([], True, False)
+    on_disk.callback(None)
+    assert writer._file.closed
+    assert [sealed.result for sealed in course] == [played.match.result]
+
+
+def test_a_worker_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks are counted, each of which found nothing."""
+    clock = Clock()
+    _, made = begun(monkeypatch, clock)
+    clock.pump([LOOK_S] * (FROZEN_LOOKS - 1))
+    made[0].silent_looks = 0
+    assert [worker.killed for worker in made] == [[], []]
+    clock.advance(LOOK_S)
+    assert [worker.killed for worker in made] == [[], ["it said nothing for 30 s"]]
+
+
+def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they die one after the other, somebody has to look; while any is left, that one plays."""
+    found, made = begun(monkeypatch, Clock())
+    for death in range(1, MOST_DEATHS):
+        made[-1].gone.callback(None)
+        assert (len(made), made[-1].number) == (2 + death, 2)
+    made[-1].gone.callback(None)
+    assert (len(made), [state.name for state in found.processes()]) == (1 + MOST_DEATHS, ["worker 1"])
+    made[0].why = "worker 1 is gone: so it was"
+    made[0].gone.callback(None)
+    errors = fired(Deferred.fromCoroutine(found.play(JOB)).addErrback(lambda failure: str(failure.value)))
+    assert errors[0].startswith("no worker is left, the last one for this: worker 1 is gone: so it was; ")
+
+
+NONSENSE = b"\0\0\0\1\xc1"
+
+
+@pytest.mark.parametrize(("said", "why"), [(framed([Alive()]), None), (NONSENSE, "what it says makes no sense: ")])
+def test_whatever_a_worker_says_it_lives(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: bytes, why: str | None
+) -> None:
+    """And who says what makes no sense is killed."""
+    killed = list[str]()
+    helper = SimpleNamespace(pid=1, write=lambda _: None, kill=killed.append)
+    monkeypatch.setattr(worker_process, "HelperProcess", lambda *_: helper)
+    worker = worker_process.WorkerProcess(
+        None, 1, SharedSettings.of(tmp_path, Confinement(), Durability.MATCH, None), Observers()
+    )
+    worker.silent_looks = 7
+    worker._received(said)
+    assert worker.silent_looks == 0
+    assert [text.startswith(str(why)) for text in killed] == ([] if why is None else [True])
