@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.match import commands as c
 from referee.match import events as e
-from referee.match.standstills import DISK_MS, UNNOTICED_MS, Standstill
+from referee.match.standstills import DISK_MS, MAX_LOOKS, UNNOTICED_MS, Standstill
 from referee.plugins import installed
 from referee.record.audit.audit import audit
 from referee.record.audit.standstills import PROMPT_MS, Contradiction, Excuses, Presence, contradictions, presences
@@ -87,6 +87,7 @@ def test_a_lie_about_time_is_named(
         audited(tmp_path, told(lie), standstills)
 
 
+LOOKED_MS = MAX_LOOKS * UNNOTICED_MS
 TRUE: dict[str, tuple[e.Event, dict[int, list[Standstill]]]] = {
     "a standstill at the end": (LAGGED, {5: [(AT - 100, AT)]}),
     "one that is noticed as late as can be": (LAGGED, {5: [(AT - 100 + UNNOTICED_MS, AT - UNNOTICED_MS)]}),
@@ -96,6 +97,10 @@ TRUE: dict[str, tuple[e.Event, dict[int, list[Standstill]]]] = {
     "a request that a standstill delays": (SENT_LATE, {5: [(ASKED_MS, ASKED_MS + 60_000.0 - PROMPT_MS)]}),
     "an answer that the referee looked for": (
         moved(ASKED, TURN, PASS, ASKED_MS + LIMIT + 400.0, sent=ASKED_MS, lag=400.002),
+        {},
+    ),
+    "an answer that the referee looked for as long as it may": (
+        moved(ASKED, TURN, PASS, ASKED_MS + LIMIT + LOOKED_MS, sent=ASKED_MS, lag=LOOKED_MS + 0.002),
         {},
     ),
 }

@@ -151,7 +151,7 @@ def died_in_a_turn(folder: Path, time: dict[str, Any]) -> Record:
     """Return the record of a match whose referee died while the second seat was thinking; that is asked once more."""
     whole = cut(story(per_move_ms=6000.0, **time), 5)
     asked_ms = whole.steps[-1][0].at_ms
-    left_ms, again_ms = asked_ms + 1500.0, asked_ms + 2000.0
+    left_ms, again_ms = asked_ms + 1500.0, asked_ms + 2000.123
     first = moved(1, 2, PASS, again_ms, sent=left_ms)
     second = moved(0, 3, PASS, again_ms + 10.0, sent=again_ms)
     gone = [lost(seat, again_ms + 20.0 + seat) for seat in (0, 1)]
