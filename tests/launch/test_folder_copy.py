@@ -4,10 +4,11 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from referee.launch import Confinement, FileAccess, Launch, PlayerError, is_copied, own_copy, quick_copy
+from referee.launch import Confinement, FileAccess, Launch, PlayerError, folder_image, is_copied, own_copy, quick_copy
 from referee.launch.folder_image import FolderImages
 from referee.launch.sandbox import Sandbox
 
@@ -134,6 +135,19 @@ def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
         for number in range(entries):
             (launch.where / str(number)).touch()
         (launch.where / "table").write_bytes(bytes(more_bytes))
+
+
+@pytest.mark.parametrize(("ages_s", "is_held"), [((9, 9), True), ((9, 1), False), ((1, 9), False), ((2, 9), False)])
+def test_all_in_a_folder_has_to_be_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ages_s: tuple[int, ...], *, is_held: bool
+) -> None:
+    """What was changed two seconds ago, or less, may have changed once more since, and nothing would tell."""
+    images, now_ns = FolderImages(), 10**19
+    entries = [folder_image._Entry(str(age), (0, 0, 0, now_ns - age * 10**9)) for age in ages_s]
+    monkeypatch.setattr(folder_image, "_read", lambda *_: entries)
+    monkeypatch.setattr(folder_image, "time", SimpleNamespace(time_ns=lambda: now_ns))
+    images.hold(("ada",), tmp_path, lambda _: False)
+    assert bool(images._images) == is_held
 
 
 def test_private_names_are_left_out(tmp_path: Path) -> None:

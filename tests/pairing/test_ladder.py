@@ -235,3 +235,16 @@ def test_a_number_of_matches_is_one_or_endless() -> None:
     """Another word is refused."""
     with pytest.raises(BadFormat, match="endles"):
         FORM.parse_options({"matches": "endles"})
+
+
+def test_a_result_that_is_taken_back_before_it_counts_never_does() -> None:
+    """It waits for one of before; then all is as if it had been void from the beginning."""
+    state = started(FORM, field(8), matches=20)
+    first, second = FORM.due(state)[:2]
+    void = PlayedPairing(pairing=second, ranking=(), scores=())
+    taken_back = FORM.revise(FORM.record(state, first_wins(second)), first_wins(second), None)
+    found = FORM.record(taken_back, first_wins(first))
+    expected = FORM.record(FORM.record(state, void), first_wins(first))
+    assert found.ratings == expected.ratings
+    assert found.ratings != FORM.record(FORM.record(state, first_wins(second)), first_wins(first)).ratings
+    assert FORM.due(found) == FORM.due(expected)

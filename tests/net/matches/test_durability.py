@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from protocol import ConnectionState
 from protocol.messages import Ack, Message, Move, Nonce, Resumed, Turn
 from referee.match.fouls import Cause
 from referee.net.group_commit import Durability, GroupCommit
+from referee.net.matches.journal import Journal
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import NotWritten
 from referee.record.reader import read_chain
@@ -284,3 +286,14 @@ def test_an_old_deadline_is_none_while_a_return_is_synced(open_slow: Open) -> No
     match.answer(1)
     match.sync()
     assert match.end().fouls == ()
+
+
+@pytest.mark.parametrize("durability", Durability)
+@pytest.mark.parametrize("is_waited_for", [False, True])
+def test_a_match_of_which_each_turn_waits_says_so(durability: Durability, *, is_waited_for: bool) -> None:
+    """The disk is then waited for; and as long as any match wants it."""
+    commits: Any = SimpleNamespace(is_waited_for=is_waited_for)
+    writer: Any = SimpleNamespace(count=1)
+    journal = Journal(writer, commits, durability)
+    assert journal.waits_for_disk == (durability is Durability.TURN)
+    assert commits.is_waited_for == (is_waited_for or durability is Durability.TURN)
