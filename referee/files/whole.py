@@ -58,7 +58,7 @@ def _begun(partial: Path, mode: int) -> int:
     """Return the descriptor of a new file, which has no name yet if that can be."""
     try:
         return os.open(partial.parent, os.O_WRONLY | os.O_TMPFILE, mode)
-    except OSError:  # what else is wrong than the file system's kind is met here again
+    except (AttributeError, OSError):  # another system than Linux; or what is wrong is met here again
         return os.open(partial, _NEW, mode)
 
 

@@ -121,9 +121,9 @@ class Builds:
             status = self._awaited(job, tail)
             log.write_bytes(tail.content)
             if status is not None:
-                said = f"; it said: {tail.last_words}" if not tail.is_empty else ""
-                detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
-                raise PlayerError(f"{detail}{said} (all of it is in {log})")
+                # First where all of it is: a foul's detail has room for the beginning of a long text.
+                said = f" (all of it is in {log}): {tail.last_words}" if not tail.is_empty else ""
+                raise PlayerError(f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}{said}")
             refuse_escapes(launch.place, job.folder)
             with telling_whose(launch.place, "given what its build made"):
                 carry_over(job.folder, launch.place, before, left_out=left_out)

@@ -9,7 +9,9 @@ from ..match.fouls import Foul
 from ..tournament.match_context import FoulEntry
 
 SHORT_CHARS = 100
-"""Of a cause in a few words: how a program ended, and the beginning of its error, still fit a line."""
+"""Of a cause in a few words: how a program ended, and the end of what it printed, still fit a line."""
+_BEGINNING_CHARS = 40
+"""Of these; the end says more, as a traceback's last line does."""
 _PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
 """An absolute path: of the organiser's machine, and no reader's business."""
 
@@ -30,9 +32,11 @@ def placeless(text: str) -> str:
 
 
 def short_cause(detail: str) -> str:
-    """Return the beginning of a cause, without absolute paths."""
+    """Return the beginning and the end of a cause, without absolute paths."""
     text = placeless(detail)
-    return text if len(text) <= SHORT_CHARS else f"{text[: SHORT_CHARS - 3]}..."
+    if len(text) <= SHORT_CHARS:
+        return text
+    return f"{text[:_BEGINNING_CHARS]}...{text[_BEGINNING_CHARS + 3 - SHORT_CHARS :]}"
 
 
 class Causes:
@@ -42,7 +46,7 @@ class Causes:
         self._told: set[tuple[str, str]] = set()
 
     def tell(self, who: str, detail: str) -> str:
-        """Return the whole of a cause when it is told of somebody for the first time, later its beginning."""
+        """Return the whole of a cause when it is told of somebody for the first time, later in short."""
         short = short_cause(detail)
         if (who, short) in self._told:
             return short

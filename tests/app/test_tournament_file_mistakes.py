@@ -39,6 +39,11 @@ WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
     ("deep", "a = " + "[" * 5000, [(0, "arrays or tables are nested too deeply")]),
     ("huge", MINIMAL + "seed = 0x1" + "0" * 5000, [(4, "seed: whole numbers have 64 bits at most")]),
     ("nobody", 'game = "q"\nentrants = []\nformat = "swiss"\n', [(2, NOBODY)]),
+    (
+        "neither",
+        'game = "q"\nentrants = ["mine", 3]\nformat = "swiss"\n',
+        [(2, "entrants: takes players as texts, or tables: [[entrants]], not 3")],
+    ),
     ("alone", 'game = "q"\nentrants = ["mine"]\nformat = "swiss"\n', [(2, f"entrants: 1 is {TOO_FEW}")]),
     (
         "empty",

@@ -14,7 +14,7 @@ import pytest
 from referee.files.whole import write_whole
 
 
-@pytest.fixture(params=["unnamed", "named"], autouse=True)
+@pytest.fixture(params=["unnamed", "named", "no Linux"], autouse=True)
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each test find a file system of either kind: one that has files without a name, and one that has none."""
     open_any = os.open
@@ -24,6 +24,8 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
             raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
         return open_any(path, flags, mode, dir_fd=dir_fd)
 
+    if request.param == "no Linux":
+        monkeypatch.delattr(os, "O_TMPFILE")
     if request.param == "named":
         monkeypatch.setattr(os, "open", _open_named)
 

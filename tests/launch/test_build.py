@@ -73,8 +73,9 @@ def test_a_folder_without_a_build_needs_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("build", "complaint"),
     [
-        (shell("echo no compiler; exit 3"), "exit status 3; it said: no compiler (all of it is in "),
-        (shell("exit 3"), "exit status 3 (all of it is in "),
+        (shell("echo no compiler; exit 3"), "exit status 3 (all of it is in "),
+        (shell("echo no compiler; exit 3"), ".log): no compiler"),
+        (shell("exit 3"), "exit status 3"),
         (shell("ls ../logs"), "No such file or directory"),
         (shell("echo > /usr/beside"), "Read-only file system"),
         (shell("ln -s /etc/passwd made"), "outside of the player's folder"),

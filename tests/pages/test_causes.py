@@ -32,9 +32,17 @@ def test_a_cause_is_told_in_full_once() -> None:
     assert causes.tell("ada", long) == long
     again = causes.tell("ada", long.replace("/srv/cup/x", "/srv/cup2/x"))
     assert again == short_cause(long)
-    assert (len(again), again[-4:]) == (SHORT_CHARS, "y...")
+    assert (len(again), again) == (SHORT_CHARS, f"exit status 1 in x: {'y' * 20}...{'y' * 57}")
     assert causes.tell("bob", long) == long
     assert causes.tell("ada", f"other: {long}") == f"other: {long}"
+
+
+def test_a_crash_in_short_names_its_error() -> None:
+    """How the program ended comes first, and its last words end with the error."""
+    words = '..."/srv/ada/client.py", line 315, in _answer move = self.choose(message.view) ' + "^" * 40
+    short = short_cause(f"exit status 1: {words} RuntimeError: I forgot something")
+    assert short.startswith('exit status 1: ..."client.py", line 315,')
+    assert short.endswith("^^ RuntimeError: I forgot something")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -160,7 +160,7 @@ class Section:
         try:
             return msgspec.convert(self.values[key], kind.type, strict=True)
         except msgspec.ValidationError:
-            self.refuse(key, f"takes {kind.words}, not {shown(self.values[key])}")
+            self.refuse(key, f"takes {kind.words}, not {shown(_unfit(self.values[key], kind.type))}")
             return default
 
     def choose(self, key: str, names: Iterable[str], default: str | None = None, *, what: str) -> str | None:
@@ -250,6 +250,17 @@ def shown(value: Any) -> str:
         return "an array"
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+def _unfit(value: Any, wanted: Any) -> Any:
+    """Return what of a value is not of the type that is wanted: of an array, the first element that is not."""
+    if isinstance(value, list) and get_origin(wanted) is list:
+        for element in value:
+            try:
+                msgspec.convert(element, get_args(wanted)[0], strict=True)
+            except msgspec.ValidationError:
+                return element
+    return value
 
 
 def _huge(value: Any, where: Where) -> Iterator[Where]:
