@@ -27,6 +27,7 @@ URLS = 'takes the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST
 NOBODY = 'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
 TOO_FEW = "too few: a match has 2 seats"
 TOML = "; texts stand in quotation marks, tables in brackets"
+PLAYERS = "takes players as texts, or tables: [[entrants]]"
 HOUSES = ", ".join(sorted(REGISTRY.players))
 NEEDS = """a player's folder needs that file, with name = "ada" and run = "python3 player.py\""""
 OTHERS = "cmd:COMMAND or a folder with player.toml"
@@ -39,11 +40,7 @@ WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
     ("deep", "a = " + "[" * 5000, [(0, "arrays or tables are nested too deeply")]),
     ("huge", MINIMAL + "seed = 0x1" + "0" * 5000, [(4, "seed: whole numbers have 64 bits at most")]),
     ("nobody", 'game = "q"\nentrants = []\nformat = "swiss"\n', [(2, NOBODY)]),
-    (
-        "neither",
-        'game = "q"\nentrants = ["mine", 3]\nformat = "swiss"\n',
-        [(2, "entrants: takes players as texts, or tables: [[entrants]], not 3")],
-    ),
+    ("neither", MINIMAL.replace('"house:random"', "3"), [(2, f"entrants: {PLAYERS}, not 3")]),
     ("alone", 'game = "q"\nentrants = ["mine"]\nformat = "swiss"\n', [(2, f"entrants: 1 is {TOO_FEW}")]),
     (
         "empty",
