@@ -23,7 +23,10 @@ from .limits import ProgramLimits
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 CONTROLLERS = ("memory", "pids", "cpu")
-"""The last one has no limit: in a group of its own, a program with many threads gets no more of a core than another."""
+"""In the order in which a program joins their groups, so that the first one that there is has all of it.
+
+The last one has no limit: in a group of its own, a program with many threads gets no more of a core than another.
+"""
 _RUNS_THE_PROGRAM = 3
 """Processes that start a program and wait for it: they count, but are not the player's."""
 CLEAR_S = 5.0
@@ -65,7 +68,7 @@ def _first(lines: list[list[str]]) -> dict[str, Path]:
         for name in set(names.split(",")) & set(CONTROLLERS):
             inner = ROOT / name / path.lstrip("/")
             found[name] = inner if inner.is_dir() else ROOT / name
-    return {name: folder for name, folder in found.items() if folder.is_dir()}
+    return {name: found[name] for name in CONTROLLERS if name in found and found[name].is_dir()}
 
 
 def _second(lines: list[list[str]]) -> dict[str, Path]:
@@ -153,7 +156,7 @@ class Group:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to everything in here, and to what is born meanwhile."""
         told: set[int] = set()
-        while new := {pid for path in self._paths for pid in _members(path)} - told:
+        while new := {*_members(self._paths[0])} - told:
             told |= new
             for pid in new:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -199,13 +202,13 @@ def _use(path: str, version: int) -> float:
 
 
 def _removed(paths: Sequence[str]) -> bool:
-    """Remove groups in which nothing runs; tell whether none is left."""
-    for path in paths:
+    """Remove the groups of one program if nothing runs in them; tell whether none is left."""
+    if not _listed(paths[0]):
         with contextlib.suppress(OSError):
-            if not _read(f"{path}/cgroup.procs"):
-                _forget(path)
-        with contextlib.suppress(OSError):
-            os.rmdir(path)  # noqa: PTH106  # as above
+            _forget(paths[0])
+        for path in paths:
+            with contextlib.suppress(OSError):
+                os.rmdir(path)  # noqa: PTH106  # as above
     return _are_gone(paths)
 
 
@@ -222,7 +225,7 @@ def _forget(path: str) -> None:
 
 
 def _end(paths: Sequence[str]) -> None:
-    """Kill what is in groups, and remove them once it is gone."""
+    """Kill what is in the groups of one program, and remove them once it is gone."""
     give_up = time.monotonic() + CLEAR_S
     while not _removed(paths) and time.monotonic() < give_up:
         _kill(paths)
@@ -230,16 +233,16 @@ def _end(paths: Sequence[str]) -> None:
 
 
 def _kill(paths: Sequence[str]) -> None:
-    """Kill what is in groups, if anything is, and let nothing be born there meanwhile."""
-    if not any(map(_listed, paths)):
+    """Kill what is in the groups of one program, if anything is, and let nothing be born there meanwhile."""
+    if not _listed(paths[0]):
         return
     for path in paths:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
             with contextlib.suppress(OSError):  # not every kernel has it
                 _write(f"{path}/{name}", text)
-        for pid in _members(path):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+    for pid in _members(paths[0]):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _members(path: str) -> list[int]:
@@ -277,5 +280,6 @@ def _write(path: str, text: str, flags: int = 0) -> None:
 
 def clear_groups(groups: ControlGroups) -> None:
     """Kill what is still running in groups of referees that are no more, then remove the groups."""
-    folders = set(groups.folders.values())
-    _end([str(path) for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)])
+    folders = dict.fromkeys(groups.folders.values())
+    for name in {path.name for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)}:
+        _end([f"{folder}/{name}" for folder in folders])

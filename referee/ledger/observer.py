@@ -1,5 +1,7 @@
 """Keeps a running tournament in the ledger, as an observer: the tournament's record has everything before."""
 
+from contextlib import AbstractContextManager
+
 from ..observers import Observer
 from ..tournament.commands import TakenStep
 from ..tournament.spec import TournamentSpec
@@ -23,6 +25,14 @@ class LedgerObserver(Observer):
     def label(self) -> str:
         """What organisers call it."""
         return "the ledger"
+
+    def at_once(self) -> AbstractContextManager[object]:
+        """Write what came together in one transaction.
+
+        Raises:
+            LedgerError: the database can't be used, when it is entered or left.
+        """
+        return self._ledger.at_once()
 
     def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
         """Keep what the tournament is.

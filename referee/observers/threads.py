@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, Self
@@ -12,8 +12,8 @@ from .base import Observer
 
 MOST_WAITING = 10_000
 """Calls that may wait for an observer: some minutes of a busy tournament."""
-REST_S = 0.02
-"""Between two times that it is told what has come: to wake a thread for each call costs the loop more than the call."""
+GATHER_S = 0.02
+"""How long calls may follow the first one: to wake a thread for each call costs the loop more than the call."""
 LINGER_S = 5.0
 """How long an observer may take at the end for what it still has to hear."""
 _Call = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -101,8 +101,17 @@ class InThread(Observer):
         try:
             with self._observer as observer:
                 while (call := self._calls.get()) is not None:
-                    observer.told(*call)
-                    if self._calls.empty():
-                        self._is_leaving.wait(REST_S)
+                    self._is_leaving.wait(GATHER_S)
+                    with observer.at_once():
+                        for each in self._come_by_now(call):
+                            observer.told(*each)
         except BaseException as error:  # noqa: BLE001  # told when it is told something next
             self._error = error
+
+    def _come_by_now(self, first: _Call) -> Iterator[_Call]:
+        """Yield a call and those that have come behind it."""
+        yield first
+        with contextlib.suppress(Empty):
+            while (call := self._calls.get_nowait()) is not None:
+                yield call
+            self._calls.put(None)  # nothing follows
