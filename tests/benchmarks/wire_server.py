@@ -21,6 +21,7 @@ from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.net.group_commit import GroupCommit
 from referee.net.links.lobby import Lobby
+from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
 from referee.net.matches.lag import LoopLag
@@ -65,13 +66,13 @@ class Tables(Lobby):
     """Seats whoever comes at a table of its own and plays at once."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(_reactor)
+        self._lag = LoopLag(_reactor, time.monotonic)
+        self._lag.start()
+        super().__init__(_reactor, patience=Patience(_reactor, self._lag))
         self._folder = folder
         self._count = 0
         self._sealer = Sealer.new()
         self._commits = GroupCommit(_reactor)
-        self._lag = LoopLag(_reactor, time.monotonic)
-        self._lag.start()
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""

@@ -43,8 +43,9 @@ class CourseLink(PlayerLink):
         self.owner = None
         self.connection.close()
         if self.is_connected:
+            self.left(self)
             self.transport.pauseProducing()
 
     def _accept(self) -> None:
         if self.is_connected:
-            self.deliver(self._now())
+            self.deliver()

@@ -115,6 +115,8 @@ class Lobby(ABC):
     def link_opened(self, link: PlayerLink) -> None:
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
         self.note("connection-opened", address=link.address)
+        if link.has_socket:
+            self._lag.sockets.watch(link)
         self._lag.storms.count(link.origin)
         self._greeting[link] = self.patience.wait(self._hello_s, self._silent, link, origin=link.origin)
         self._make_room(link)

@@ -67,7 +67,11 @@ class PlayerLink(Protocol):
         """Told when the connection has ended, whoever owns it."""
         self._clock = clock
         self._now = now
+        self._read_at: float | None = None
+        """When the bytes were read that nothing has been told of yet, in monotonic seconds."""
         self._first_byte: float | None = None
+        self.left: Callable[[PlayerLink], None] = lambda _link: None
+        """Called when nothing more is to be read: by whoever reads the socket in place of Twisted."""
         self._cut: Timer | None = None
         self._gone: Deferred[None] = Deferred()
         self.held = b""
@@ -78,6 +82,11 @@ class PlayerLink(Protocol):
         """Whether the loop still has something to write to it."""
         self._unread_bytes: int | None = None
         """Sent since the player stopped to read; None while it reads."""
+
+    @property
+    def has_socket(self) -> bool:
+        """Whether the transport has a socket of its own that can be read, and encrypts nothing."""
+        return hasattr(self._socket, "socket")
 
     @property
     def address(self) -> str:
@@ -100,42 +109,49 @@ class PlayerLink(Protocol):
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes; called by Twisted."""
-        at = self._now()
+        self.receive(data)
+        self.deliver()
+
+    def receive(self, data: bytes) -> None:
+        """Take bytes that have just been read; `deliver_next` tells what they say."""
+        self._read_at = self._now()
         self.bytes_received += len(data)
         if self._first_byte is None:
-            self._first_byte = at
+            self._first_byte = self._read_at
         self.connection.receive_data(data)
-        self.deliver(at)
 
-    def deliver(self, at: float) -> None:
-        """Tell the owner all that the received bytes say.
+    def deliver(self) -> None:
+        """Tell the owner all that the received bytes say."""
+        while self.deliver_next():
+            pass
 
-        Args:
-            at: when the last of them were read, in monotonic seconds.
+    def deliver_next(self) -> bool:
+        """Tell the owner the next thing that the received bytes say; return whether there may be more.
+
+        What follows in the same bytes is taken when it is asked for: it may answer what was asked just then.
         """
-        while True:
-            try:
-                event = self.connection.next_event()
-            except RemoteProtocolError as error:
-                self._broken(error)
-                return
-            if event is Need.DATA:
-                break
-            assert isinstance(event, Message)
-            first_byte, self._first_byte = self._first_byte or at, None
-            if self.owner is not None:
-                self.owner.message_received(self, event, first_byte, at)
-            if self.connection.is_drained:
-                return
-            at = self._now()  # what follows in the same bytes is taken now: it may answer what was asked just then
-        if not self.connection.is_mid_frame:
-            self._first_byte = None
-        elif self._first_byte is None:
-            self._first_byte = at
+        at, self._read_at = self._read_at or self._now(), None
+        try:
+            event = self.connection.next_event()
+        except RemoteProtocolError as error:
+            self._broken(error)
+            return False
+        if event is Need.DATA:
+            if not self.connection.is_mid_frame:
+                self._first_byte = None
+            elif self._first_byte is None:
+                self._first_byte = at
+            return False
+        assert isinstance(event, Message)
+        first_byte, self._first_byte = self._first_byte or at, None
+        if self.owner is not None:
+            self.owner.message_received(self, event, first_byte, at)
+        return not self.connection.is_drained
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """End; called by Twisted."""
         self.is_connected = False
+        self.left(self)
         self._gone.callback(None)
         self.ended(self)
         if self._cut is not None and self._cut.active():
@@ -217,6 +233,7 @@ class PlayerLink(Protocol):
             self.held += self.connection.send_last(message) if is_closed else self.connection.send(message)
         self.flush()
         self.connection.close()
+        self.left(self)
         self.transport.unregisterProducer()
         self.transport.loseConnection()
         if self._cut is None and self.is_connected:
@@ -243,6 +260,7 @@ class PlayerLink(Protocol):
         """End the connection at once, and tell nobody."""
         self.owner = None
         if self.is_connected:
+            self.left(self)
             self.transport.abortConnection()
 
     def _broken(self, error: RemoteProtocolError) -> None:

@@ -78,10 +78,14 @@ class Journal:
         else:
             self._settled_lines = count
 
+    @property
+    def has_due(self) -> bool:
+        """Whether there is a step that is settled and was not taken yet."""
+        return bool(self._due) and self._due[0].step.line < self._settled_lines
+
     def next_due(self) -> Due | None:
         """Take the next step that is settled, in order; None if there is none."""
-        is_settled = bool(self._due) and self._due[0].step.line < self._settled_lines
-        return self._due.popleft() if is_settled else None
+        return self._due.popleft() if self.has_due else None
 
     def write_ending(self, result: Result, match: Match) -> "Deferred[None]":
         """Write a match's result and the seal.

@@ -21,7 +21,9 @@ from msgspec import Struct
 
 from ...clock import Clock, Timer
 from ...match.standstills import KEPT_STANDSTILLS, UNNOTICED_MS
+from ..agenda import Agenda
 from ..links.origin_limits import MOST_OF_ORIGIN, OriginLimiter, Storms, most_open
+from ..links.player_sockets import PlayerSockets
 
 BEAT_S = 0.005
 """A stall hardly longer than this (UNNOTICED_MS) goes unnoticed, and a few of them may follow each other.
@@ -69,6 +71,8 @@ class LoopLag:
         self.unseated: OriginLimiter[Any] = OriginLimiter(MOST_OF_ORIGIN, most_open())
         """The loop's connections that have no seat, in whatever lobby."""
         self.storms = Storms(now)
+        self.agenda = Agenda()
+        self.sockets = PlayerSockets(clock, self.agenda)
         self._last = self._before = now()
         """The last beat, and the one before it."""
         self._stalls: list[_Stall] = []

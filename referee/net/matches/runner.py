@@ -1,17 +1,13 @@
-"""Runs one match: events in from links and clocks, each recorded with its commands, the commands carried out.
+"""Runs one match: who sits where, who leaves and comes back; events in from links and clocks, step by step."""
 
-A verdict is the fold's alone. Record first: nothing is sent before the line that says so is written.
-"""
-
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from protocol import Code, ConnectionState, RemoteProtocolError
+from protocol import Code, RemoteProtocolError
 from protocol.connection import TRANSITIONS
 from protocol.messages import Ack, Message, Move, Nonce, Paused, Ready
 
@@ -21,25 +17,22 @@ from ...launch import Program
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match, Phase
-from ...observers import MatchStep
 from ...record.writer import NotWritten
 from ..links.lobby import Absence
-from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
 from ..links.player_protocol import PlayerLink
 from ..links.tokens import index_of
 from .absences import absence, exited, left_before
-from .journal import Due, Journal
+from .journal import Journal
 from .kept import KeptProgram
 from .lag import LoopLag
+from .steps import MatchSteps, OnStep
 from .stopwatch import Stopwatch
 
 EXIT_S = 0.5
 """How long after a launched program's connection broke its exit is awaited, to tell a crash from a disconnection."""
 MAX_RETURNS = 20
 """How often a seat may come back: each time costs lines of the record, and nobody's cable is that bad."""
-
-OnStep = Callable[[MatchStep], None]
 
 
 class MatchPaused(RefereeError):
@@ -75,7 +68,7 @@ class SeatedPlayers(Struct, frozen=True, kw_only=True):
     """Called with the link of every player that is still there when the match is over."""
 
 
-class MatchRunner:
+class MatchRunner(MatchSteps):
     """One match between links.
 
     Args:
@@ -99,22 +92,14 @@ class MatchRunner:
         last_ms: float = 0.0,
         on_step: OnStep = lambda step: None,
     ) -> None:
-        self.match = match
-        self.done: Deferred[c.Result] = Deferred()
-        """Fires with the result; fails: NotWritten if the record can't be, MatchPaused if it was stopped."""
-        self._links = list(players.links)
+        stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
+        super().__init__(match, players.links, players.tokens, journal, stopwatch, lag.agenda, on_step)
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
         self._players = players
         self._returns = Counter[int]()
-        self._journal = journal
-        journal.on_settled, journal.on_refused = self._go_on, self._give_up
         self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
-        self._stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
         self._programs = players.programs
-        self._on_step = on_step
         self._last_ms = last_ms
-        self._events: deque[e.Event] = deque()
-        self._is_busy = False
         self._departures: dict[int, _Departure] = {}
         """By seat: its program's exit is waited for, or its player's return."""
 
@@ -137,6 +122,7 @@ class MatchRunner:
         is_new = self.match.phase is Phase.NEW
         began = e.MatchOpened if is_new else e.MatchResumed
         self._feed(began(at_ms=self._last_ms, **self._stopwatch.beat, starts=self._players.starts))
+        self._catch_up()
         for seat, taken in enumerate(self._links):
             if taken is None and not self.match.is_out(seat):
                 why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
@@ -156,7 +142,7 @@ class MatchRunner:
             self._journal.settle_now()
         except NotWritten as error:
             self._give_up(error)
-        self._go_on()
+        self._catch_up()
         if self.match.result is not None:
             self._conclude(self.match.result)  # only its seal is being synced: a match that is over is not paused
         if self.done.called:
@@ -196,6 +182,7 @@ class MatchRunner:
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
+        self._catch_up()
         seat = self._seats[link]
         if error.code is Code.TRUNCATED and (self._may_come_back(seat) or self._has_left_before(seat)):
             self.link_lost(link, error.detail)
@@ -230,13 +217,14 @@ class MatchRunner:
     def seat_of(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of a player that may come back, by its name if that is certain; None if there is none."""
         names = self.match.setup.names
-        seat = index_of(token, self._players.tokens) if name is None else names.index(name) if name in names else None
+        seat = index_of(token, self._tokens) if name is None else names.index(name) if name in names else None
         if seat is None or not self._may_come_back(seat) or not self._is_in(seat):
             return None
         return seat if self._returns[seat] < MAX_RETURNS else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""
+        self._catch_up()
         old = self._links[seat]
         at_ms = self._stopwatch.at_ms()
         departure = self._awaited_no_more(seat)
@@ -283,83 +271,7 @@ class MatchRunner:
         link = self._links[seat]
         return link.bytes_received if link is not None else 0
 
-    # --- the fold
-
-    def _feed(self, event: e.Event) -> None:
-        """Take an event; one that carrying out a command brings about waits for its turn."""
-        self._events.append(event)
-        self._go_on()
-
-    def _go_on(self) -> None:
-        """Carry out what is settled, and take the events that wait."""
-        if self._is_busy or self.done.called:
-            return
-        self._is_busy = True
-        try:
-            while (due := self._journal.next_due()) or (self._events and self.match.phase is not Phase.OVER):
-                self._step_or_void(due)
-        except Exception as error:  # noqa: BLE001  # whoever waits for the match is told
-            self._give_up(error)
-        finally:
-            self._is_busy = False
-
-    def _step_or_void(self, due: Due | None) -> None:
-        """Carry out a step, or take an event; what the disk refuses ends the match, another fault voids it."""
-        event = self._events.popleft() if due is None else due.step.event
-        try:
-            if due is None:
-                self._take(event)
-            else:
-                self._carry_out_all(due)
-        except Exception as error:
-            if isinstance(error, NotWritten) or self.match.phase is Phase.OVER:
-                raise
-            detail = f"{type(error).__name__}: {error}"[:400]
-            self._take(e.RefereeFailed(at_ms=max(self._stopwatch.at_ms(), event.at_ms), detail=detail))
-
-    def _take(self, event: e.Event) -> None:
-        """Let the match take an event, and write what follows from it."""
-        if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
-            return
-        fouls, commands = len(self.match.fouls), self.match.handle(event)
-        if isinstance(event, e.Answer) and len(self.match.fouls) == fouls:
-            event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
-        stalled = self._stopwatch.standstills(event.at_ms)
-        self._journal.write_step(event, commands, stalled, self.match, tuple(self._links))
-        if isinstance(event, e.DeadlinePassed):
-            self._extend(commands)
-
-    def _extend(self, commands: Sequence[c.Command]) -> None:
-        """Give a seat its limit once more, at once: nothing is said, and its answer may be here."""
-        for command in commands:
-            if isinstance(command, c.ExtendLimit) and (link := self._links[command.seat]) is not None:
-                self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
-
-    def _carry_out_all(self, due: Due) -> None:
-        for command in due.step.commands:
-            if isinstance(command, c.CloseMatch):
-                self._finish(command.result)
-            elif isinstance(command, c.SeatCommand) and not isinstance(command, c.ExtendLimit):
-                link = self._links[command.seat]
-                if link is not None and link is due.links[command.seat]:
-                    self._carry_out(command, link, due.step.hash)
-        for link in self._seats:
-            if link.held:
-                link.flush()
-        self._on_step(due.step)
-
-    def _carry_out(self, command: c.SeatCommand, link: PlayerLink, head: str) -> None:
-        message = message_of(command, self.match, self._players.tokens, head)
-        if isinstance(command, c.ExpelSeat):
-            self._forget(command.seat)
-            link.expel(message)
-            return
-        if link.connection.state is ConnectionState.CLOSED:
-            return  # it has broken the protocol since: for that it is expelled, or all is over
-        link.hold(message)
-        if (limit_ms := getattr(command, "limit_ms", None)) is not None:
-            link.flush()
-            self._stopwatch.begin(command.seat, limit_ms, link.origin)
+    # --- the steps
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]
