@@ -37,13 +37,8 @@ class Agenda:
             due, self._due = self._due, []
             for stage in zip(*due, strict=True):
                 for act in stage:
-                    _isolated(act)
+                    try:
+                        act()
+                    except Exception:  # noqa: BLE001  # of one match; it keeps no other one from its steps
+                        log.err()
         self._is_held = False
-
-
-def _isolated(act: Callable[[], None]) -> None:
-    """Do something of one match; no fault that it did not expect itself keeps the others from their steps."""
-    try:
-        act()
-    except Exception:  # noqa: BLE001  # as Twisted does for what one connection brings about
-        log.err()

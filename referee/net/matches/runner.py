@@ -168,9 +168,10 @@ class MatchRunner(MatchSteps):
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Turn a player's answer into an event with its instants."""
         seat = self._seats[link]
-        if not self._is_in(seat):
+        instants = self._stopwatch.end(seat, first_byte, at)
+        if instants is None:
             return  # that it is out, or that all is over, is still to be told
-        instants, frame = self._stopwatch.end(seat, first_byte, at), link.connection.last_body.hex()
+        frame = link.connection.last_body.hex()
         if isinstance(message, Move):
             self._feed(e.MoveReceived(seat=seat, turn=message.turn, move=message.move, frame=frame, **instants))
         elif isinstance(message, Ready):

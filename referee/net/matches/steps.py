@@ -77,8 +77,8 @@ class MatchSteps(ABC):
         self._go_on()
 
     def _go_on(self) -> None:
-        """Have the match take what waits."""
-        if not self._is_on_agenda and self._has_more:
+        """Have the match take what waits, if anything does."""
+        if not self._is_on_agenda:
             self._is_on_agenda = True
             self._agenda.add(self._stages)
 
@@ -91,9 +91,9 @@ class MatchSteps(ABC):
     @property
     def _has_more(self) -> bool:
         """Whether there is a step to take, or one to carry out."""
-        if self.done.called:
-            return False
-        return self._journal.has_due or (bool(self._events) and self.match.phase is not Phase.OVER)
+        if self._events or self._journal.has_due:
+            return not self.done.called and (self._journal.has_due or self.match.phase is not Phase.OVER)
+        return False
 
     # --- the stages; none of them raises anything
 
@@ -186,7 +186,8 @@ class MatchSteps(ABC):
             assert due is not None
             self._fail(error, due.step.event)
         self._is_stepping = False
-        self._go_on()
+        if self._has_more:
+            self._go_on()
 
     def _fail(self, error: Exception, event: e.Event) -> None:
         """Void the match for a fault of the referee's own; what the disk refuses ends it without a result."""

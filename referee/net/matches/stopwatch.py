@@ -98,7 +98,7 @@ class Stopwatch:
         self._open[seat] = _Open(self._now(), limit_ms, origin)
         self._arm(seat, (limit_ms + MARGIN_MS) / 1000)
 
-    def end(self, seat: int, first_byte: float, at: float) -> dict[str, float]:
+    def end(self, seat: int, first_byte: float, at: float) -> dict[str, float] | None:
         """Take a seat's answer.
 
         Args:
@@ -107,16 +107,18 @@ class Stopwatch:
             at: when it was complete.
 
         Returns:
-            The instants of the answer's event.
+            The instants of the answer's event; None: nothing is expected of the seat any more.
         """
-        request = self._open.pop(seat)
+        request = self._open.pop(seat, None)
+        if request is None:
+            return None
         sent_ms, at_ms = self.ms(request.sent), self.ms(at)
         span_ms = at_ms - sent_ms
         first_look_ms = span_ms - request.limit_ms + MARGIN_MS
         instants = {
             "at_ms": at_ms,
             "sent_ms": sent_ms,
-            "first_byte_ms": max(self.ms(first_byte), sent_ms),
+            "first_byte_ms": at_ms if first_byte == at else max(self.ms(first_byte), sent_ms),
             "lag_ms": max(0.0, round(min(first_look_ms, span_ms), 3)),
         }
         if not self._lag.was_there(request.sent, at):
