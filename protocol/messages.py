@@ -4,6 +4,7 @@ The JSON Schema of these types is the wire's documentation. Every string that is
 number a range, so that what passes here needs no second look for its form.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -203,9 +204,5 @@ FROM_REFEREE: dict[str, type[Message]] = {
     type_of(kind): kind for kind in (Welcome, Refused, Offer, Resumed, Reveal, Start, Turn, Told, Paused, Expelled, End)
 }
 
-_encoder = msgspec.msgpack.Encoder()
-
-
-def encode(message: Message) -> bytes:
-    """Turn a message into the one msgpack map of a frame's body."""
-    return _encoder.encode(message)
+encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder().encode
+"""Turns a message into the one msgpack map of a frame's body."""

@@ -78,6 +78,8 @@ class PlayerLink(Protocol):
         """Said, and not yet handed to the transport."""
         self._socket: Any = None
         """The transport, if it may be written to at once; None: it has no socket of its own, or encrypts."""
+        self._write_now: Callable[[bytes], object] | None = None
+        """How that is done: returns how many bytes were taken, or why none was."""
         self._is_behind = False
         """Whether the loop still has something to write to it."""
         self._unread_bytes: int | None = None
@@ -104,6 +106,7 @@ class PlayerLink(Protocol):
         has_socket = hasattr(type(self.transport), "writeSomeData")  # what wraps a transport passes its methods on
         if has_socket and not getattr(self.transport, "TLS", False):
             self._socket = self.transport
+            self._write_now = self._socket.socket.send if self.has_socket else self._socket.writeSomeData
         if self.owner is not None:
             self.owner.link_opened(self)
 
@@ -189,8 +192,8 @@ class PlayerLink(Protocol):
         data, self.held = self.held, b""
         if not (data and self.is_connected):
             return
-        if self._socket is not None and not self._is_behind:
-            data = _not_taken(self._socket, data)
+        if self._write_now is not None and not self._is_behind:
+            data = _not_taken(self._write_now, data)
         if data:
             self._leave_to_loop(data)
 
@@ -268,9 +271,12 @@ class PlayerLink(Protocol):
             self.owner.protocol_broken(self, error)
 
 
-def _not_taken(socket: Any, data: bytes) -> bytes:
+def _not_taken(write: Callable[[bytes], object], data: bytes) -> bytes:
     """Write to a socket at once; return what it did not take, all of it after an error."""
-    taken = socket.writeSomeData(data)
+    try:
+        taken = write(data)
+    except OSError:
+        return data
     return data[taken:] if isinstance(taken, int) else data
 
 

@@ -1,0 +1,239 @@
+"""Real sockets under a reactor of the test's own: what comes, in whatever pieces, and how connections end."""
+
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from twisted.internet.epollreactor import EPollReactor
+from twisted.python import log
+
+from protocol import Connection, Need, Role
+from protocol.limits import PROTOCOL_VERSION
+from protocol.messages import Hello, Message
+from referee.net.links import player_sockets
+from referee.net.links.lobby import Lobby
+from referee.net.links.player_protocol import LinkFactory, PlayerLink
+
+HELLO = Hello(version=PROTOCOL_VERSION, name="ada")
+LINGER_NOT = struct.pack("ii", 1, 0)
+"""To close with a reset."""
+
+
+class Seats(Lobby):
+    """Takes everybody, and keeps what came."""
+
+    def __init__(self, reactor: Any) -> None:
+        super().__init__(reactor)
+        self.came: list[str] = []
+        self.lost: list[str] = []
+        self.on_seated = lambda link: None
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Take everybody."""
+
+    def seated(self, link: PlayerLink) -> None:
+        """Keep who came."""
+        self.came.append(link.name)
+        self.on_seated(link)
+
+    def left(self, link: PlayerLink) -> None:
+        """Keep who left."""
+        self.lost.append(link.name)
+
+
+class Scene:
+    """A port, its lobby, and the players' ends."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.reactor = EPollReactor()
+        self.lobby = Seats(self.reactor)
+        self.sockets = self.lobby.patience.lag.sockets
+        port: Any = self.reactor
+        self.port = port.listenTCP(0, LinkFactory(self.lobby, port, port.seconds), interface="127.0.0.1", backlog=512)
+        self._stack = stack
+        stack.callback(self._close)
+
+    def connect(self) -> socket.socket:
+        """Return a player's end of a new connection that the lobby has taken."""
+        before = len(self.lobby._greeting)
+        end = self._stack.enter_context(socket.create_connection(("127.0.0.1", self.port.getHost().port)))
+        while len(self.lobby._greeting) == before:
+            self.look()
+        return end
+
+    def look(self) -> None:
+        """Let the loop take one turn; it waits for nothing."""
+        turn: Any = self.reactor
+        turn.iterate(0)
+
+    def readers(self) -> set[str]:
+        """Return the kinds of what Twisted's loop reads itself."""
+        return {type(reader).__name__ for reader in self.reactor.getReaders()} - {"_UnixWaker"}
+
+    def _close(self) -> None:
+        for reader in self.reactor.removeAll():
+            for held in (getattr(reader, "socket", None), getattr(reader, "i", None), getattr(reader, "o", None)):
+                if held is not None:
+                    held.close() if hasattr(held, "close") else None
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    """Open a port of the test's own."""
+    with ExitStack() as stack:
+        yield Scene(stack)
+
+
+def said(name: str = "ada") -> bytes:
+    """Return the bytes of a hello."""
+    return Connection(Role.PLAYER).send(Hello(version=PROTOCOL_VERSION, name=name))
+
+
+def heard(end: socket.socket) -> list[str]:
+    """Return the kinds of messages that have come to a player that said hello."""
+    connection = Connection(Role.PLAYER)
+    connection.send(HELLO)
+    end.setblocking(False)
+    try:
+        connection.receive_data(end.recv(65_536))
+    except BlockingIOError:
+        return []
+    kinds = []
+    while (message := connection.next_event()) is not Need.DATA:
+        assert isinstance(message, Message)
+        kinds.append(type(message).__name__)
+    return kinds
+
+
+@pytest.mark.parametrize("piece", [1, 7, 1000])
+def test_what_comes_is_taken_however_it_is_cut(scene: Scene, piece: int) -> None:
+    """And answered in the same turn of the loop; Twisted itself reads the port and one descriptor, no more."""
+    end, data = scene.connect(), said()
+    for start in range(0, len(data), piece):
+        assert scene.lobby.came == []
+        end.sendall(data[start : start + piece])
+        scene.look()
+    assert scene.lobby.came == ["ada"]
+    assert heard(end) == ["Welcome"]
+    assert scene.readers() == {"Port", "PlayerSockets"}
+
+
+def test_a_crowd_is_read_in_one_turn(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has said something when the loop looks is heard, more than are taken together."""
+    monkeypatch.setattr(player_sockets, "_AT_ONCE", 3)
+    ends = [scene.connect() for _ in range(8)]
+    for number, end in enumerate(ends):
+        end.sendall(said(f"p{number}"))
+    scene.look()
+    assert sorted(scene.lobby.came) == sorted(f"p{number}" for number in range(len(ends)))
+    assert [heard(end) for end in ends] == [["Welcome"]] * len(ends)
+
+
+def test_what_came_together_is_answered_together(scene: Scene) -> None:
+    """Nobody is answered before all of a batch are read: the agenda is held as long."""
+    ends = [scene.connect() for _ in range(3)]
+    taken: list[int] = []
+    agenda = scene.lobby.patience.lag.agenda
+    scene.lobby.on_seated = lambda _link: agenda.add((lambda: taken.append(len(scene.lobby.came)),))
+    for end in ends:
+        end.sendall(said())
+    scene.look()
+    assert taken == [3, 3, 3]
+
+
+def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(scene: Scene) -> None:
+    """So an answer that was sent ahead is none out of turn, if it was asked for meanwhile."""
+    end = scene.connect()
+    order: list[str] = []
+    agenda = scene.lobby.patience.lag.agenda
+    scene.lobby.on_seated = lambda _link: agenda.add((lambda: order.append("answered"),))
+    scene.lobby.protocol_broken = lambda _link, error: order.append(str(error.code))  # type: ignore[method-assign]
+    end.sendall(said() * 2)
+    scene.look()
+    assert order == ["answered", "out-of-turn"]
+
+
+@pytest.mark.parametrize("is_reset", [False, True])
+@pytest.mark.parametrize("last_words", [b"", said()[:5], said()])
+def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
+    scene: Scene, *, is_reset: bool, last_words: bytes
+) -> None:
+    """Whether the player closes or resets; what it said last is heard, unless a reset took it along."""
+    end = scene.connect()
+    end.sendall(last_words)
+    if is_reset:
+        scene.look()
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
+    end.close()
+    for _ in range(4):
+        scene.look()
+    assert scene.lobby.came == (["ada"] if last_words == said() else [])
+    assert len(scene.lobby.lost) == 1
+    assert scene.readers() == {"Port"}
+    assert scene.sockets.fileno() == -1
+
+
+def test_who_is_cut_off_is_read_no_more(scene: Scene) -> None:
+    """In the middle of a batch, too: whoever pushes another one out does so while both have said something."""
+    ends = [scene.connect() for _ in range(2)]
+    first, second = scene.sockets._links.values()
+    scene.lobby.on_seated = lambda link: (second if link is first else first).cut_off()
+    for end in ends:
+        end.sendall(said())
+    for _ in range(3):
+        scene.look()
+    assert scene.lobby.came == ["ada"]
+    assert len(scene.sockets._links) == 1
+
+
+def test_a_number_that_is_used_again_is_the_new_connections(scene: Scene) -> None:
+    """The system gives a descriptor's number to the next connection."""
+    for number in range(3):
+        end = scene.connect()
+        end.sendall(said(f"p{number}"))
+        scene.look()
+        end.close()
+        for _ in range(3):
+            scene.look()
+    assert scene.lobby.came == ["p0", "p1", "p2"]
+    assert scene.lobby.lost == ["p0", "p1", "p2"]
+
+
+def test_a_fault_costs_one_connection(scene: Scene) -> None:
+    """One of the referee's own: it is noted, and all others are heard."""
+    noted: list[str] = []
+
+    def _note(event: log.EventDict) -> None:
+        if event.get("failure") is not None:
+            noted.append(event["failure"].getErrorMessage())
+
+    def _seat(link: PlayerLink) -> None:
+        if link.name == "p1":
+            raise RuntimeError("broken")
+
+    scene.lobby.on_seated = _seat
+    ends = [scene.connect() for _ in range(3)]
+    log.addObserver(_note)
+    try:
+        for number, end in enumerate(ends):
+            end.sendall(said(f"p{number}"))
+        for _ in range(3):
+            scene.look()
+    finally:
+        log.removeObserver(_note)
+    assert noted == ["broken"]
+    assert sorted(scene.lobby.came) == ["p0", "p1", "p2"]
+    assert len(scene.sockets._links) == 2
+
+
+def test_a_transport_that_encrypts_is_left_to_twisted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its socket does not say what its messages do."""
+    monkeypatch.setattr(PlayerLink, "has_socket", False)
+    end = scene.connect()
+    end.sendall(said())
+    scene.look()
+    assert scene.lobby.came == ["ada"]
+    assert scene.readers() == {"Port", "Server"}

@@ -1,0 +1,66 @@
+"""What matches have to take: at once or together, each stage of all before the next one of any."""
+
+from collections.abc import Callable
+
+from twisted.python import log
+
+from referee.net.agenda import Agenda, Stages
+
+
+def stages(name: str, acts: list[str], *, then: Callable[[], None] = lambda: None) -> Stages:
+    """Return two stages that note themselves; the second one does something else, too."""
+    return (lambda: acts.append(f"{name} judges"), lambda: (acts.append(f"{name} sends"), then())[0])
+
+
+def test_a_step_is_taken_at_once() -> None:
+    """As long as nobody gathers any."""
+    agenda, acts = Agenda(), list[str]()
+    agenda.add(stages("a", acts))
+    assert acts == ["a judges", "a sends"]
+
+
+def test_what_gathers_is_taken_stage_by_stage() -> None:
+    """And nothing before it is released."""
+    agenda, acts = Agenda(), list[str]()
+    agenda.hold()
+    agenda.add(stages("a", acts))
+    agenda.add(stages("b", acts))
+    assert not acts
+    agenda.release()
+    assert acts == ["a judges", "b judges", "a sends", "b sends"]
+
+
+def test_what_follows_from_a_step_is_taken_after_all_that_came_with_it() -> None:
+    """However deep; then steps are taken at once again."""
+    agenda, acts = Agenda(), list[str]()
+    agenda.hold()
+    last = stages("c", acts)
+    agenda.add(stages("a", acts, then=lambda: agenda.add(stages("b", acts, then=lambda: agenda.add(last)))))
+    agenda.add(stages("z", acts))
+    agenda.release()
+    agenda.add(stages("d", acts))
+    names = [act.split()[0] for act in acts]
+    assert names == ["a", "z", "a", "z", "b", "b", "c", "c", "d", "d"]
+
+
+def test_a_fault_of_one_match_keeps_no_other_from_its_steps() -> None:
+    """It is noted as Twisted notes one, and the agenda goes on, then and later."""
+    agenda, acts, noted = Agenda(), list[str](), list[str]()
+
+    def _fail() -> None:
+        raise RuntimeError("broken")
+
+    def _note(event: log.EventDict) -> None:
+        if event.get("failure") is not None:
+            noted.append(event["failure"].getErrorMessage())
+
+    log.addObserver(_note)
+    try:
+        agenda.hold()
+        agenda.add((_fail, _fail))
+        agenda.add(stages("a", acts))
+        agenda.release()
+        agenda.add(stages("b", acts))
+    finally:
+        log.removeObserver(_note)
+    assert (noted, acts) == (["broken", "broken"], ["a judges", "a sends", "b judges", "b sends"])
