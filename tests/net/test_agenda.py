@@ -9,7 +9,12 @@ from referee.net.agenda import Agenda, Stages
 
 def stages(name: str, acts: list[str], *, then: Callable[[], None] = lambda: None) -> Stages:
     """Return two stages that note themselves; the second one does something else, too."""
-    return (lambda: acts.append(f"{name} judges"), lambda: (acts.append(f"{name} sends"), then())[0])
+
+    def _send() -> None:
+        acts.append(f"{name} sends")
+        then()
+
+    return (lambda: acts.append(f"{name} judges"), _send)
 
 
 def test_a_step_is_taken_at_once() -> None:

@@ -1,8 +1,9 @@
 """Real sockets under a reactor of the test's own: what comes, in whatever pieces, and how connections end."""
 
+import os
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from twisted.internet.epollreactor import EPollReactor
 from twisted.python import log
 
-from protocol import Connection, Need, Role
+from protocol import Connection, Need, RemoteProtocolError, Role
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message
 from referee.net.links import player_sockets
@@ -29,7 +30,8 @@ class Seats(Lobby):
         super().__init__(reactor)
         self.came: list[str] = []
         self.lost: list[str] = []
-        self.on_seated = lambda link: None
+        self.on_seated: Callable[[PlayerLink], None] = lambda _link: None
+        self.on_broken: Callable[[str], None] = lambda _code: None
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
@@ -43,16 +45,21 @@ class Seats(Lobby):
         """Keep who left."""
         self.lost.append(link.name)
 
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Tell of it, and refuse the player as ever."""
+        self.on_broken(str(error.code))
+        super().protocol_broken(link, error)
+
 
 class Scene:
     """A port, its lobby, and the players' ends."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self.reactor = EPollReactor()
+        self.reactor: Any = EPollReactor()
         self.lobby = Seats(self.reactor)
         self.sockets = self.lobby.patience.lag.sockets
-        port: Any = self.reactor
-        self.port = port.listenTCP(0, LinkFactory(self.lobby, port, port.seconds), interface="127.0.0.1", backlog=512)
+        factory = LinkFactory(self.lobby, self.reactor, self.reactor.seconds)
+        self.port = self.reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
         self._stack = stack
         stack.callback(self._close)
 
@@ -66,8 +73,7 @@ class Scene:
 
     def look(self) -> None:
         """Let the loop take one turn; it waits for nothing."""
-        turn: Any = self.reactor
-        turn.iterate(0)
+        self.reactor.iterate(0)
 
     def readers(self) -> set[str]:
         """Return the kinds of what Twisted's loop reads itself."""
@@ -76,8 +82,10 @@ class Scene:
     def _close(self) -> None:
         for reader in self.reactor.removeAll():
             for held in (getattr(reader, "socket", None), getattr(reader, "i", None), getattr(reader, "o", None)):
-                if held is not None:
-                    held.close() if hasattr(held, "close") else None
+                if isinstance(held, socket.socket):
+                    held.close()
+                elif isinstance(held, int):
+                    os.close(held)
 
 
 @pytest.fixture
@@ -150,7 +158,7 @@ def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(sc
     order: list[str] = []
     agenda = scene.lobby.patience.lag.agenda
     scene.lobby.on_seated = lambda _link: agenda.add((lambda: order.append("answered"),))
-    scene.lobby.protocol_broken = lambda _link, error: order.append(str(error.code))  # type: ignore[method-assign]
+    scene.lobby.on_broken = order.append
     end.sendall(said() * 2)
     scene.look()
     assert order == ["answered", "out-of-turn"]

@@ -1,0 +1,176 @@
+"""Steps of matches that are taken together: each stage of all before the next, and what can't wait does not."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from twisted.internet.task import Clock
+
+from protocol.messages import Move, Resumed, Turn
+from referee.match.fouls import Cause
+from referee.net.links.player_protocol import PlayerLink
+from referee.net.matches.lag import LoopLag
+from referee.net.matches.runner import MatchPaused
+from referee.record.chain_writer import ChainWriter
+
+from ..in_memory import PASS, InMemoryMatch, ready, token
+from ..wires import Peer, kinds
+
+
+class Tables:
+    """Matches of one loop, and what is done for them, in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = Clock()
+        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.lag.start()
+        self.opened: list[InMemoryMatch] = []
+        self._folder = folder
+
+    def open(self, name: str, **options: Any) -> InMemoryMatch:
+        """Open a match whose seats have come."""
+        self.opened.append(InMemoryMatch(self._folder / name, clock=self.clock, lag=self.lag, **options))
+        return self.opened[-1]
+
+    def ready(self, name: str, **options: Any) -> InMemoryMatch:
+        """Open a match in which the first seat is asked for its move."""
+        running = self.open(name, **options)
+        running.ready()
+        return running
+
+    def together(self, *acts: Callable[[], object]) -> None:
+        """Do things as if they had come on sockets that are read together."""
+        self.lag.agenda.hold()
+        for act in acts:
+            act()
+        self.lag.agenda.release()
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Iterator[Tables]:
+    """Return a loop without matches, and leave no file open."""
+    tables = Tables(tmp_path)
+    yield tables
+    for running in tables.opened:
+        running.writer.close()
+
+
+def test_all_lines_are_written_before_anything_is_sent(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all matches whose answers came together."""
+    running = [tables.ready(name) for name in "ab"]
+    acts: list[str] = []
+    append, flush = ChainWriter.append, PlayerLink.flush
+
+    def _append(writer: ChainWriter, *line: bytes) -> None:
+        acts.append("written")
+        append(writer, *line)
+
+    def _flush(link: PlayerLink) -> None:
+        acts.extend(["sent"] * bool(link.held))
+        flush(link)
+
+    monkeypatch.setattr(ChainWriter, "append", _append)
+    monkeypatch.setattr(PlayerLink, "flush", _flush)
+    tables.together(*(lambda match=match: match.answer(0) for match in running))
+    assert acts == ["written"] * 2 + ["sent"] * 4
+    assert [kinds(match.peers[1].heard()) for match in running] == [["Start", "Told", "Turn"]] * 2
+
+
+def test_answers_of_one_match_that_came_together_are_taken_one_by_one(tables: Tables) -> None:
+    """As all seats' acceptances may: each is a line of its own, and the last one leads on."""
+    running = tables.open("a", seats=4)
+    for peer in running.peers:
+        peer.heard()
+    tables.together(*(lambda seat=seat: running.peers[seat].say(ready(seat)) for seat in range(4)))
+    assert [kinds(peer.heard()) for peer in running.peers] == [["Reveal"]] * 4
+
+
+def test_whose_clock_runs_begins_when_it_was_asked(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not when its match was judged: what the others of a batch take is nobody's time."""
+    first, second = tables.ready("a"), tables.ready("b")
+    write = second.writer.write_step
+
+    def _slowly(*step: Any) -> None:
+        tables.clock.rightNow += 0.05
+        write(*step)
+
+    monkeypatch.setattr(second.writer, "write_step", _slowly)
+    tables.together(lambda: first.answer(0), lambda: second.answer(0))
+    tables.clock.rightNow += 0.15
+    first.answer(1)
+    steps = [json.loads(line) for line in first.path.read_text().splitlines()]
+    answer = [step["event"] for step in steps if step.get("event", {}).get("event") == "move-received"][-1]
+    assert answer["at_ms"] - answer["sent_ms"] == pytest.approx(150.0)
+
+
+def test_a_match_that_fails_voids_itself_alone(tables: Tables) -> None:
+    """Whichever stage fails; all others that came together go on."""
+    failing = [tables.ready(name) for name in ("judged", "sent")]
+    sound = tables.ready("sound")
+
+    def _broken(*_args: Any) -> Any:
+        failing[0].match.handle = whole  # type: ignore[method-assign]
+        raise RuntimeError("broken")
+
+    whole = failing[0].match.handle
+    failing[0].match.handle = _broken  # type: ignore[method-assign]
+    failing[1].runner._on_step = _broken
+    tables.together(*(lambda match=match: match.answer(0) for match in [*failing, sound]))
+    assert [match.result[0].void for match in failing] == ["RuntimeError: broken"] * 2
+    assert kinds(sound.peers[1].heard())[-1] == "Turn"
+
+
+@pytest.mark.parametrize("how", ["between two", "within a message"])
+def test_a_program_that_ended_before_its_match_has_not_fouled(tables: Tables, how: str) -> None:
+    """Though its match begins while sockets are read: whether it was offered anything is seen at once."""
+    stays, opened = SimpleNamespace(has_left=False), list[InMemoryMatch]()
+
+    def _open() -> None:
+        opened.append(tables.open("a", reused={0: stays}))
+        if how == "within a message":
+            opened[0].peers[0].raw(b"\0\0\0\x50\x83")
+        opened[0].peers[0].wire.drop()
+
+    tables.together(_open)
+    assert (opened[0].fouls(), stays.has_left) == ([], True)
+
+
+def test_who_comes_back_is_shown_what_its_answer_led_to(tables: Tables) -> None:
+    """It answered on its old connection, and said hello on a new one: both came together."""
+    running = tables.ready("a", come_back_s=5.0)
+    running.peers[0].heard()
+    again = Peer(running.lobby, tables.clock)
+    tables.together(lambda: _moves(running.peers[0], 1), lambda: again.hello("p0", token(0)))
+    resumed = next(message for message in again.heard() if isinstance(message, Resumed))
+    assert (resumed.turn, running.fouls()) == (2, [])
+
+
+def test_a_breach_after_an_answer_is_judged_after_it(tables: Tables) -> None:
+    """What a seat had said before counts, and the next one has been asked by then."""
+    running = tables.ready("a")
+    running.peers[0].heard()
+    tables.together(lambda: _moves(running.peers[0], 1), lambda: running.peers[0].raw(b"\0\0\0\1\xc1"))
+    assert running.fouls() == [(0, Cause.MALFORMED_MESSAGE)]
+    assert running.match.turn == 2
+
+
+def test_a_match_that_is_stopped_has_taken_what_came(tables: Tables) -> None:
+    """Nothing that was read is lost, though the referee is stopped before its turn would have come."""
+    running = tables.ready("a")
+    turn = running.asked(0)
+    failed: list[Any] = []
+    running.runner.done.addErrback(failed.append)
+    tables.together(
+        lambda: running.peers[0].say(Move(match="m1", turn=turn.turn, move=PASS)),
+        lambda: running.runner.pause("it is late"),
+    )
+    assert isinstance(failed[0].value, MatchPaused)
+    assert running.last_step()["event"]["event"] == "move-received"
+    assert isinstance(running.peers[1].heard()[-2], Turn)
+
+
+def _moves(peer: Peer, turn: int) -> None:
+    peer.say(Move(match="m1", turn=turn, move=PASS))
