@@ -106,17 +106,17 @@ def test_whose_clock_runs_begins_when_it_was_asked(tables: Tables, monkeypatch: 
     assert answer["at_ms"] - answer["sent_ms"] == pytest.approx(150.0)
 
 
-def test_a_match_that_fails_voids_itself_alone(tables: Tables) -> None:
+def test_a_match_that_fails_voids_itself_alone(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever stage fails; all others that came together go on."""
     failing = [tables.ready(name) for name in ("judged", "sent")]
     sound = tables.ready("sound")
 
     def _broken(*_args: Any) -> Any:
-        failing[0].match.handle = whole  # type: ignore[method-assign]
+        monkeypatch.setattr(failing[0].match, "handle", whole)
         raise RuntimeError("broken")
 
     whole = failing[0].match.handle
-    failing[0].match.handle = _broken  # type: ignore[method-assign]
+    monkeypatch.setattr(failing[0].match, "handle", _broken)
     failing[1].runner._on_step = _broken
     tables.together(*(lambda match=match: match.answer(0) for match in [*failing, sound]))
     assert [match.result[0].void for match in failing] == ["RuntimeError: broken"] * 2
