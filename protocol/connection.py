@@ -246,11 +246,8 @@ class Connection(Conversation):
         super().__init__(role, self._frames)
 
     def _read(self) -> Message | None:
-        length = self._frames.announced_bytes
-        if length is None:
-            return None
-        if length > MAX_UNASKED_BYTES:
-            self._check_flood(length)
+        if self.state in _UNASKED:
+            self._check_flood()
         body = self._frames.next_frame()
         if body is None:
             return None
@@ -263,9 +260,10 @@ class Connection(Conversation):
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
-    def _check_flood(self, length: int) -> None:
+    def _check_flood(self) -> None:
         """Refuse a long frame that nothing asked for by its prefix, whether the rest of it has come or not."""
-        if length <= MAX_FRAME_FROM_PLAYER_BYTES and self.role is Role.REFEREE and self.state in _UNASKED:
+        length = self._frames.announced_bytes or 0
+        if MAX_UNASKED_BYTES < length <= MAX_FRAME_FROM_PLAYER_BYTES and self.role is Role.REFEREE:
             detail = f"a frame announces {length} bytes, and nothing was asked; the limit is {MAX_UNASKED_BYTES} then"
             raise RemoteProtocolError(Code.FLOOD, detail, self.pending)
 
