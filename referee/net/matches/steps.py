@@ -61,7 +61,7 @@ class MatchSteps(ABC):
         self._agenda = agenda
         self._on_step = on_step
         self._events: deque[e.Event] = deque()
-        self._stages = (self._judge, self._write, self._say, self._send)
+        self._stages = (self._begin, self._judge, self._write, self._say, self._send)
         self._is_on_agenda = False
         self._is_stepping = False
         self._judged: tuple[e.Event, tuple[c.Command, ...]] | None = None
@@ -85,7 +85,7 @@ class MatchSteps(ABC):
     def _catch_up(self) -> None:
         """Take at once what waits, for how the match stands now is to be seen."""
         while not self._is_stepping and self._has_more:
-            for stage in self._stages:
+            for stage in self._stages[1:]:
                 stage()
 
     @property
@@ -97,9 +97,13 @@ class MatchSteps(ABC):
 
     # --- the stages; none of them raises anything
 
+    def _begin(self) -> None:
+        """Note that what comes from now on is not on the agenda yet."""
+        self._is_on_agenda = False
+
     def _judge(self) -> None:
         """Let the match take the next event."""
-        self._is_on_agenda, self._is_stepping = False, True
+        self._is_stepping = True
         event = self._next_event()
         if event is None:
             return

@@ -157,6 +157,29 @@ def test_a_breach_after_an_answer_is_judged_after_it(tables: Tables) -> None:
     assert running.match.turn == 2
 
 
+def test_nothing_is_lost_of_what_came_with_a_breach(tables: Tables) -> None:
+    """The breach is judged at once, in the middle of the others: those before it and those behind it count."""
+    running = tables.open("a", seats=4)
+    for peer in running.peers:
+        peer.heard()
+    tables.together(
+        lambda: running.peers[0].say(ready(0)),
+        lambda: running.peers[1].raw(b"\0\0\0\1\xc1"),
+        lambda: running.peers[2].say(ready(2)),
+        lambda: running.peers[3].say(ready(3)),
+    )
+    assert running.fouls() == [(1, Cause.MALFORMED_MESSAGE)]
+    assert [kinds(running.peers[seat].heard()) for seat in (0, 2, 3)] == [["Reveal"]] * 3
+    steps = [json.loads(line) for line in running.path.read_text().splitlines()[1:]]
+    assert [step["event"]["event"] for step in steps] == [
+        "match-opened",
+        "ready-received",
+        "protocol-broken",
+        "ready-received",
+        "ready-received",
+    ]
+
+
 def test_a_match_that_is_stopped_has_taken_what_came(tables: Tables) -> None:
     """Nothing that was read is lost, though the referee is stopped before its turn would have come."""
     running = tables.ready("a")
