@@ -17,14 +17,19 @@ class Agenda:
     """The matches of one loop that have something to take."""
 
     def __init__(self) -> None:
-        self._due: list[Stages] = []
+        self._due: dict[object, Stages] = {}
+        """By match."""
         self._is_held = False
 
-    def add(self, stages: Stages) -> None:
-        """Take a step of a match: now, or together with all that come while the agenda is held."""
-        self._due.append(stages)
+    def add(self, match: object, stages: Stages) -> None:
+        """Take a step of a match: now, or together with those of others that come while the agenda is held."""
+        self._due[match] = stages
         if not self._is_held:
             self.release()
+
+    def has(self, match: object) -> bool:
+        """Tell whether a match has a step to take."""
+        return match in self._due
 
     def hold(self) -> None:
         """Let steps gather."""
@@ -34,8 +39,8 @@ class Agenda:
         """Take all steps that have gathered, and those that follow from them."""
         self._is_held = True
         while self._due:
-            due, self._due = self._due, []
-            for stage in zip(*due, strict=True):
+            due, self._due = self._due, {}
+            for stage in zip(*due.values(), strict=True):
                 for act in stage:
                     try:
                         act()

@@ -20,7 +20,7 @@ def stages(name: str, acts: list[str], *, then: Callable[[], None] = lambda: Non
 def test_a_step_is_taken_at_once() -> None:
     """As long as nobody gathers any."""
     agenda, acts = Agenda(), list[str]()
-    agenda.add(stages("a", acts))
+    agenda.add("a", stages("a", acts))
     assert acts == ["a judges", "a sends"]
 
 
@@ -28,8 +28,8 @@ def test_what_gathers_is_taken_stage_by_stage() -> None:
     """And nothing before it is released."""
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
-    agenda.add(stages("a", acts))
-    agenda.add(stages("b", acts))
+    agenda.add("a", stages("a", acts))
+    agenda.add("b", stages("b", acts))
     assert not acts
     agenda.release()
     assert acts == ["a judges", "b judges", "a sends", "b sends"]
@@ -40,10 +40,11 @@ def test_what_follows_from_a_step_is_taken_after_all_that_came_with_it() -> None
     agenda, acts = Agenda(), list[str]()
     agenda.hold()
     last = stages("c", acts)
-    agenda.add(stages("a", acts, then=lambda: agenda.add(stages("b", acts, then=lambda: agenda.add(last)))))
-    agenda.add(stages("z", acts))
+    second = stages("b", acts, then=lambda: agenda.add("c", last))
+    agenda.add("a", stages("a", acts, then=lambda: agenda.add("b", second)))
+    agenda.add("z", stages("z", acts))
     agenda.release()
-    agenda.add(stages("d", acts))
+    agenda.add("d", stages("d", acts))
     names = [act.split()[0] for act in acts]
     assert names == ["a", "z", "a", "z", "b", "b", "c", "c", "d", "d"]
 
@@ -62,10 +63,21 @@ def test_a_fault_of_one_match_keeps_no_other_from_its_steps() -> None:
     log.addObserver(_note)
     try:
         agenda.hold()
-        agenda.add((_fail, _fail))
-        agenda.add(stages("a", acts))
+        agenda.add("f", (_fail, _fail))
+        agenda.add("a", stages("a", acts))
         agenda.release()
-        agenda.add(stages("b", acts))
+        agenda.add("b", stages("b", acts))
     finally:
         log.removeObserver(_note)
     assert (noted, acts) == (["broken", "broken"], ["a judges", "a sends", "b judges", "b sends"])
+
+
+def test_what_a_match_adds_twice_is_taken_once() -> None:
+    """As long as it has not been taken; whoever asks is told that the match has something to take."""
+    agenda, acts = Agenda(), list[str]()
+    agenda.hold()
+    for _ in range(2):
+        agenda.add("a", stages("a", acts))
+    assert (agenda.has("a"), agenda.has("b")) == (True, False)
+    agenda.release()
+    assert (acts, agenda.has("a")) == (["a judges", "a sends"], False)

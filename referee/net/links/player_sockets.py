@@ -4,7 +4,8 @@ Twisted's loop looks after one descriptor that stands for all of them. What is n
 connection, is left to Twisted, and so is every transport without a socket of its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from select import EPOLLIN, EPOLLRDHUP, epoll
@@ -85,33 +86,44 @@ class PlayerSockets:
             self._take(some)
 
     def _take(self, ready: Sequence[tuple[int, int]]) -> None:
-        """Read some sockets, and let their matches take what came: of each link one message at a time."""
-        self._agenda.hold()
-        links = [link for link in self._read(ready) if _is_more(link)]
-        self._agenda.release()
-        while links:
+        """Read some sockets, and let their matches take what came: each match one message at a time.
+
+        So a match is judged as if it were alone: what its seats say next is read once they have been answered.
+        """
+        waiting = deque(ready)
+        rest: deque[PlayerLink] = deque()
+        while waiting or rest:
             self._agenda.hold()
-            links = [link for link in links if _is_more(link)]
+            for _ in range(len(rest)):
+                self._deliver(rest.popleft(), rest)
+            for _ in range(len(waiting)):
+                fd, event = waiting.popleft()
+                link = self._links.get(fd)  # None: it has left meanwhile
+                if link is not None and self._agenda.has(link.owner):
+                    waiting.append((fd, event))
+                elif link is not None and self._is_read(link, event):
+                    self._deliver(link, rest)
             self._agenda.release()
 
-    def _read(self, ready: Sequence[tuple[int, int]]) -> Iterator[PlayerLink]:
-        """Yield the links on which something came, each as soon as it is read: instants of a match are in order."""
-        for fd, event in ready:
-            link = self._links.get(fd)
-            if link is None:
-                continue  # it has left meanwhile
-            try:
-                data = link.transport.socket.recv(_READ_BYTES) if event == EPOLLIN else b""
-            except BlockingIOError:
-                continue
-            except OSError:
-                data = b""
-            if data:
-                link.receive(data)
-                yield link
-            else:
-                self.leave(link)
-                link.transport.startReading()  # Twisted finds out what it is
+    def _is_read(self, link: PlayerLink, event: int) -> bool:
+        """Read a link's socket; return whether it gave anything."""
+        try:
+            data = link.transport.socket.recv(_READ_BYTES) if event == EPOLLIN else b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if data:
+            link.receive(data)
+        else:
+            self.leave(link)
+            link.transport.startReading()  # Twisted finds out what it is
+        return bool(data)
+
+    def _deliver(self, link: PlayerLink, rest: deque[PlayerLink]) -> None:
+        """Let a link take its next message, unless its match has another one to take; add it to the rest for more."""
+        if self._agenda.has(link.owner) or _is_more(link):
+            rest.append(link)
 
 
 def _is_more(link: PlayerLink) -> bool:

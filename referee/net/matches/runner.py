@@ -183,7 +183,6 @@ class MatchRunner(MatchSteps):
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
-        self._catch_up()
         seat = self._seats[link]
         if error.code is Code.TRUNCATED and (self._may_come_back(seat) or self._has_left_before(seat)):
             self.link_lost(link, error.detail)

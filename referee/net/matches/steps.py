@@ -61,8 +61,7 @@ class MatchSteps(ABC):
         self._agenda = agenda
         self._on_step = on_step
         self._events: deque[e.Event] = deque()
-        self._stages = (self._begin, self._judge, self._write, self._say, self._send)
-        self._is_on_agenda = False
+        self._stages = (self._judge, self._write, self._say, self._send)
         self._is_stepping = False
         self._judged: tuple[e.Event, tuple[c.Command, ...]] | None = None
         """What the match has taken and what followed, until it is written."""
@@ -78,14 +77,12 @@ class MatchSteps(ABC):
 
     def _go_on(self) -> None:
         """Have the match take what waits, if anything does."""
-        if not self._is_on_agenda:
-            self._is_on_agenda = True
-            self._agenda.add(self._stages)
+        self._agenda.add(self, self._stages)
 
     def _catch_up(self) -> None:
         """Take at once what waits, for how the match stands now is to be seen."""
         while not self._is_stepping and self._has_more:
-            for stage in self._stages[1:]:
+            for stage in self._stages:
                 stage()
 
     @property
@@ -96,10 +93,6 @@ class MatchSteps(ABC):
         return False
 
     # --- the stages; none of them raises anything
-
-    def _begin(self) -> None:
-        """Note that what comes from now on is not on the agenda yet."""
-        self._is_on_agenda = False
 
     def _judge(self) -> None:
         """Let the match take the next event."""

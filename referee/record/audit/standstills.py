@@ -80,9 +80,16 @@ class Excuses:
         return max((*parts, 0.0)) + ROUNDING_MS
 
     def least_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Return how long the longest standstill within a time was at least, of those that the referee remembers."""
+        """Return how long the longest standstill within a time was at least, of those that the referee remembers.
+
+        One that had just begun at the end had not been noticed then.
+        """
         within = list(self._within(begin_ms, end_ms))[1 - KEPT_STANDSTILLS :]
-        parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in within)
+        parts = (
+            min(over, end_ms) - max(begun, begin_ms)
+            for begun, over in within
+            if over <= end_ms or end_ms - begun > UNNOTICED_MS + ROUNDING_MS
+        )
         return max((*parts, 0.0)) - ROUNDING_MS
 
     def sent_by_ms(self, asked_ms: float, end_ms: float, disk_ms: float) -> float:

@@ -145,11 +145,29 @@ def test_what_came_together_is_answered_together(scene: Scene) -> None:
     ends = [scene.connect() for _ in range(3)]
     taken: list[int] = []
     agenda = scene.lobby.patience.lag.agenda
-    scene.lobby.on_seated = lambda _link: agenda.add((lambda: taken.append(len(scene.lobby.came)),))
+    scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: taken.append(len(scene.lobby.came)),))
     for end in ends:
         end.sendall(said())
     scene.look()
     assert taken == [3, 3, 3]
+
+
+def test_of_one_match_nobody_is_read_until_the_last_one_is_answered(scene: Scene) -> None:
+    """So no seat is judged by how the match stood before others had moved it on, and instants are in order."""
+    ends = [scene.connect() for _ in range(3)]
+    order: list[str] = []
+    agenda = scene.lobby.patience.lag.agenda
+
+    def _seat(link: PlayerLink) -> None:
+        order.append(f"{link.name} heard")
+        agenda.add(scene.lobby, (lambda: order.append(f"{link.name} answered"),))
+
+    scene.lobby.on_seated = _seat
+    for number, end in enumerate(ends):
+        end.sendall(said(f"p{number}"))
+    scene.look()
+    assert sorted(order[::2]) == ["p0 heard", "p1 heard", "p2 heard"]
+    assert order[1::2] == [act.replace("heard", "answered") for act in order[::2]]
 
 
 def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(scene: Scene) -> None:
@@ -157,7 +175,7 @@ def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(sc
     end = scene.connect()
     order: list[str] = []
     agenda = scene.lobby.patience.lag.agenda
-    scene.lobby.on_seated = lambda _link: agenda.add((lambda: order.append("answered"),))
+    scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: order.append("answered"),))
     scene.lobby.on_broken = order.append
     end.sendall(said() * 2)
     scene.look()

@@ -48,6 +48,7 @@ class Fray:
         rogues = source.choice((1, 1, 2))
         self.rogues = frozenset(source.sample(range(SEATS), rogues))
         self._wildness = source.choice((0.0, 0.1, 0.7))
+        self._togetherness = source.choice((0.0, 0.3))
         self._choose = make_dag()
         self._strangers: list[Peer] = []
         self._streams = Fuzzer(source)
@@ -90,9 +91,25 @@ class Fray:
 
     def _happen(self) -> None:
         """Let chance do something."""
+        if self.source.random() < self._togetherness:
+            self._speak_together()
+            return
         wild = (self._garble, self._lose, self._come, self._pass, self._stand_still)
         deed = self.source.choice(wild) if self.source.random() < self._wildness else self._speak
         deed()
+
+    def _speak_together(self) -> None:
+        """Let several speak before any of them is heard, as on sockets that are read together."""
+        agenda, wild = self.running.lag.agenda, (self._garble, self._come)
+        agenda.hold()
+        for _ in range(self.source.randrange(1, 6)):
+            if agenda.has(self.running.runner):
+                self._come()  # all others wait until it has taken what came
+            elif self.source.random() < 0.4:
+                self._answer_all(self.running.peers[self.source.choice(self.honest)])
+            else:
+                (self.source.choice(wild) if self.source.random() < self._wildness else self._speak)()
+        agenda.release()
 
     def _rogue(self) -> Peer:
         return self.source.choice([*(self.running.peers[seat] for seat in self.rogues), *self._strangers])

@@ -10,13 +10,12 @@ import pytest
 from twisted.internet.task import Clock
 
 from protocol.messages import Move, Resumed, Turn
-from referee.match.fouls import Cause
 from referee.net.links.player_protocol import PlayerLink
 from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import ChainWriter
 
-from ..in_memory import PASS, InMemoryMatch, ready, token
+from ..in_memory import PASS, InMemoryMatch, token
 from ..wires import Peer, kinds
 
 
@@ -79,15 +78,6 @@ def test_all_lines_are_written_before_anything_is_sent(tables: Tables, monkeypat
     assert [kinds(match.peers[1].heard()) for match in running] == [["Start", "Told", "Turn"]] * 2
 
 
-def test_answers_of_one_match_that_came_together_are_taken_one_by_one(tables: Tables) -> None:
-    """As all seats' acceptances may: each is a line of its own, and the last one leads on."""
-    running = tables.open("a", seats=4)
-    for peer in running.peers:
-        peer.heard()
-    tables.together(*(lambda seat=seat: running.peers[seat].say(ready(seat)) for seat in range(4)))
-    assert [kinds(peer.heard()) for peer in running.peers] == [["Reveal"]] * 4
-
-
 def test_whose_clock_runs_begins_when_it_was_asked(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not when its match was judged: what the others of a batch take is nobody's time."""
     first, second = tables.ready("a"), tables.ready("b")
@@ -146,38 +136,6 @@ def test_who_comes_back_is_shown_what_its_answer_led_to(tables: Tables) -> None:
     tables.together(lambda: _moves(running.peers[0], 1), lambda: again.hello("p0", token(0)))
     resumed = next(message for message in again.heard() if isinstance(message, Resumed))
     assert (resumed.turn, running.fouls()) == (2, [])
-
-
-def test_a_breach_after_an_answer_is_judged_after_it(tables: Tables) -> None:
-    """What a seat had said before counts, and the next one has been asked by then."""
-    running = tables.ready("a")
-    running.peers[0].heard()
-    tables.together(lambda: _moves(running.peers[0], 1), lambda: running.peers[0].raw(b"\0\0\0\1\xc1"))
-    assert running.fouls() == [(0, Cause.MALFORMED_MESSAGE)]
-    assert running.match.turn == 2
-
-
-def test_nothing_is_lost_of_what_came_with_a_breach(tables: Tables) -> None:
-    """The breach is judged at once, in the middle of the others: those before it and those behind it count."""
-    running = tables.open("a", seats=4)
-    for peer in running.peers:
-        peer.heard()
-    tables.together(
-        lambda: running.peers[0].say(ready(0)),
-        lambda: running.peers[1].raw(b"\0\0\0\1\xc1"),
-        lambda: running.peers[2].say(ready(2)),
-        lambda: running.peers[3].say(ready(3)),
-    )
-    assert running.fouls() == [(1, Cause.MALFORMED_MESSAGE)]
-    assert [kinds(running.peers[seat].heard()) for seat in (0, 2, 3)] == [["Reveal"]] * 3
-    steps = [json.loads(line) for line in running.path.read_text().splitlines()[1:]]
-    assert [step["event"]["event"] for step in steps] == [
-        "match-opened",
-        "ready-received",
-        "protocol-broken",
-        "ready-received",
-        "ready-received",
-    ]
 
 
 def test_a_match_that_is_stopped_has_taken_what_came(tables: Tables) -> None:

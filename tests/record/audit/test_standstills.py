@@ -227,3 +227,18 @@ def test_what_is_excused_is_counted_once() -> None:
         5.0,
         0.0,
     ]
+
+
+@pytest.mark.parametrize(
+    ("end_ms", "least_ms"),
+    [
+        (100.0 + UNNOTICED_MS / 2, 0.0),  # nobody had noticed it by then
+        (100.0 + UNNOTICED_MS + 1, UNNOTICED_MS + 1),
+        (200.0, 100.0),
+        (250.0, 100.0),
+    ],
+)
+def test_a_standstill_that_has_just_begun_is_told_of_later(end_ms: float, least_ms: float) -> None:
+    """Whoever comes back between its beginning and its being noticed can't be told of it."""
+    found = Presence(match="m", process="p", clock_ms=0.0, begin_ms=0.0, end_ms=300.0, standstills=((100.0, 200.0),))
+    assert Excuses([found]).least_ms(50.0, end_ms) == pytest.approx(least_ms, abs=0.01)
