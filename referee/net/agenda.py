@@ -38,12 +38,14 @@ class Agenda:
     def release(self) -> None:
         """Take all steps that have gathered, and those that follow from them."""
         self._is_held = True
-        while self._due:
-            due, self._due = self._due, {}
-            for stage in zip(*due.values(), strict=True):
-                for act in stage:
-                    try:
-                        act()
-                    except Exception:  # noqa: BLE001  # of one match; it keeps no other one from its steps
-                        log.err()
-        self._is_held = False
+        try:
+            while self._due:
+                due, self._due = self._due, {}
+                for stage in zip(*due.values(), strict=True):
+                    for act in stage:
+                        try:
+                            act()
+                        except Exception:  # noqa: BLE001  # of one match; it keeps no other one from its steps
+                            log.err()
+        finally:
+            self._is_held = False

@@ -74,8 +74,10 @@ class PlayerSockets:
         """Say whose faults these are, where Twisted notes one."""
         return type(self).__name__
 
-    def connectionLost(self, _reason: Failure) -> None:
-        """Do nothing: Twisted ends, and with it every connection."""
+    def connectionLost(self, reason: Failure) -> None:
+        """End every link, as Twisted ends all that it reads when it is stopped."""
+        for link in list(self._fds):
+            link.transport.connectionLost(reason)
 
     def doRead(self) -> None:
         """Read every socket that has something, and take what came."""

@@ -228,6 +228,15 @@ def test_a_number_that_is_used_again_is_the_new_connections(scene: Scene) -> Non
     assert scene.lobby.lost == ["p0", "p1", "p2"]
 
 
+def test_when_the_loop_ends_every_connection_does(scene: Scene) -> None:
+    """And whoever owns it is told, as of those that Twisted itself reads."""
+    ends = [scene.connect() for _ in range(2)]
+    scene.reactor.disconnectAll()
+    assert len(scene.lobby.lost) == 2
+    assert [end.recv(1) for end in ends] == [b"", b""]
+    assert scene.sockets.fileno() == -1
+
+
 def test_a_fault_costs_one_connection(scene: Scene) -> None:
     """One of the referee's own: it is noted, and all others are heard."""
     noted: list[str] = []
