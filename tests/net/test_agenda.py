@@ -49,6 +49,14 @@ def test_what_follows_from_a_step_is_taken_after_all_that_came_with_it() -> None
     assert names == ["a", "z", "a", "z", "b", "b", "c", "c", "d", "d"]
 
 
+def test_a_step_that_follows_waits_for_the_one_that_is_being_taken() -> None:
+    """Nothing was gathered, and yet no match is in the middle of two steps."""
+    agenda, acts = Agenda(), list[str]()
+    second = stages("b", acts)
+    agenda.add("a", (lambda: agenda.add("b", second), *stages("a", acts)))
+    assert acts == ["a judges", "a sends", "b judges", "b sends"]
+
+
 def test_a_fault_of_one_match_keeps_no_other_from_its_steps() -> None:
     """It is noted as Twisted notes one, and the agenda goes on, then and later."""
     agenda, acts, noted = Agenda(), list[str](), list[str]()

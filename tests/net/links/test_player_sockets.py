@@ -189,6 +189,8 @@ def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
 ) -> None:
     """Whether the player closes or resets; what it said last is heard, unless a reset took it along."""
     end = scene.connect()
+    descriptor = scene.sockets._poll
+    assert descriptor is not None
     end.sendall(last_words)
     if is_reset:
         scene.look()
@@ -199,7 +201,7 @@ def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
     assert scene.lobby.came == (["ada"] if last_words == said() else [])
     assert len(scene.lobby.lost) == 1
     assert scene.readers() == {"Port"}
-    assert scene.sockets.fileno() == -1
+    assert (scene.sockets.fileno(), descriptor.closed) == (-1, True)
 
 
 def test_who_is_cut_off_is_read_no_more(scene: Scene) -> None:
