@@ -345,8 +345,10 @@ class Program:
         return self._group is None and kill_orphans(self.mark)  # a sandbox that is shared does not end with it
 
     def _signal_all(self, number: signal.Signals) -> None:
-        self._signal(number)
-        if self._group is not None and self.status is None:
+        """Send a signal to all processes, once to each: a program may do what it likes when it may go on."""
+        if self._group is None:
+            self._signal(number)
+        elif self.status is None:
             self._group.signal(number)
 
     def _signal(self, number: signal.Signals) -> None:

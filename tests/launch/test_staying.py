@@ -1,5 +1,9 @@
 """Programs that stay: stopped while they wait, and watched for what they use. Real processes, in control groups."""
 
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,6 +39,36 @@ def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: Con
     running.until(lambda: not any(map(is_stopped, held)))
     running.program.stop()
     running.program.go_on()
+    running.program.end(0.0)
+    running.clock.advance(0)
+    running.clock.advance(GRACE_S)
+    assert "signal" in running.ended()
+
+
+@pytest.mark.parametrize("groups", [find_control_groups(), None], ids=["groups", "no groups"])
+def test_who_may_go_on_is_told_once(
+    tmp_path: Path, groups: ControlGroups | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that does something then, as it may, is not interrupted at that."""
+    sent: Counter[tuple[int, int]] = Counter()
+
+    def counted(send: Callable[[int, int], None]) -> Callable[[int, int], None]:
+        def _send(pid: int, number: int) -> None:
+            sent[pid, number] += 1
+            send(pid, number)
+
+        return _send
+
+    running = Running(
+        tmp_path, "import time; print('here', flush=True); time.sleep(1000)", confinement=Confinement(groups=groups)
+    )
+    running.said("here")
+    monkeypatch.setattr(os, "kill", counted(os.kill))
+    monkeypatch.setattr(os, "killpg", counted(os.killpg))
+    running.program.stop()
+    running.program.go_on()
+    monkeypatch.undo()
+    assert [(number, count) for (_, number), count in sent.items()] == [(signal.SIGSTOP, 1), (signal.SIGCONT, 1)]
     running.program.end(0.0)
     running.clock.advance(0)
     running.clock.advance(GRACE_S)
