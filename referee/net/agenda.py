@@ -6,11 +6,14 @@ more.
 """
 
 from collections.abc import Callable
+from itertools import islice
 
 from twisted.python import log
 
 Stages = tuple[Callable[[], None], ...]
 """What is done for one step of a match, in order; whatever else the agenda holds is at the same stage."""
+AT_ONCE = 32
+"""Matches that are taken together. Twice as many gain no more, and sockets would be looked at less often."""
 
 
 class Agenda:
@@ -18,14 +21,18 @@ class Agenda:
 
     def __init__(self) -> None:
         self._due: dict[object, Stages] = {}
-        """By match."""
+        """By match, in the order in which they came."""
         self._is_held = False
+
+    def __len__(self) -> int:
+        """Return how many matches have a step to take."""
+        return len(self._due)
 
     def add(self, match: object, stages: Stages) -> None:
         """Take a step of a match: now, or together with those of others that come while the agenda is held."""
         self._due[match] = stages
         if not self._is_held:
-            self.release()
+            self._take({match: stages})
 
     def has(self, match: object) -> bool:
         """Tell whether a match has a step to take."""
@@ -36,11 +43,17 @@ class Agenda:
         self._is_held = True
 
     def release(self) -> None:
-        """Take all steps that have gathered, and those that follow from them."""
-        self._is_held = True
+        """Take the steps of the first matches, and those that follow; the others wait for the next time."""
+        self._take(dict(islice(self._due.items(), AT_ONCE)))
+
+    def _take(self, first: dict[object, Stages]) -> None:
+        """Take the steps of some matches, and those that follow from them, whosever they are."""
+        waiting, self._due, self._is_held = self._due, first, True
         try:
             while self._due:
                 due, self._due = self._due, {}
+                for match in due:
+                    waiting.pop(match, None)
                 for stage in zip(*due.values(), strict=True):
                     for act in stage:
                         try:
@@ -48,4 +61,4 @@ class Agenda:
                         except Exception:  # noqa: BLE001  # of one match; it keeps no other one from its steps
                             log.err()
         finally:
-            self._is_held = False
+            self._due, self._is_held = waiting, False

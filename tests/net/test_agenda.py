@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+import pytest
 from twisted.python import log
 
+from referee.net import agenda as module
 from referee.net.agenda import Agenda, Stages
 
 
@@ -55,6 +57,39 @@ def test_a_step_that_follows_waits_for_the_one_that_is_being_taken() -> None:
     second = stages("b", acts)
     agenda.add("a", (lambda: agenda.add("b", second), *stages("a", acts)))
     assert acts == ["a judges", "a sends", "b judges", "b sends"]
+
+
+def test_as_many_are_taken_together_as_the_caches_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others wait for the next time, in their order; what follows from the first ones does not."""
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    agenda, acts = Agenda(), list[str]()
+    agenda.hold()
+    again = stages("again", acts)
+    agenda.add("a", stages("a", acts, then=lambda: agenda.add("again", again)))
+    for name in "bcd":
+        agenda.add(name, stages(name, acts))
+    agenda.release()
+    assert [act.split()[0] for act in acts] == ["a", "b", "a", "b", "again", "again"]
+    assert len(agenda) == 2
+    del acts[:]
+    agenda.release()
+    assert [act.split()[0] for act in acts] == ["c", "d", "c", "d"]
+    assert len(agenda) == 0
+
+
+def test_who_has_something_of_its_own_does_not_wait_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deadline, say, while others still wait; who waited itself, and what follows, is taken then, once."""
+    monkeypatch.setattr(module, "AT_ONCE", 1)
+    agenda, acts = Agenda(), list[str]()
+    agenda.hold()
+    for name in "abcd":
+        agenda.add(name, stages(name, acts))
+    agenda.release()
+    third = stages("c", acts)
+    agenda.add("d", stages("d", acts, then=lambda: agenda.add("c", third)))
+    assert acts == [f"{name} {act}" for name in "adc" for act in ("judges", "sends")]
+    agenda.release()
+    assert (acts[6:], len(agenda)) == (["b judges", "b sends"], 0)
 
 
 def test_a_fault_of_one_match_keeps_no_other_from_its_steps() -> None:

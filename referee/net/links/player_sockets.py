@@ -1,25 +1,29 @@
-"""Reads the sockets of all players: what came on many of them is taken together, stage by stage.
+"""Reads the sockets of all players, and lets their matches take what came, many together, stage by stage.
 
 Twisted's loop looks after one descriptor that stands for all of them. What is no plain data, such as the end of a
 connection, is left to Twisted, and so is every transport without a socket of its own.
+
+All that has come is read, and so has its instant, before the first matches are answered; what comes meanwhile is read
+before the next ones are. So a loop that has much to do has hardly ever looked away.
 """
 
-from collections import deque
-from collections.abc import Sequence
 from contextlib import suppress
-from itertools import islice
 from select import EPOLLIN, EPOLLRDHUP, epoll
 from typing import Any
 
 from twisted.python import log
 from twisted.python.failure import Failure
 
-from ...clock import Clock
+from ...clock import Clock, Timer
 from ..agenda import Agenda
 from .player_protocol import PlayerLink
 
-_AT_ONCE = 32
-"""Links that are read before anything is said. Twice as many gain no more, and whoever was read first waits longer."""
+_MOST_WAITING = 256
+"""Matches that may wait to be answered while the loop does something else: eight times as many as are taken together.
+
+So what is asked is sent within nine turns of the loop, each of which is a standstill if it takes longer than 7.5 ms.
+Where more wait, they are taken at once: that the loop stands still meanwhile is noted, as ever.
+"""
 _READ_BYTES = 65_536
 
 
@@ -40,6 +44,10 @@ class PlayerSockets:
         """The same the other way round: a link whose socket is closed can't tell any more."""
         self._poll: epoll | None = None
         """Exists while there are links."""
+        self._unheard: dict[PlayerLink, None] = {}
+        """Links that may have said more in the same bytes, which is heard once the first of it is answered."""
+        self._again: Timer | None = None
+        """Runs while somebody waits to be heard or answered."""
 
     def watch(self, link: PlayerLink) -> None:
         """Read a link's socket from now on, until it is left."""
@@ -52,10 +60,12 @@ class PlayerSockets:
         self._links[fd], self._fds[link], link.left = link, fd, self.leave
 
     def leave(self, link: PlayerLink) -> None:
-        """Read a link's socket no more, if it is read here."""
+        """Read a link's socket no more, if it is read here; what was read of it is heard, if anybody still listens."""
         fd = self._fds.pop(link, None)
         if fd is None or self._poll is None:
             return
+        is_unheard = link in self._unheard
+        self._unheard.pop(link, None)
         del self._links[fd]
         with suppress(OSError):  # it is closed, and so is no more in the set
             self._poll.unregister(fd)
@@ -63,6 +73,8 @@ class PlayerSockets:
             self._reactor.removeReader(self)
             self._poll.close()
             self._poll = None
+        if is_unheard and link.owner is not None:
+            link.deliver()
 
     # --- for Twisted
 
@@ -80,32 +92,39 @@ class PlayerSockets:
             link.transport.connectionLost(reason)
 
     def doRead(self) -> None:
-        """Read every socket that has something, and take what came."""
+        """Read every socket that has something, and take what came; in the next turn, if it begins with that anyway."""
+        if self._again is None:
+            self._take()
+
+    def _take(self) -> None:
+        """Hear what came, and let the first matches take it; the others do in the loop's next turn."""
+        self._again = None
+        self._agenda.hold()
+        self._hear_more()
+        self._read()
+        self._agenda.release()
+        while len(self._agenda) > _MOST_WAITING:
+            self._agenda.release()
+        if self._unheard or len(self._agenda):
+            self._again = self._reactor.callLater(0, self._take)
+
+    def _hear_more(self) -> None:
+        """Hear what else was in bytes of which the first was heard and is answered now."""
+        unheard, self._unheard = self._unheard, {}
+        for link in unheard:
+            if self._agenda.has(link.owner):
+                self._unheard[link] = None
+            else:
+                self._deliver(link)
+
+    def _read(self) -> None:
+        """Read every socket that has something, but for those of which not all is heard yet."""
         if self._poll is None:
             return
-        ready = iter(self._poll.poll(0, len(self._links)))
-        while some := list(islice(ready, _AT_ONCE)):
-            self._take(some)
-
-    def _take(self, ready: Sequence[tuple[int, int]]) -> None:
-        """Read some sockets, and let their matches take what came: each match one message at a time.
-
-        So a match is judged as if it were alone: what its seats say next is read once they have been answered.
-        """
-        waiting = deque(ready)
-        rest: deque[PlayerLink] = deque()
-        while waiting or rest:
-            self._agenda.hold()
-            for _ in range(len(rest)):
-                self._deliver(rest.popleft(), rest)
-            for _ in range(len(waiting)):
-                fd, event = waiting.popleft()
-                link = self._links.get(fd)  # None: it has left meanwhile
-                if link is not None and self._agenda.has(link.owner):
-                    waiting.append((fd, event))
-                elif link is not None and self._is_read(link, event):
-                    self._deliver(link, rest)
-            self._agenda.release()
+        for fd, event in self._poll.poll(0, len(self._links)):
+            link = self._links.get(fd)  # None: it has left meanwhile
+            if link is not None and link not in self._unheard and self._is_read(link, event):
+                self._deliver(link)
 
     def _is_read(self, link: PlayerLink, event: int) -> bool:
         """Read a link's socket; return whether it gave anything."""
@@ -122,17 +141,11 @@ class PlayerSockets:
             link.transport.startReading()  # Twisted finds out what it is
         return bool(data)
 
-    def _deliver(self, link: PlayerLink, rest: deque[PlayerLink]) -> None:
-        """Let a link take its next message, unless its match has another one to take; add it to the rest for more."""
-        if self._agenda.has(link.owner) or _is_more(link):
-            rest.append(link)
-
-
-def _is_more(link: PlayerLink) -> bool:
-    """Let a link take the next message; return whether another one may be there."""
-    try:
-        return link.deliver_next()
-    except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee's own costs this connection alone
-        log.err()
-        link.transport.abortConnection()
-        return False
+    def _deliver(self, link: PlayerLink) -> None:
+        """Let a link tell of the next message that it has."""
+        try:
+            if link.deliver_next():
+                self._unheard[link] = None
+        except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee's own costs this connection alone
+            log.err()
+            link.transport.abortConnection()

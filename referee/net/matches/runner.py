@@ -183,6 +183,7 @@ class MatchRunner(MatchSteps):
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
+        self._catch_up()
         seat = self._seats[link]
         if error.code is Code.TRUNCATED and (self._may_come_back(seat) or self._has_left_before(seat)):
             self.link_lost(link, error.detail)
@@ -192,6 +193,7 @@ class MatchRunner(MatchSteps):
 
     def link_lost(self, link: PlayerLink, detail: str) -> None:
         """Turn a lost connection into an event; that of a launched program waits a moment for its exit."""
+        self._catch_up()
         seat = self._seats[link]
         program = self._programs.get(seat)
         if self._has_left_before(seat):
@@ -216,6 +218,7 @@ class MatchRunner(MatchSteps):
 
     def seat_of(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of a player that may come back, by its name if that is certain; None if there is none."""
+        self._catch_up()
         names = self.match.setup.names
         seat = index_of(token, self._tokens) if name is None else names.index(name) if name in names else None
         if seat is None or not self._may_come_back(seat) or not self._is_in(seat):

@@ -5,13 +5,14 @@ referee had not looked at. So an answer is late only once the referee has looked
 that is read before that may have come at any time since the last look, whatever the clock says when its turn comes.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from ...clock import Clock, Timer
-from ...match.standstills import MAX_LOOKS, Standstill
+from ...match.standstills import MAX_LOOKS, UNNOTICED_MS, Standstill
 from .lag import LoopLag
 
 MARGIN_MS = 0.002
@@ -54,7 +55,8 @@ class Stopwatch:
         self._lag = lag
         self._begin_ms = last_ms
         self._opened = lag.now() - last_ms / 1000
-        self._untold: list[Standstill] = []
+        self._untold: deque[tuple[float, float]] = deque()
+        """Begin and end of standstills, in monotonic seconds."""
         lag.listeners.add(self._stood_still)
         self._bytes_of = bytes_of
         self._passed = passed
@@ -75,17 +77,30 @@ class Stopwatch:
         return {"process": self._lag.process, "clock_ms": round((self._opened - self._lag.begun) * 1000, 3)}
 
     def standstills(self, at_ms: float) -> list[Standstill]:
-        """Return the loop's standstills up to an instant that were not returned before, the present one included."""
-        begun, found = self._lag.present(self._opened + at_ms / 1000), self._untold
-        self._untold = []
-        return found if begun is None else [*found, (max(self.ms(begun), self._begin_ms), at_ms)]
+        """Return the loop's standstills up to an instant that were not returned before.
+
+        The one that went on at that instant is included, up to then, though it may be over by now: an answer is judged
+        by what was known when it was read.
+        """
+        over: list[Standstill] = []
+        while self._untold and (end_ms := self.ms(self._untold[0][1])) <= at_ms:
+            over.append((max(self.ms(self._untold.popleft()[0]), self._begin_ms), end_ms))
+        begun = self._standing_still_since(self._opened + at_ms / 1000)
+        return over if begun is None else [*over, (max(self.ms(begun), self._begin_ms), at_ms)]
+
+    def _standing_still_since(self, at: float) -> float | None:
+        """Return when the standstill began that went on at an instant, in monotonic seconds; None if none did."""
+        if not self._untold:
+            return self._lag.present(at)
+        begun = self._untold[0][0]
+        return begun if (at - begun) * 1000 > UNNOTICED_MS else None
 
     def close(self) -> None:
         """Take no more note of standstills."""
         self._lag.listeners.discard(self._stood_still)
 
     def _stood_still(self, begin: float, end: float) -> None:
-        self._untold.append((max(self.ms(begin), self._begin_ms), self.ms(end)))
+        self._untold.append((begin, end))
 
     def begin(self, seat: int, limit_ms: float, origin: str = "") -> None:
         """Expect a seat's answer from now on.

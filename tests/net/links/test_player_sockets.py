@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 from twisted.internet.epollreactor import EPollReactor
+from twisted.internet.error import ConnectionDone
 from twisted.python import log
+from twisted.python.failure import Failure
 
 from protocol import Connection, Need, RemoteProtocolError, Role
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message
+from referee.net import agenda as agenda_module
 from referee.net.links import player_sockets
 from referee.net.links.lobby import Lobby
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
@@ -129,15 +132,38 @@ def test_what_comes_is_taken_however_it_is_cut(scene: Scene, piece: int) -> None
     assert scene.readers() == {"Port", "PlayerSockets"}
 
 
-def test_a_crowd_is_read_in_one_turn(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has said something when the loop looks is heard, more than are taken together."""
-    monkeypatch.setattr(player_sockets, "_AT_ONCE", 3)
+def test_a_crowd_is_read_in_one_turn(scene: Scene) -> None:
+    """Whoever has said something when the loop looks is heard."""
     ends = [scene.connect() for _ in range(8)]
     for number, end in enumerate(ends):
         end.sendall(said(f"p{number}"))
     scene.look()
     assert sorted(scene.lobby.came) == sorted(f"p{number}" for number in range(len(ends)))
     assert [heard(end) for end in ends] == [["Welcome"]] * len(ends)
+
+
+@pytest.mark.parametrize(("most", "answered"), [(256, [3, 6, 8]), (3, [6, 8, 8])], ids=["few wait", "too many"])
+def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, most: int, answered: list[int]
+) -> None:
+    """So their instants are right, however long the answers take; but the loop does not fall far behind."""
+    monkeypatch.setattr(agenda_module, "AT_ONCE", 3)
+    monkeypatch.setattr(player_sockets, "_MOST_WAITING", most)
+    taken: list[str] = []
+    agenda = scene.lobby.patience.lag.agenda
+    scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: taken.append(link.name),))
+    ends = [scene.connect() for _ in range(8)]
+    for number, end in enumerate(ends[:7]):
+        end.sendall(said(f"p{number}"))
+    found: list[tuple[int, int]] = []
+    for _ in answered:
+        scene.look()
+        found.append((len(scene.lobby.came), len(taken)))
+        if len(found) == 1:
+            ends[7].sendall(said("late"))
+    assert found == list(zip([7, 8, 8], answered, strict=True))
+    assert taken == scene.lobby.came
+    assert [call for call in scene.reactor.getDelayedCalls() if call.func == scene.sockets._take] == []
 
 
 def test_what_came_together_is_answered_together(scene: Scene) -> None:
@@ -152,24 +178,6 @@ def test_what_came_together_is_answered_together(scene: Scene) -> None:
     assert taken == [3, 3, 3]
 
 
-def test_of_one_match_nobody_is_read_until_the_last_one_is_answered(scene: Scene) -> None:
-    """So no seat is judged by how the match stood before others had moved it on, and instants are in order."""
-    ends = [scene.connect() for _ in range(3)]
-    order: list[str] = []
-    agenda = scene.lobby.patience.lag.agenda
-
-    def _seat(link: PlayerLink) -> None:
-        order.append(f"{link.name} heard")
-        agenda.add(scene.lobby, (lambda: order.append(f"{link.name} answered"),))
-
-    scene.lobby.on_seated = _seat
-    for number, end in enumerate(ends):
-        end.sendall(said(f"p{number}"))
-    scene.look()
-    assert sorted(order[::2]) == ["p0 heard", "p1 heard", "p2 heard"]
-    assert order[1::2] == [act.replace("heard", "answered") for act in order[::2]]
-
-
 def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(scene: Scene) -> None:
     """So an answer that was sent ahead is none out of turn, if it was asked for meanwhile."""
     end = scene.connect()
@@ -179,7 +187,49 @@ def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(sc
     scene.lobby.on_broken = order.append
     end.sendall(said() * 2)
     scene.look()
+    assert order == ["answered"]
+    scene.look()
     assert order == ["answered", "out-of-turn"]
+
+
+def test_what_follows_waits_as_long_as_the_first_is_not_answered(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many others are; nothing more of it is read meanwhile, and so each message has its own instant."""
+    monkeypatch.setattr(agenda_module, "AT_ONCE", 1)
+    first, end = scene.connect(), scene.connect()
+    *_, link = scene.sockets._links.values()
+    agenda = scene.lobby.patience.lag.agenda
+    order: list[str] = []
+
+    def _seat(link: PlayerLink) -> None:
+        link.owner = scene.lobby if link.name == "p0" else link.owner
+        agenda.add(scene.lobby if link.name == "p1" else link, (lambda: order.append(f"{link.name} answered"),))
+
+    scene.lobby.on_seated = _seat
+    scene.lobby.on_broken = order.append
+    first.sendall(said("p0"))
+    end.sendall(said("p1") * 2)
+    scene.look()
+    end.sendall(said("p1"))
+    scene.look()
+    assert link.bytes_received == 2 * len(said("p1"))
+    scene.look()
+    assert order == ["p0 answered", "p1 answered", "out-of-turn"]
+
+
+def test_what_was_read_is_heard_though_the_connection_ends(scene: Scene) -> None:
+    """It ended while the first of two messages was answered: the second is judged before the end is."""
+    end = scene.connect()
+    (link,) = scene.sockets._links.values()
+    order: list[str] = []
+    scene.lobby.patience.lag.agenda.hold()
+    scene.lobby.on_seated = lambda link: scene.lobby.patience.lag.agenda.add(link, ())
+    scene.lobby.on_broken = order.append
+    end.sendall(said() * 2)
+    scene.look()
+    link.transport.connectionLost(Failure(ConnectionDone()))
+    scene.look()
+    assert order == ["out-of-turn"]
+    assert scene.readers() == {"Port"}
 
 
 @pytest.mark.parametrize("is_reset", [False, True])

@@ -11,6 +11,7 @@ from typing import Any
 from protocol import ConnectionState, Role
 from protocol.messages import Ack, Hello, Message, Move, Nonce, Offer, Reveal, Turn
 from referee.match.commands import Result
+from referee.net.agenda import AT_ONCE
 from referee.testing import JUNK
 from sample_players.python.q_simple import make_dag
 
@@ -99,17 +100,26 @@ class Fray:
         deed()
 
     def _speak_together(self) -> None:
-        """Let several speak before any of them is heard, as on sockets that are read together."""
+        """Let several speak before any of them is answered, as on sockets that are read together."""
         agenda, wild = self.running.lag.agenda, (self._garble, self._come)
         agenda.hold()
+        others = AT_ONCE if self.source.random() < 0.5 else 0
+        for _ in range(others):  # which have been heard before: the match waits while the loop goes on
+            agenda.add(object(), (bool,) * 4)
         for _ in range(self.source.randrange(1, 6)):
-            if agenda.has(self.running.runner):
-                self._come()  # all others wait until it has taken what came
-            elif self.source.random() < 0.4:
+            if self.source.random() < 0.4:
                 self._answer_all(self.running.peers[self.source.choice(self.honest)])
             else:
                 (self.source.choice(wild) if self.source.random() < self._wildness else self._speak)()
         agenda.release()
+        while len(agenda):
+            self.source.choice((self._lose, self._come, self._look_away, self._stand_still))()
+            if self.source.random() < 0.5:
+                agenda.release()
+
+    def _look_away(self) -> None:
+        """Let a moment pass, the loop beating."""
+        self.running.run(0.005)
 
     def _rogue(self) -> Peer:
         return self.source.choice([*(self.running.peers[seat] for seat in self.rogues), *self._strangers])

@@ -1,5 +1,6 @@
 """Standstills of the loop stand in the records of all its matches, at the same instants."""
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -7,6 +8,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from protocol.messages import Move
+from referee.net import agenda
 from referee.net.matches.lag import BEAT_S, LoopLag
 from referee.record.audit.standstills import Presence, contradictions, presences
 from referee.record.audit.times import check_book
@@ -30,6 +32,16 @@ def answer_one(match: InMemoryMatch) -> None:
     match.peers[seat].say(Move(match="m1", turn=request.number, move=PASS))
 
 
+def answer_some(matches: list[InMemoryMatch], lag: LoopLag, meanwhile: Callable[[], None]) -> None:
+    """Let matches be answered that all have been read, one after the other."""
+    lag.agenda.hold()
+    for match in matches:
+        answer_one(match)
+    for _ in matches:
+        lag.agenda.release()
+        meanwhile()
+
+
 class TickingClock(Clock):
     """A clock that is later whenever it is read, as every real one is: a little, seldom a standstill.
 
@@ -48,8 +60,11 @@ class TickingClock(Clock):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_matches_of_one_loop_tell_of_the_same_standstills(tmp_path: Path, seed: int) -> None:
+def test_matches_of_one_loop_tell_of_the_same_standstills(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever they do meanwhile, whenever one of them begins or ends; the audit of each finds nothing too much."""
+    monkeypatch.setattr(agenda, "AT_ONCE", 1)
     source, clock = Random(seed), TickingClock(Random(seed))
     lag = LoopLag(clock, clock.seconds)
     lag.start()
@@ -62,8 +77,10 @@ def test_matches_of_one_loop_tell_of_the_same_standstills(tmp_path: Path, seed: 
     while going := [match for match in matches if not match.result]:
         if source.random() < 0.1:
             clock.pump([LIMIT_S, *[BEAT_S / 2] * 4])
-        else:
+        elif source.random() < 0.5:
             answer_one(source.choice(going))
+        else:
+            answer_some(source.sample(going, source.randrange(1, len(going) + 1)), lag, lambda: passed(clock, source))
         passed(clock, source)
     lag.stop()
     records = [read_record(match.path) for match in matches]

@@ -113,6 +113,19 @@ def test_a_match_that_fails_voids_itself_alone(tables: Tables, monkeypatch: pyte
     assert kinds(sound.peers[1].heard())[-1] == "Turn"
 
 
+def test_a_breach_is_judged_after_the_answer_that_came_before(tables: Tables) -> None:
+    """Of another seat of the same match, while both waited: whoever broke the protocol is told so all the same."""
+    running = tables.ready("a")
+    turn = running.asked(0)
+    tables.together(
+        lambda: running.peers[0].say(Move(match="m1", turn=turn.turn, move=PASS)),
+        lambda: running.peers[1].raw(b"\0\0\0\1\xc1"),
+    )
+    events = [json.loads(line)["event"] for line in running.path.read_text().splitlines() if '"event":{' in line]
+    assert [(event["event"], event["seat"]) for event in events[-2:]] == [("move-received", 0), ("protocol-broken", 1)]
+    assert running.fouls() == [(1, "malformed-message")]
+
+
 @pytest.mark.parametrize("how", ["between two", "within a message"])
 def test_a_program_that_ended_before_its_match_has_not_fouled(tables: Tables, how: str) -> None:
     """Though its match begins while sockets are read: whether it was offered anything is seen at once."""
