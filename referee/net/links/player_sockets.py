@@ -64,8 +64,6 @@ class PlayerSockets:
         fd = self._fds.pop(link, None)
         if fd is None or self._poll is None:
             return
-        is_unheard = link in self._unheard
-        self._unheard.pop(link, None)
         del self._links[fd]
         with suppress(OSError):  # it is closed, and so is no more in the set
             self._poll.unregister(fd)
@@ -73,7 +71,7 @@ class PlayerSockets:
             self._reactor.removeReader(self)
             self._poll.close()
             self._poll = None
-        if is_unheard and link.owner is not None:
+        if link in self._unheard and link.owner is not None:
             link.deliver()
 
     # --- for Twisted

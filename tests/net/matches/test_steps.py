@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from twisted.internet.task import Clock
 
-from protocol.messages import Move, Resumed, Turn
+from protocol.messages import Message, Move, Resumed, Turn
+from referee.match.fouls import Cause
 from referee.net.links.player_protocol import PlayerLink
 from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import ChainWriter
 
-from ..in_memory import PASS, InMemoryMatch, token
+from ..in_memory import PASS, InMemoryMatch, ready, token
 from ..wires import Peer, kinds
 
 
@@ -126,19 +127,39 @@ def test_a_breach_is_judged_after_the_answer_that_came_before(tables: Tables) ->
     assert running.fouls() == [(1, "malformed-message")]
 
 
+@pytest.mark.parametrize("said", [0, 1])
 @pytest.mark.parametrize("how", ["between two", "within a message"])
-def test_a_program_that_ended_before_its_match_has_not_fouled(tables: Tables, how: str) -> None:
-    """Though its match begins while sockets are read: whether it was offered anything is seen at once."""
+def test_a_program_that_ended_before_its_match_has_not_fouled(tables: Tables, how: str, said: int) -> None:
+    """Though its match begins while sockets are read: whether it has said anything in it is seen at once."""
     stays, opened = SimpleNamespace(has_left=False), list[InMemoryMatch]()
 
     def _open() -> None:
         opened.append(tables.open("a", reused={0: stays}))
+        opened[0].peers[0].heard()
+        for _ in range(said):
+            opened[0].peers[0].say(ready(0))
         if how == "within a message":
             opened[0].peers[0].raw(b"\0\0\0\x50\x83")
         opened[0].peers[0].wire.drop()
 
     tables.together(_open)
-    assert (opened[0].fouls(), stays.has_left) == ([], True)
+    causes = [cause for _, cause in opened[0].fouls()]
+    fouled = {"between two": Cause.DISCONNECTED, "within a message": Cause.MALFORMED_MESSAGE}
+    assert (causes, stays.has_left) == ([fouled[how]] * said, not said)
+
+
+def test_who_comes_back_after_its_last_words_is_judged_by_them_first(tables: Tables) -> None:
+    """It has broken a rule and said hello on a new connection: both came together, and it is refused."""
+    running = tables.ready("a", come_back_s=5.0)
+    running.peers[0].heard()
+    again = Peer(running.lobby, tables.clock)
+    told: list[Message] = []
+    tables.together(
+        lambda: running.peers[0].say(Move(match="m1", turn=1, move={"action": "dance"})),
+        lambda: told.extend(again.hello("p0", token(0))),
+    )
+    assert [seat for seat, _ in running.fouls()] == [0]
+    assert kinds(told) == ["Refused"]
 
 
 def test_who_comes_back_is_shown_what_its_answer_led_to(tables: Tables) -> None:
