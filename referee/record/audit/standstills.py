@@ -16,9 +16,9 @@ from ...match.standstills import KEPT_STANDSTILLS, MAX_LOOKS, UNNOTICED_MS, Stan
 from ..reader import Record, RecordError
 
 PROMPT_MS = 100.0
-"""So long after the line that asks a request may be sent: the referee does nothing in between but judge, write and send
-what else has come with the same look at its sockets, and what takes it longer than UNNOTICED_MS is a standstill. The
-rest is room."""
+"""So long after the line that asks a request may be sent. In between, the referee judges, writes and sends what came
+before, in at most nine turns of its loop, of which each is a standstill if it takes longer than UNNOTICED_MS. The rest
+is room."""
 LOOKING_MS = (MAX_LOOKS + 4) * UNNOTICED_MS
 """So long a referee may look into a socket after a deadline, without a standstill."""
 ROUNDING_MS = 0.005
