@@ -22,7 +22,7 @@ from ...hookspecs import Joined
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, own_copy
 from ...net.links.addresses import Ports
 from ...net.links.patience import Patience
-from ...net.links.player_protocol import LinkFactory, PlayerLink
+from ...net.links.player_protocol import LinkFactory, Owner, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
 from ...net.matches.host import LOCAL
 from ...net.matches.lag import LoopLag
@@ -49,7 +49,7 @@ class CourseTerms(Struct, frozen=True, kw_only=True):
     """How long the program may take to be ready."""
 
 
-class Adapter:
+class Adapter(Owner):
     """Answers a course referee's calls with what a player program says.
 
     Args:
@@ -119,9 +119,6 @@ class Adapter:
         self._link.say_goodbye()
 
     # --- from the program
-
-    def link_opened(self, link: PlayerLink) -> None:
-        """Do nothing: a link that is new belongs to a lobby."""
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Pass an answer on to the course's referee."""

@@ -5,7 +5,7 @@ periods. Elsewhere are `ReservedSeats`, with a token for every seat, and the `Re
 lobby that is closed, a match can still take its own players back.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated
@@ -22,7 +22,7 @@ from ...clock import Clock
 from ...match.events import Ending, Stage
 from ..matches.lag import LoopLag
 from .patience import Patience, Wait
-from .player_protocol import PlayerLink
+from .player_protocol import Owner, PlayerLink
 from .tokens import name_of
 
 HELLO_S = 3.0
@@ -80,7 +80,7 @@ class Absence(Struct, frozen=True, kw_only=True):
     """What its program or a hello tells."""
 
 
-class Lobby(ABC):
+class Lobby(Owner):
     """Greets connections; a subclass decides whom to seat.
 
     Args:

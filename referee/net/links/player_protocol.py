@@ -4,9 +4,9 @@ Whoever owns the link at the moment, the lobby and then a match runner, is told 
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
-from typing import Protocol as Interface
 
 from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol, connectionDone
@@ -24,18 +24,24 @@ CLOSE_S = 1.0
 """How long a closed connection may take to read what was last said to it, before it is cut."""
 
 
-class Owner(Interface):
+class Owner(ABC):
     """Who is told what a link receives."""
 
-    def link_opened(self, link: "PlayerLink") -> None:
+    def catch_up(self) -> None:  # noqa: B027  # only of a match does anything wait
+        """Take what it was told before and still waits: what comes now is judged by where that leads."""
+
+    def link_opened(self, link: "PlayerLink") -> None:  # noqa: B027  # only a lobby is a first owner
         """Take note of a new connection; told to its first owner alone."""
 
+    @abstractmethod
     def message_received(self, link: "PlayerLink", message: Message, first_byte: float, at: float) -> None:
         """Take a message; the instants are monotonic seconds."""
 
+    @abstractmethod
     def protocol_broken(self, link: "PlayerLink", error: RemoteProtocolError) -> None:
         """Take note that the player broke the protocol; the link reads no more."""
 
+    @abstractmethod
     def link_lost(self, link: "PlayerLink", detail: str) -> None:
         """Take note that the connection ended."""
 
@@ -110,13 +116,19 @@ class PlayerLink(Protocol):
         if self.owner is not None:
             self.owner.link_opened(self)
 
+    def catch_up(self) -> None:
+        """Let the owner take what waits; called before more is read."""
+        if self.owner is not None:
+            self.owner.catch_up()
+
     def dataReceived(self, data: bytes) -> None:
         """Take bytes; called by Twisted."""
+        self.catch_up()
         self.receive(data)
         self.deliver()
 
     def receive(self, data: bytes) -> None:
-        """Take bytes that have just been read; `deliver_next` tells what they say."""
+        """Take bytes that have just been read; `deliver` tells what they say."""
         self._read_at = self._now()
         self.bytes_received += len(data)
         if self._first_byte is None:
@@ -124,15 +136,15 @@ class PlayerLink(Protocol):
         self.connection.receive_data(data)
 
     def deliver(self) -> None:
-        """Tell the owner all that the received bytes say."""
-        while self.deliver_next():
-            pass
+        """Tell the owner all that the received bytes say.
 
-    def deliver_next(self) -> bool:
-        """Tell the owner the next thing that the received bytes say; return whether there may be more.
-
-        What follows in the same bytes is taken when it is asked for: it may answer what was asked just then.
+        What follows in the same bytes is judged once the first of it is answered, for it may answer what that led to.
         """
+        while self._deliver_next():
+            self.catch_up()
+
+    def _deliver_next(self) -> bool:
+        """Tell the owner the next thing that the received bytes say; return whether there may be more."""
         at, self._read_at = self._read_at or self._now(), None
         try:
             event = self.connection.next_event()
@@ -153,6 +165,7 @@ class PlayerLink(Protocol):
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """End; called by Twisted."""
+        self.catch_up()
         self.is_connected = False
         self.left(self)
         self._gone.callback(None)

@@ -44,10 +44,8 @@ class PlayerSockets:
         """The same the other way round: a link whose socket is closed can't tell any more."""
         self._poll: epoll | None = None
         """Exists while there are links."""
-        self._unheard: dict[PlayerLink, None] = {}
-        """Links that may have said more in the same bytes, which is heard once the first of it is answered."""
         self._again: Timer | None = None
-        """Runs while somebody waits to be heard or answered."""
+        """Runs while matches wait to be answered."""
 
     def watch(self, link: PlayerLink) -> None:
         """Read a link's socket from now on, until it is left."""
@@ -60,7 +58,7 @@ class PlayerSockets:
         self._links[fd], self._fds[link], link.left = link, fd, self.leave
 
     def leave(self, link: PlayerLink) -> None:
-        """Read a link's socket no more, if it is read here; what was read of it is heard, if anybody still listens."""
+        """Read a link's socket no more, if it is read here."""
         fd = self._fds.pop(link, None)
         if fd is None or self._poll is None:
             return
@@ -71,8 +69,6 @@ class PlayerSockets:
             self._reactor.removeReader(self)
             self._poll.close()
             self._poll = None
-        if link in self._unheard and link.owner is not None:
-            link.deliver()
 
     # --- for Twisted
 
@@ -98,30 +94,23 @@ class PlayerSockets:
         """Hear what came, and let the first matches take it; the others do in the loop's next turn."""
         self._again = None
         self._agenda.hold()
-        self._hear_more()
         self._read()
         self._agenda.release()
         while len(self._agenda) > _MOST_WAITING:
             self._agenda.release()
-        if self._unheard or len(self._agenda):
+        if len(self._agenda):
             self._again = self._reactor.callLater(0, self._take)
 
-    def _hear_more(self) -> None:
-        """Hear what else was in bytes of which the first was heard and is answered now."""
-        unheard, self._unheard = self._unheard, {}
-        for link in unheard:
-            if self._agenda.has(link.owner):
-                self._unheard[link] = None
-            else:
-                self._deliver(link)
-
     def _read(self) -> None:
-        """Read every socket that has something, but for those of which not all is heard yet."""
+        """Read every socket that has something, of each match one after the other."""
         if self._poll is None:
             return
         for fd, event in self._poll.poll(0, len(self._links)):
             link = self._links.get(fd)  # None: it has left meanwhile
-            if link is not None and link not in self._unheard and self._is_read(link, event):
+            if link is not None and self._agenda.has(link.owner):
+                link.catch_up()
+                link = self._links.get(fd)
+            if link is not None and self._is_read(link, event):
                 self._deliver(link)
 
     def _is_read(self, link: PlayerLink, event: int) -> bool:
@@ -140,10 +129,9 @@ class PlayerSockets:
         return bool(data)
 
     def _deliver(self, link: PlayerLink) -> None:
-        """Let a link tell of the next message that it has."""
+        """Let a link tell all that it was told."""
         try:
-            if link.deliver_next():
-                self._unheard[link] = None
+            link.deliver()
         except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee's own costs this connection alone
             log.err()
             link.transport.abortConnection()

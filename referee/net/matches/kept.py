@@ -24,7 +24,7 @@ from ...files.opened import opened
 from ...files.tree import BadTree
 from ...launch import Confinement, Launch, Program
 from ...observers import Observer, Observers
-from ..links.player_protocol import PlayerLink
+from ..links.player_protocol import Owner, PlayerLink
 from ..waiting import outlasting
 
 SETTLE_S = 0.2
@@ -40,7 +40,7 @@ FREE = 0.25
 _MEMORY = Path("/proc/meminfo")
 
 
-class KeptProgram:
+class KeptProgram(Owner):
     """One running program; it owns its connection between its matches.
 
     Args:
@@ -72,9 +72,6 @@ class KeptProgram:
         link = self.link
         is_idle = link is not None and link.is_connected and link.connection.state is ConnectionState.IDLE
         return is_idle and self.program.status is None and not self.has_left
-
-    def link_opened(self, link: PlayerLink) -> None:
-        """Do nothing: it was open before."""
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Do nothing: between two matches no message may come."""

@@ -122,7 +122,7 @@ class MatchRunner(MatchSteps):
         is_new = self.match.phase is Phase.NEW
         began = e.MatchOpened if is_new else e.MatchResumed
         self._feed(began(at_ms=self._last_ms, **self._stopwatch.beat, starts=self._players.starts))
-        self._catch_up()
+        self.catch_up()
         for seat, taken in enumerate(self._links):
             if taken is None and not self.match.is_out(seat):
                 why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
@@ -142,7 +142,7 @@ class MatchRunner(MatchSteps):
             self._journal.settle_now()
         except NotWritten as error:
             self._give_up(error)
-        self._catch_up()
+        self.catch_up()
         if self.match.result is not None:
             self._conclude(self.match.result)  # only its seal is being synced: a match that is over is not paused
         if self.done.called:
@@ -162,9 +162,6 @@ class MatchRunner(MatchSteps):
 
     # --- from the links
 
-    def link_opened(self, link: PlayerLink) -> None:
-        """Do nothing: a link that is new belongs to a lobby."""
-
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Turn a player's answer into an event with its instants."""
         seat = self._seats[link]
@@ -183,7 +180,6 @@ class MatchRunner(MatchSteps):
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
-        self._catch_up()
         seat = self._seats[link]
         if error.code is Code.TRUNCATED and (self._may_come_back(seat) or self._has_left_before(seat)):
             self.link_lost(link, error.detail)
@@ -193,7 +189,6 @@ class MatchRunner(MatchSteps):
 
     def link_lost(self, link: PlayerLink, detail: str) -> None:
         """Turn a lost connection into an event; that of a launched program waits a moment for its exit."""
-        self._catch_up()
         seat = self._seats[link]
         program = self._programs.get(seat)
         if self._has_left_before(seat):
@@ -218,7 +213,7 @@ class MatchRunner(MatchSteps):
 
     def seat_of(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of a player that may come back, by its name if that is certain; None if there is none."""
-        self._catch_up()
+        self.catch_up()
         names = self.match.setup.names
         seat = index_of(token, self._tokens) if name is None else names.index(name) if name in names else None
         if seat is None or not self._may_come_back(seat) or not self._is_in(seat):
@@ -227,7 +222,7 @@ class MatchRunner(MatchSteps):
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""
-        self._catch_up()
+        self.catch_up()
         old = self._links[seat]
         at_ms = self._stopwatch.at_ms()
         departure = self._awaited_no_more(seat)

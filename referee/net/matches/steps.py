@@ -4,7 +4,7 @@ A verdict is the fold's alone. Record first: nothing is sent before the line tha
 those of the agenda: all matches that have something to take go through them together.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -20,14 +20,14 @@ from ...observers import MatchStep
 from ...record.writer import NotWritten
 from ..agenda import Agenda
 from ..links.outgoing import message_of
-from ..links.player_protocol import PlayerLink
+from ..links.player_protocol import Owner, PlayerLink
 from .journal import Due, Journal
 from .stopwatch import Stopwatch
 
 OnStep = Callable[[MatchStep], None]
 
 
-class MatchSteps(ABC):
+class MatchSteps(Owner):
     """Takes the events of one match, and carries out what follows; a subclass knows where they come from.
 
     Args:
@@ -79,7 +79,7 @@ class MatchSteps(ABC):
         """Have the match take what waits, if anything does."""
         self._agenda.add(self, self._stages)
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """Take at once what waits, for how the match stands now is to be seen."""
         while not self._is_stepping and self._has_more:
             for stage in self._stages:

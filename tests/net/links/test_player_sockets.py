@@ -34,7 +34,12 @@ class Seats(Lobby):
         self.came: list[str] = []
         self.lost: list[str] = []
         self.on_seated: Callable[[PlayerLink], None] = lambda _link: None
+        self.on_catching_up: Callable[[], None] = lambda: None
         self.on_broken: Callable[[str], None] = lambda _code: None
+
+    def catch_up(self) -> None:
+        """Take what waits."""
+        self.on_catching_up()
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
@@ -77,6 +82,23 @@ class Scene:
     def look(self) -> None:
         """Let the loop take one turn; it waits for nothing."""
         self.reactor.iterate(0)
+
+    def answers(self) -> list[str]:
+        """Let whoever comes be answered by way of the agenda, and return who is heard and answered from now on."""
+        order: list[str] = []
+        waiting: list[str] = []
+
+        def _catch_up() -> None:
+            order.extend(f"{name} answered" for name in waiting)
+            waiting.clear()
+
+        def _seat(link: PlayerLink) -> None:
+            order.append(f"{link.name} heard")
+            waiting.append(link.name)
+            self.lobby.patience.lag.agenda.add(self.lobby, (_catch_up,))
+
+        self.lobby.on_seated, self.lobby.on_catching_up = _seat, _catch_up
+        return order
 
     def readers(self) -> set[str]:
         """Return the kinds of what Twisted's loop reads itself."""
@@ -179,58 +201,50 @@ def test_what_came_together_is_answered_together(scene: Scene) -> None:
     assert taken == [3, 3, 3]
 
 
+def test_of_one_match_nobody_is_read_until_the_last_one_is_answered(scene: Scene) -> None:
+    """So no seat is judged by how the match stood before others had moved it on, and instants are in order."""
+    ends = [scene.connect() for _ in range(3)]
+    order = scene.answers()
+    for number, end in enumerate(ends):
+        end.sendall(said(f"p{number}"))
+    scene.look()
+    assert sorted(order[::2]) == ["p0 heard", "p1 heard", "p2 heard"]
+    assert order[1::2] == [act.replace("heard", "answered") for act in order[::2]]
+
+
+def test_who_has_left_by_what_came_before_is_read_no_more(scene: Scene) -> None:
+    """Both had said something: the one that is answered first sends the other away."""
+    ends = [scene.connect() for _ in range(2)]
+    first, second = scene.sockets._links.values()
+    scene.lobby.on_seated = lambda _link: scene.lobby.patience.lag.agenda.add(scene.lobby, ())
+    scene.lobby.on_catching_up = lambda: (second if first.name else first).cut_off()
+    for end in ends:
+        end.sendall(said())
+    scene.look()
+    assert (scene.lobby.came, {first.bytes_received, second.bytes_received}) == (["ada"], {0, len(said())})
+
+
 def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(scene: Scene) -> None:
     """So an answer that was sent ahead is none out of turn, if it was asked for meanwhile."""
     end = scene.connect()
-    order: list[str] = []
-    agenda = scene.lobby.patience.lag.agenda
-    scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: order.append("answered"),))
+    order = scene.answers()
     scene.lobby.on_broken = order.append
     end.sendall(said() * 2)
     scene.look()
-    assert order == ["answered"]
-    scene.look()
-    assert order == ["answered", "out-of-turn"]
+    assert order == ["ada heard", "ada answered", "out-of-turn"]
 
 
-def test_what_follows_waits_as_long_as_the_first_is_not_answered(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many others are; nothing more of it is read meanwhile, and so each message has its own instant."""
-    monkeypatch.setattr(agenda_module, "AT_ONCE", 1)
-    first, end = scene.connect(), scene.connect()
-    *_, link = scene.sockets._links.values()
-    agenda = scene.lobby.patience.lag.agenda
-    order: list[str] = []
-
-    def _seat(link: PlayerLink) -> None:
-        link.owner = scene.lobby if link.name == "p0" else link.owner
-        agenda.add(scene.lobby if link.name == "p1" else link, (lambda: order.append(f"{link.name} answered"),))
-
-    scene.lobby.on_seated = _seat
-    scene.lobby.on_broken = order.append
-    first.sendall(said("p0"))
-    end.sendall(said("p1") * 2)
-    scene.look()
-    end.sendall(said("p1"))
-    scene.look()
-    assert link.bytes_received == 2 * len(said("p1"))
-    scene.look()
-    assert order == ["p0 answered", "p1 answered", "out-of-turn"]
-
-
-def test_what_was_read_is_heard_though_the_connection_ends(scene: Scene) -> None:
-    """It ended while the first of two messages was answered: the second is judged before the end is."""
+def test_an_end_is_told_after_what_came_before_is_answered(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the connection ended while its match waited for others."""
+    monkeypatch.setattr(agenda_module, "AT_ONCE", 0)
     end = scene.connect()
     (link,) = scene.sockets._links.values()
-    order: list[str] = []
-    scene.lobby.patience.lag.agenda.hold()
-    scene.lobby.on_seated = lambda link: scene.lobby.patience.lag.agenda.add(link, ())
-    scene.lobby.on_broken = order.append
-    end.sendall(said() * 2)
+    order = scene.answers()
+    monkeypatch.setattr(scene.lobby, "left", lambda link: order.append(f"{link.name} left"))
+    end.sendall(said())
     scene.look()
     link.transport.connectionLost(Failure(ConnectionDone()))
-    scene.look()
-    assert order == ["out-of-turn"]
-    assert scene.readers() == {"Port"}
+    assert order == ["ada heard", "ada answered", "ada left"]
 
 
 @pytest.mark.parametrize("is_reset", [False, True])

@@ -105,7 +105,7 @@ class Fray:
         agenda.hold()
         others = AT_ONCE if self.source.random() < 0.5 else 0
         for _ in range(others):  # which have been heard before: the match waits while the loop goes on
-            agenda.add(object(), (bool,) * 4)
+            agenda.add(object(), (_nothing,) * 4)
         for _ in range(self.source.randrange(1, 6)):
             if self.source.random() < 0.4:
                 self._answer_all(self.running.peers[self.source.choice(self.honest)])
@@ -178,3 +178,7 @@ class Fray:
     def _stand_still(self) -> None:
         """Let time pass while the loop sees none of it."""
         self.running.clock.advance(self.source.choice((0.02, 0.1, 0.3, 0.7)))
+
+
+def _nothing() -> None:
+    """Stand for another match's stage."""
