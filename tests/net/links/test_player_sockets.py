@@ -217,7 +217,11 @@ def test_who_has_left_by_what_came_before_is_read_no_more(scene: Scene) -> None:
     ends = [scene.connect() for _ in range(2)]
     first, second = scene.sockets._links.values()
     scene.lobby.on_seated = lambda _link: scene.lobby.patience.lag.agenda.add(scene.lobby, ())
-    scene.lobby.on_catching_up = lambda: (second if first.name else first).cut_off()
+
+    def _catch_up() -> None:
+        (second if first.name else first).cut_off()
+
+    scene.lobby.on_catching_up = _catch_up
     for end in ends:
         end.sendall(said())
     scene.look()
