@@ -20,7 +20,7 @@ class Wire:
     def __init__(self) -> None:
         self.link: PlayerLink | None = None
         self.host = "127.0.0.1"
-        self.is_cut = False
+        self.is_closed = self.is_cut = False
         self.is_slow = False
         """Whether to close takes until the loop has sent what was written, or until it is cut."""
         self.is_read = True
@@ -35,6 +35,7 @@ class Wire:
 
     def writeSomeData(self, data: bytes) -> int:
         """Keep bytes for the player's end, as many as there is room for."""
+        assert not self.is_closed, "a socket that is closed takes nothing"
         taken = len(data) if self.room is None else min(len(data), self.room)
         self.room = None if self.room is None else self.room - taken
         self.written += data[:taken]
@@ -76,6 +77,7 @@ class Wire:
 
     def drop(self) -> None:
         """End the connection, whichever side does."""
+        self.is_closed = True
         link, self.link = self.link, None
         if link is not None:
             link.connectionLost(Failure(ConnectionDone("closed cleanly")))

@@ -48,4 +48,5 @@ class CourseLink(PlayerLink):
 
     def _accept(self) -> None:
         if self.is_connected:
+            self.catch_up()
             self.deliver()

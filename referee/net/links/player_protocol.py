@@ -164,9 +164,9 @@ class PlayerLink(Protocol):
         return not self.connection.is_drained
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """End; called by Twisted."""
-        self.catch_up()
+        """End; called by Twisted, which has closed the socket."""
         self.is_connected = False
+        self.catch_up()
         self.left(self)
         self._gone.callback(None)
         self.ended(self)

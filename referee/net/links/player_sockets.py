@@ -94,8 +94,10 @@ class PlayerSockets:
         """Hear what came, and let the first matches take it; the others do in the loop's next turn."""
         self._again = None
         self._agenda.hold()
-        self._read()
-        self._agenda.release()
+        try:
+            self._read()
+        finally:
+            self._agenda.release()
         while len(self._agenda) > _MOST_WAITING:
             self._agenda.release()
         if len(self._agenda):
@@ -107,16 +109,25 @@ class PlayerSockets:
             return
         for fd, event in self._poll.poll(0, len(self._links)):
             link = self._links.get(fd)  # None: it has left meanwhile
-            if link is not None and self._agenda.has(link.owner):
-                link.catch_up()
-                link = self._links.get(fd)
-            if link is not None and self._is_read(link, event):
-                self._deliver(link)
+            if link is None:
+                continue
+            try:
+                self._hear(link, event)
+            except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee's own costs this connection alone
+                log.err()
+                link.transport.abortConnection()
+
+    def _hear(self, link: PlayerLink, event: int) -> None:
+        """Read a link's socket, and let it tell what came."""
+        if self._agenda.has(link.owner):
+            link.catch_up()
+        if link in self._fds and self._is_read(link, event):
+            link.deliver()
 
     def _is_read(self, link: PlayerLink, event: int) -> bool:
-        """Read a link's socket; return whether it gave anything."""
+        """Read a link's socket; return whether it gave anything. What was said before an end is read before the end."""
         try:
-            data = link.transport.socket.recv(_READ_BYTES) if event == EPOLLIN else b""
+            data = link.transport.socket.recv(_READ_BYTES) if event & ~EPOLLRDHUP == EPOLLIN else b""
         except BlockingIOError:
             return False
         except OSError:
@@ -127,11 +138,3 @@ class PlayerSockets:
             self.leave(link)
             link.transport.startReading()  # Twisted finds out what it is
         return bool(data)
-
-    def _deliver(self, link: PlayerLink) -> None:
-        """Let a link tell all that it was told."""
-        try:
-            link.deliver()
-        except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee's own costs this connection alone
-            log.err()
-            link.transport.abortConnection()

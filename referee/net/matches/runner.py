@@ -138,11 +138,13 @@ class MatchRunner(MatchSteps):
             reason: told to the players, in one sentence.
         """
         writer = self._journal.writer
+        self.catch_up()
         try:
-            self._journal.settle_now()
+            if not self.done.called:
+                self._journal.settle_now()
         except NotWritten as error:
             self._give_up(error)
-        self.catch_up()
+        self.catch_up()  # what the disk has now is said
         if self.match.result is not None:
             self._conclude(self.match.result)  # only its seal is being synced: a match that is over is not paused
         if self.done.called:
@@ -213,12 +215,12 @@ class MatchRunner(MatchSteps):
 
     def seat_of(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of a player that may come back, by its name if that is certain; None if there is none."""
-        self.catch_up()
         names = self.match.setup.names
         seat = index_of(token, self._tokens) if name is None else names.index(name) if name in names else None
-        if seat is None or not self._may_come_back(seat) or not self._is_in(seat):
+        if seat is None or not self._may_come_back(seat) or self._returns[seat] >= MAX_RETURNS:
             return None
-        return seat if self._returns[seat] < MAX_RETURNS else None
+        self.catch_up()
+        return seat if self._is_in(seat) else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""

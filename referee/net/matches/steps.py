@@ -76,8 +76,9 @@ class MatchSteps(Owner):
         self._go_on()
 
     def _go_on(self) -> None:
-        """Have the match take what waits, if anything does."""
-        self._agenda.add(self, self._stages)
+        """Have the match take what waits, if anything does: now, or after the step that it is taking."""
+        if not self._is_stepping:
+            self._agenda.add(self, self._stages)
 
     def catch_up(self) -> None:
         """Take at once what waits, for how the match stands now is to be seen."""

@@ -3,6 +3,7 @@
 import os
 import socket
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -251,6 +252,25 @@ def test_an_end_is_told_after_what_came_before_is_answered(scene: Scene, monkeyp
     assert order == ["ada heard", "ada answered", "ada left"]
 
 
+def test_a_match_that_fails_to_catch_up_costs_one_connection(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a fault of the referee's own: all others are read, then and later."""
+    noted: list[Any] = []
+    monkeypatch.setattr(log, "err", lambda: noted.append(sys.exc_info()[0]))
+    ends = [scene.connect() for _ in range(3)]
+    scene.answers()
+
+    def _fail() -> None:
+        scene.lobby.on_catching_up = lambda: None
+        raise RuntimeError("broken")
+
+    scene.lobby.on_catching_up = _fail
+    for end in ends:
+        end.sendall(said())
+    for _ in range(3):
+        scene.look()
+    assert (noted, len(scene.lobby.came), len(scene.sockets._links)) == ([RuntimeError], 2, 2)
+
+
 @pytest.mark.parametrize("is_reset", [False, True])
 @pytest.mark.parametrize("last_words", [b"", said()[:5], said()])
 def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
@@ -271,6 +291,15 @@ def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
     assert len(scene.lobby.lost) == 1
     assert scene.readers() == {"Port"}
     assert (scene.sockets.fileno(), descriptor.closed) == (-1, True)
+
+
+def test_what_was_said_before_an_end_is_heard_at_once(scene: Scene) -> None:
+    """Both were there when the loop looked: nobody is late because it left after its last word."""
+    end = scene.connect()
+    end.sendall(said())
+    end.close()
+    scene.look()
+    assert scene.lobby.came == ["ada"]
 
 
 def test_who_is_cut_off_is_read_no_more(scene: Scene) -> None:

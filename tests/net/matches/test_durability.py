@@ -11,15 +11,16 @@ import pytest
 from protocol import ConnectionState
 from protocol.messages import Ack, Message, Move, Nonce, Resumed, Turn
 from referee.match.fouls import Cause
+from referee.net.agenda import AT_ONCE
 from referee.net.group_commit import Durability, GroupCommit
 from referee.net.matches.journal import Journal
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import NotWritten
-from referee.record.reader import read_chain
+from referee.record.reader import read_chain, read_record
 
 from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, ready, token
 from ..tournaments.in_memory import Loop
-from ..wires import Peer, kinds
+from ..wires import Peer, fired, kinds
 
 
 class Attentive(Peer):
@@ -297,3 +298,36 @@ def test_a_match_of_which_each_turn_waits_says_so(durability: Durability, *, is_
     journal = Journal(writer, commits, durability)
     assert journal.waits_for_disk == (durability is Durability.TURN)
     assert commits.is_waited_for == (is_waited_for or durability is Durability.TURN)
+
+
+@pytest.mark.parametrize("seat", [0, 1], ids=["in the middle", "at the end"])
+def test_a_referee_that_stops_syncs_what_it_says_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seat: int
+) -> None:
+    """An answer was read, and its match waited for others: it is on the disk before anybody is told what follows."""
+    match = SlowDisk(tmp_path)
+    sync = match.writer.sync
+
+    def _sync() -> None:
+        sync()
+        match.kept = match.path.read_bytes()
+
+    monkeypatch.setattr(match.writer, "sync", _sync)
+    match.sync()
+    match.ready()
+    for before in range(seat):
+        match.answer(before)
+        match.sync()
+    stopped = fired(match.runner.done.addErrback(lambda failure: failure.type))
+    match.lag.agenda.hold()
+    for _ in range(AT_ONCE):
+        match.lag.agenda.add(object(), (lambda: None,) * 4)
+    match.answer(seat)
+    match.lag.agenda.release()
+    match.runner.pause("it is late")
+    if seat:
+        assert [kinds(peer.heard())[-1] for peer in match.peers] == ["End", "End"]
+        assert read_record(match.path).result is not None
+    else:
+        match.check()
+        assert (stopped, kinds(match.peers[0].heard())[-1]) == ([MatchPaused], "Paused")

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from twisted.internet.task import Clock
 
+from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message, Move, Resumed, Turn
 from referee.match.fouls import Cause
+from referee.net.agenda import AT_ONCE
 from referee.net.links.player_protocol import PlayerLink
 from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchPaused
@@ -41,9 +43,11 @@ class Tables:
         running.ready()
         return running
 
-    def together(self, *acts: Callable[[], object]) -> None:
-        """Do things as if they had come on sockets that are read together."""
+    def together(self, *acts: Callable[[], object], after: int = 0) -> None:
+        """Do things as if they had come on sockets that are read together, after what others have said."""
         self.lag.agenda.hold()
+        for _ in range(after):
+            self.lag.agenda.add(object(), (lambda: None,) * 4)
         for act in acts:
             act()
         self.lag.agenda.release()
@@ -125,6 +129,40 @@ def test_a_breach_is_judged_after_the_answer_that_came_before(tables: Tables) ->
     events = [json.loads(line)["event"] for line in running.path.read_text().splitlines() if '"event":{' in line]
     assert [(event["event"], event["seat"]) for event in events[-2:]] == [("move-received", 0), ("protocol-broken", 1)]
     assert running.fouls() == [(1, "malformed-message")]
+
+
+def test_whose_connection_ends_while_its_match_waits_is_told_nothing_more(tables: Tables) -> None:
+    """Its own foul it is, though the answer that waits asks it for its move; all others play on."""
+    running = tables.ready("a", seats=3)
+    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    assert running.match.turn == 1
+    running.peers[1].wire.drop()
+    assert (running.fouls(), running.result) == ([(1, Cause.DISCONNECTED)], [])
+    assert kinds(running.peers[2].heard())[-1] == "Turn"
+
+
+def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Tables) -> None:
+    """Observers are told of one step after the other, though the second one follows from sending the first."""
+    running = tables.ready("a", seats=3)
+    told: list[int] = []
+    running.runner._on_step = lambda step: told.append(step.line)
+    slow = running.peers[1]
+    slow.wire.room, slow.link._unread_bytes = 0, MAX_UNREAD_BYTES
+    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    running.peers[2].wire.drop()  # nothing holds the agenda
+    assert running.fouls()[0] == (1, Cause.NOT_READING)
+    assert told == sorted(told)
+    assert len(told) == 3
+
+
+def test_a_stranger_has_no_match_take_what_waits(tables: Tables) -> None:
+    """Only who may come back is shown how the match stands."""
+    running = tables.ready("a", come_back_s=5.0)
+    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    assert Peer(running.lobby, tables.clock).hello("p0", token(7)) != []
+    assert running.match.turn == 1
+    assert kinds(Peer(running.lobby, tables.clock).hello("p0", token(0))) == ["Welcome", "Resumed"]
+    assert running.match.turn == 2
 
 
 @pytest.mark.parametrize("said", [0, 1])
