@@ -18,6 +18,7 @@ from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import ChainWriter
 
+from ...peers.rogues import frame
 from ..in_memory import PASS, InMemoryMatch, ready, token
 from ..wires import Peer, kinds
 
@@ -153,6 +154,24 @@ def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Table
     assert running.fouls()[0] == (1, Cause.NOT_READING)
     assert told == sorted(told)
     assert len(told) == 3
+
+
+def test_who_speaks_while_its_match_waits_is_judged_by_what_came_before(tables: Tables) -> None:
+    """As if nobody had waited: a record in which a right answer is a breach would be no true one."""
+    running = tables.ready("a")
+    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    running.peers[1].raw(frame(Move(match="m1", turn=2, move={"action": "exchange"})))
+    assert (running.fouls(), [result.reason for result in running.result]) == ([], ["q.end.idle-round"])
+
+
+def test_a_match_that_is_stopped_by_when_its_last_answer_has_come_is_over(tables: Tables) -> None:
+    """The answer waited for others; the record is sealed, and nobody is told of a pause."""
+    running = tables.ready("a")
+    running.answer(0)
+    tables.together(lambda: running.answer(1), after=AT_ONCE)
+    running.runner.pause("it is late")
+    assert [result.reason for result in running.result] == ["q.end.idle-round"]
+    assert [kinds(peer.heard())[-1] for peer in running.peers] == ["End", "End"]
 
 
 def test_a_stranger_has_no_match_take_what_waits(tables: Tables) -> None:
