@@ -1,6 +1,5 @@
 """Real sockets under a reactor of the test's own: what comes, in whatever pieces, and how connections end."""
 
-import os
 import socket
 import struct
 import sys
@@ -9,7 +8,6 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from twisted.internet.epollreactor import EPollReactor
 from twisted.internet.error import ConnectionDone
 from twisted.python import log
 from twisted.python.failure import Failure
@@ -21,6 +19,8 @@ from referee.net import agenda as agenda_module
 from referee.net.links import player_sockets
 from referee.net.links.lobby import Lobby
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
+
+from ..real_loop import real_loop
 
 HELLO = Hello(version=PROTOCOL_VERSION, name="ada")
 LINGER_NOT = struct.pack("ii", 1, 0)
@@ -64,13 +64,12 @@ class Scene:
     """A port, its lobby, and the players' ends."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self.reactor: Any = EPollReactor()
+        self.reactor = stack.enter_context(real_loop())
         self.lobby = Seats(self.reactor)
         self.sockets = self.lobby.patience.lag.sockets
         factory = LinkFactory(self.lobby, self.reactor, self.reactor.seconds)
         self.port = self.reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
         self._stack = stack
-        stack.callback(self._close)
 
     def connect(self) -> socket.socket:
         """Return a player's end of a new connection that the lobby has taken."""
@@ -104,14 +103,6 @@ class Scene:
     def readers(self) -> set[str]:
         """Return the kinds of what Twisted's loop reads itself."""
         return {type(reader).__name__ for reader in self.reactor.getReaders()} - {"_UnixWaker"}
-
-    def _close(self) -> None:
-        for reader in self.reactor.removeAll():
-            for held in (getattr(reader, "socket", None), getattr(reader, "i", None), getattr(reader, "o", None)):
-                if isinstance(held, socket.socket):
-                    held.close()
-                elif isinstance(held, int):
-                    os.close(held)
 
 
 @pytest.fixture

@@ -1,0 +1,20 @@
+"""A reactor of a test's own, with real sockets, which takes a turn whenever the test says so."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from twisted.internet.epollreactor import EPollReactor
+
+
+@contextmanager
+def real_loop() -> Iterator[Any]:
+    """Yield a reactor, and leave none of its descriptors open."""
+    reactor: Any = EPollReactor()
+    try:
+        yield reactor
+    finally:
+        reactor.disconnectAll()
+        for waker in reactor._internalReaders:
+            waker.connectionLost(None)
+        reactor._poller.close()
