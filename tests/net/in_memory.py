@@ -18,6 +18,7 @@ from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.group_commit import Durability, GroupCommit
 from referee.net.links.lobby import MatchLobby, SignUpPolicy
+from referee.net.links.patience import Patience
 from referee.net.matches.journal import Journal
 from referee.net.matches.lag import BEAT_S, LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
@@ -60,6 +61,7 @@ class InMemoryMatch:
         come_back_s: float = 0.0,
         clock: Clock | None = None,
         lag: LoopLag | None = None,
+        patience: Patience | None = None,
         observers: Observers | None = None,
         commits: GroupCommit | None = None,
         durability: Durability = Durability.MATCH,
@@ -68,7 +70,8 @@ class InMemoryMatch:
     ) -> None:
         self.clock = clock or Clock()
         names = [f"p{seat}" for seat in range(seats)]
-        self.lobby = lobby = MatchLobby(self.clock, SignUpPolicy(min_players=seats, max_players=seats))
+        policy = SignUpPolicy(min_players=seats, max_players=seats)
+        self.lobby = lobby = MatchLobby(self.clock, policy, patience=patience)
         seated = fired(lobby.done)
         self.peers = [self.peer(lobby, self.clock) for _ in names]
         for peer, name in zip(self.peers, names, strict=True):

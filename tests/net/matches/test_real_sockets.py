@@ -17,6 +17,7 @@ from referee.games.q.game import QGame
 from referee.net import agenda
 from referee.net.links import player_sockets
 from referee.net.links.lobby import Lobby
+from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory
 from referee.net.matches.lag import LoopLag
 from referee.plugins import installed
@@ -105,6 +106,7 @@ class SocketMatch(InMemoryMatch):
             come_back_s=source.choice((0.0, 60.0)),
             clock=loop,
             lag=lag,
+            patience=Patience(loop, lag),
             acknowledge=source.random() < 0.5,
             start_ms=LIMIT_MS,
         )
@@ -122,6 +124,8 @@ class SocketMatch(InMemoryMatch):
             if peer.is_open:
                 for message in peer.heard():
                     self._answer(seat, peer, message)
+                if seat == self.rogue and self.source.random() < 0.02:  # whether it is asked or not
+                    peer.socket.close()
             elif self.source.random() < 0.1 and self.runner.seat_of(token(seat), None) == seat:
                 self.peers[seat] = SocketPeer(self.lobby, self.clock)
                 self.peers[seat].say(Hello(version=1, name=f"p{seat}", token=token(seat)))
