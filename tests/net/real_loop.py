@@ -1,6 +1,6 @@
 """A reactor of a test's own, with real sockets, which takes a turn whenever the test says so."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,9 +8,11 @@ from twisted.internet.epollreactor import EPollReactor
 
 
 @contextmanager
-def real_loop() -> Iterator[Any]:
-    """Yield a reactor, and leave none of its descriptors open."""
+def real_loop(seconds: Callable[[], float] | None = None) -> Iterator[Any]:
+    """Yield a reactor, by whatever clock, and leave none of its descriptors open."""
     reactor: Any = EPollReactor()
+    if seconds is not None:
+        reactor.seconds = seconds
     try:
         yield reactor
     finally:

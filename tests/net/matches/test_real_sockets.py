@@ -29,6 +29,7 @@ from sample_players.python.q_simple import make_dag
 from ..in_memory import NONCE, InMemoryMatch, ready, token
 from ..real_loop import real_loop
 from ..wires import Peer
+from .test_standstills import TickingClock
 
 MATCHES = 12
 LIMIT_MS = 60_000.0
@@ -103,7 +104,7 @@ class SocketMatch(InMemoryMatch):
         super().__init__(
             folder,
             seats,
-            come_back_s=source.choice((0.0, 60.0)),
+            come_back_s=source.choice((0.0, 1.0)),
             clock=loop,
             lag=lag,
             patience=Patience(loop, lag),
@@ -183,7 +184,8 @@ def test_however_matches_wait_their_records_hold(tmp_path: Path, seed: int, monk
     source = Random(seed)
     monkeypatch.setattr(agenda, "AT_ONCE", source.choice((1, 2, 4)))
     monkeypatch.setattr(player_sockets, "_MOST_WAITING", source.choice((4, 16)))
-    with real_loop() as loop:
+    clock = TickingClock(source, 0.002)
+    with real_loop(clock.seconds) as loop:
         matches = played(tmp_path, source, loop)
     found = []
     for match in matches:

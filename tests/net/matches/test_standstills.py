@@ -47,15 +47,17 @@ class TickingClock(Clock):
 
     Args:
         source: of when.
+        share: of the times at which it is read, on average, at which a standstill is over.
     """
 
-    def __init__(self, source: Random) -> None:
+    def __init__(self, source: Random, share: float = 0.1) -> None:
         super().__init__()
         self._source = source
+        self._share = share
 
     def seconds(self) -> float:
         """Return the present instant, in seconds."""
-        self.rightNow += 0.03 if self._source.random() < 0.1 else READING_S
+        self.rightNow += 0.03 if self._source.random() < self._share else READING_S
         return super().seconds()
 
 
