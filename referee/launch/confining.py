@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
-from ..files.resident import ResidentFiles
 from .control_groups import clear_groups, find_control_groups
 from .file_view import PrivateNames
 from .folder_image import FolderImages
@@ -15,7 +14,6 @@ from .fork_server import ForkServer
 from .limits import ProgramLimits
 from .program import Confinement
 from .sandbox import NoSandboxError, Sandbox, find_sandbox
-from .visible_paths import read_at_start
 
 
 class SandboxMode(StrEnum):
@@ -56,7 +54,6 @@ def find_confinement(
         hidden=tuple(path.absolute() for path in (*hidden, *_redirected())),
         private_names=private_names,
         images=FolderImages(),
-        runtimes=ResidentFiles(read_at_start),
         fork_server=ForkServer(),
     )
 

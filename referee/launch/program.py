@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from ..clock import Timer
-from ..files.resident import ResidentFiles
 from ..house import FORKS, MARK, ForkRequest
 from .control_groups import ControlGroups, Group
 from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
@@ -64,8 +63,6 @@ class Confinement(Struct, frozen=True, kw_only=True):
     """Tells what no program may read wherever it lies: records of other runs."""
     images: FolderImages | None = None
     """Of players' folders that were copied; None: they are read for each copy."""
-    runtimes: ResidentFiles | None = None
-    """What programs read of their runtimes, in this process's name; None: that is read from the disk at each start."""
     fork_server: ForkServer | None = None
     """What house players are forked from; None: each has an interpreter of its own to start."""
 
@@ -120,20 +117,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
         except OSError as error:
             raise PlayerError(f"no control group can be made: {error}; see `referee doctor`") from None
 
-    def keep_runtime(self, program: Path, own: Path | None) -> None:
-        """Keep in memory what a program reads of its runtime, where that would go with its control group.
-
-        Args:
-            program: absolute path.
-            own: the player's folder, if its author has named the program; None: the organiser has.
-        """
-        if self.runtimes is not None and self.sandbox is not None and "memory" in self.controllers:
-            self.runtimes.keep(program, own)
-
     def close(self) -> None:
         """End what is kept running for programs to come."""
-        if self.runtimes is not None:
-            self.runtimes.close()
         if self.fork_server is not None:
             self.fork_server.close()
 
@@ -259,9 +244,7 @@ class Program:
             return replace(view, told=telling[0]) if telling else view
 
         with ProcessCommand((), telling), self._confinement.command(argv, _view, self._group) as command:
-            process = start(command, cwd=launch.folder, env=env, output=self._output.write_fd, pass_fds=telling)
-        self._confinement.keep_runtime(Path(argv[0]), launch.folder and launch.where)
-        return process
+            return start(command, cwd=launch.folder, env=env, output=self._output.write_fd, pass_fds=telling)
 
     def turn_to(self, output: Path) -> None:
         """Begin another match: another file takes what is printed, and whoever waited for the end waits no more.

@@ -1,12 +1,10 @@
 """What of the file system a program must be able to read: the system, and the runtimes that its command line names."""
 
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -36,11 +34,6 @@ _ROOT = Path("/")
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
 """What stands beside the programs of a runtime that is installed in a folder of its own."""
-_READ_AT_START = ("lib/modules", "lib/server/*")
-"""In the folder of a runtime, what Java reads at each start besides itself."""
-_LINKED = re.compile(r"(/\S+) \(0x")
-"""A library and where it would be loaded, as `ldd` prints it."""
-_LDD_S = 10
 _MAX_HOPS = 16
 """From link to link and from script to interpreter; the kernel allows 40 links and 4 interpreters."""
 
@@ -83,32 +76,6 @@ def runtimes(program: Path, own: Path | None = None) -> tuple[Path, ...]:
         if path.name == "rustup":  # `cargo` starts `rustc`, its neighbour
             found |= dict.fromkeys((path.parent, rustup_home()))
     return tuple(found)
-
-
-@cache
-def read_at_start(program: Path, own: Path | None = None) -> tuple[Path, ...]:
-    """Return the files that every start of a program reads from beyond its folder: what runs it, with its libraries.
-
-    Args:
-        program: absolute path, which `runtimes` has not refused.
-        own: the player's folder, as for `runtimes`.
-    """
-    runs = {path.resolve() for path in _hops(program, own) if not _is_in(path, own)}
-    parts = {part for path in runs for name in _READ_AT_START for part in path.parent.parent.glob(name)}
-    files = sorted(path for path in runs | parts if path.is_file())
-    return (*files, *_linked_with(files))
-
-
-def _linked_with(files: Sequence[Path]) -> list[Path]:
-    """Return the libraries that programs of this machine are linked with; none where there is no `ldd`."""
-    ldd = shutil.which("ldd")
-    if ldd is None or not files:
-        return []
-    try:
-        told = subprocess.run([ldd, *files], capture_output=True, text=True, timeout=_LDD_S, check=False).stdout
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return sorted({Path(found).resolve() for found in _LINKED.findall(told)})
 
 
 def rustup_home() -> Path:

@@ -7,12 +7,10 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from queue import SimpleQueue
 from typing import NoReturn
 
 import pytest
 
-from referee.files.resident import ResidentFiles
 from referee.launch import (
     Confinement,
     Invitation,
@@ -282,28 +280,3 @@ def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:
         running = Running(tmp_path, script)
         running.ended()
         assert stays == running.output.exists()
-
-
-@pytest.mark.parametrize("boxed", [True, False], ids=["sandbox", "none"])
-@pytest.mark.parametrize("grouped", [True, False], ids=["groups", "none"])
-def test_a_runtime_is_kept_in_memory_where_it_would_go_with_the_program(
-    tmp_path: Path, *, boxed: bool, grouped: bool
-) -> None:
-    """That is where control groups hold memory, and a sandbox hides how fast a file is read."""
-    groups = find_control_groups() if grouped else None
-    asked: SimpleQueue[tuple[Path, Path | None]] = SimpleQueue()
-
-    def _find(program: Path, own: Path | None) -> list[Path]:
-        asked.put((program, own))
-        return []
-
-    sandbox = find_sandbox() if boxed else None
-    confinement = Confinement(sandbox=sandbox, groups=groups, runtimes=ResidentFiles(_find))
-    running = Running(tmp_path, "print('here')", confinement=confinement)
-    running.ended()
-    if boxed and "memory" in confinement.controllers:
-        assert asked.get(timeout=60) == (Path(sys.executable), None)
-    confinement.close()
-    assert asked.empty()
-    while not running.program.gone.called:
-        running.clock.advance(POLL_S)

@@ -7,7 +7,7 @@ import pytest
 
 from referee.launch.file_view import FileAccess, view_of
 from referee.launch.player_spec import PlayerError, read_folder, resolved
-from referee.launch.visible_paths import read_at_start, runtimes
+from referee.launch.visible_paths import runtimes
 
 
 @pytest.fixture
@@ -97,38 +97,3 @@ def test_a_players_folder_shows_nothing_beside_it(tmp_path: Path) -> None:
     (folder / "bot").chmod(0o755)
     (tmp_path / "lib").mkdir()
     assert tmp_path not in shown_to(folder)
-
-
-def test_what_a_start_reads_is_the_runtime_with_its_libraries(tmp_path: Path) -> None:
-    """Whatever link or first line leads to it; and of Java, where its classes are."""
-    shell, java = Path("/bin/sh").resolve(), tmp_path / "java"
-    for name in ("bin/java", "lib/modules", "lib/server/libjvm.so", "lib/src.zip"):
-        (java / name).parent.mkdir(parents=True, exist_ok=True)
-        (java / name).write_text("#!/bin/sh\n")
-        (java / name).chmod(0o755)
-    (tmp_path / "link").symlink_to(java / "bin" / "java")
-    found = read_at_start(tmp_path / "link")
-    own = {java / "bin/java", java / "lib/modules", java / "lib/server/libjvm.so"}
-    assert {path for path in found if path.is_relative_to(tmp_path)} == own
-    assert shell in found
-    assert any(path.name.startswith("libc") for path in found)
-    assert all(path.is_file() for path in found)
-
-
-def test_what_a_start_reads_of_a_players_folder_is_its_own(tmp_path: Path) -> None:
-    """Its copy is new in each match; what runs its script is not."""
-    (tmp_path / "run").write_text("#!/bin/sh\n")
-    (tmp_path / "run").chmod(0o755)
-    found = read_at_start(tmp_path / "run", tmp_path)
-    assert tmp_path / "run" not in found
-    assert Path("/bin/sh").resolve() in found
-    assert read_at_start(tmp_path / "missing", tmp_path) == ()
-
-
-def test_libraries_are_not_asked_for_without_the_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a machine lacks costs a start some time, and nothing else."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    read_at_start.cache_clear()
-    shell = Path("/bin/sh")
-    assert read_at_start(shell) == (shell.resolve(),)
-    read_at_start.cache_clear()

@@ -12,12 +12,10 @@ from twisted.internet.abstract import FileDescriptor
 from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 
-from ...files.resident import ResidentFiles
 from ...launch import Confinement, ProgramLimits
 from ...launch.control_groups import ControlGroups
 from ...launch.fork_server import ForkServer
 from ...launch.sandbox import Sandbox
-from ...launch.visible_paths import read_at_start
 from ...match.events import AnyEvent
 from ...record.record_files import record_names
 from ..group_commit import Durability
@@ -68,7 +66,6 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
             limits=self.limits,
             hidden=self.hidden,
             private_names=record_names,
-            runtimes=ResidentFiles(read_at_start),
             fork_server=ForkServer(),
         )
 
