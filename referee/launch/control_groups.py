@@ -9,6 +9,7 @@ import itertools
 import os
 import signal
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -154,13 +155,15 @@ class Group:
         return any(_use(path, self._version) >= share for path in self._paths)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to everything in here, and to what is born meanwhile."""
+        """Send a signal to everything in here, and to what is born meanwhile, unless that may go on anyway."""
         told: set[int] = set()
         while new := {*_members(self._paths[0])} - told:
             told |= new
             for pid in new:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
+            if number is signal.SIGCONT:
+                break
 
     def kill(self) -> None:
         """Kill everything in here, whoever started it."""
@@ -168,7 +171,7 @@ class Group:
 
     def end(self) -> None:
         """Kill everything in here, and wait until the groups can be removed."""
-        _end(self._paths)
+        _end([self._paths])
 
     def remove(self) -> bool:
         """Begin to remove the groups, unless that has begun.
@@ -224,11 +227,12 @@ def _forget(path: str) -> None:
         _write(f"{path}/memory.reclaim", _read(f"{path}/memory.current"))
 
 
-def _end(paths: Sequence[str]) -> None:
-    """Kill what is in the groups of one program, and remove them once it is gone."""
+def _end(programs: Sequence[Sequence[str]]) -> None:
+    """Kill what is in the groups of some programs, and remove them once all of it is gone."""
     give_up = time.monotonic() + CLEAR_S
-    while not _removed(paths) and time.monotonic() < give_up:
-        _kill(paths)
+    while (programs := [paths for paths in programs if not _removed(paths)]) and time.monotonic() < give_up:
+        for paths in programs:
+            _kill(paths)
         time.sleep(0.01)
 
 
@@ -280,6 +284,9 @@ def _write(path: str, text: str, flags: int = 0) -> None:
 
 def clear_groups(groups: ControlGroups) -> None:
     """Kill what is still running in groups of referees that are no more, then remove the groups."""
-    folders = dict.fromkeys(groups.folders.values())
-    for name in {path.name for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)}:
-        _end([f"{folder}/{name}" for folder in folders])
+    programs = defaultdict[str, list[str]](list)
+    for folder in dict.fromkeys(groups.folders.values()):
+        for path in folder.glob(f"{PREFIX}*"):
+            if is_left_behind(path.name):
+                programs[path.name].append(str(path))
+    _end([*programs.values()])

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import time
 from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -14,6 +15,8 @@ MOST_WAITING = 10_000
 """Calls that may wait for an observer: some minutes of a busy tournament."""
 GATHER_S = 0.02
 """How long calls may follow the first one: to wake a thread for each call costs the loop more than the call."""
+TOGETHER_S = 0.2
+"""How long an observer is told what has come together: a ledger keeps it in one transaction, which keeps others out."""
 LINGER_S = 5.0
 """How long an observer may take at the end for what it still has to hear."""
 _Call = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -109,9 +112,13 @@ class InThread(Observer):
             self._error = error
 
     def _come_by_now(self, first: _Call) -> Iterator[_Call]:
-        """Yield a call and those that have come behind it."""
+        """Yield a call and those that have come behind it, for a while: whatever follows, these are kept."""
         yield first
+        until = time.monotonic() + TOGETHER_S
         with contextlib.suppress(Empty):
-            while (call := self._calls.get_nowait()) is not None:
+            while time.monotonic() < until:
+                call = self._calls.get_nowait()
+                if call is None:
+                    self._calls.put(None)  # nothing follows
+                    return
                 yield call
-            self._calls.put(None)  # nothing follows

@@ -6,11 +6,20 @@ import select
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from referee.launch import control_groups
-from referee.launch.control_groups import ControlGroups, Group, _members, _removed, clear_groups, find_control_groups
+from referee.launch.control_groups import (
+    CLEAR_S,
+    ControlGroups,
+    Group,
+    _members,
+    _removed,
+    clear_groups,
+    find_control_groups,
+)
 from referee.launch.leftovers import own_prefix
 from referee.launch.limits import ProgramLimits
 
@@ -139,6 +148,28 @@ def test_groups_of_a_killed_referee_are_told_from_those_of_others(tmp_path: Path
         (tmp_path / name).mkdir()
     clear_groups(ControlGroups(version=2, folders={"cpu": tmp_path, "memory": tmp_path}))
     assert set(others) == {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_is_left_of_many_programs_is_waited_for_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many groups can't be removed: all are killed first, by whichever controllers they have."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    names = [name_of(gone.pid, started=number) for number in (7, 8, 9)]
+    gone.wait()
+    memory, pids = tmp_path / "memory", tmp_path / "pids"
+    for name in names:
+        (pids / name / "inside").mkdir(parents=True)
+        (pids / name / "cgroup.procs").write_text("0\n")
+        (pids / name / "cgroup.kill").touch()
+    memory.mkdir()  # a group that its referee could not make, and this one could
+    now_s = [0.0]
+
+    def _sleep(seconds: float) -> None:
+        now_s[0] += seconds
+
+    monkeypatch.setattr(control_groups, "time", SimpleNamespace(monotonic=lambda: now_s[0], sleep=_sleep))
+    clear_groups(ControlGroups(version=1, folders={"memory": memory, "pids": pids}))
+    assert now_s[0] == pytest.approx(CLEAR_S, abs=0.02)
+    assert [(pids / name / "cgroup.kill").read_text() for name in names] == ["1"] * len(names)
 
 
 def test_what_a_killed_referee_left_running_is_killed() -> None:

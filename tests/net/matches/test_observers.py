@@ -192,8 +192,14 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
     assert slow.played == 0
 
 
-def test_calls_that_come_together_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that come in the short while after the first one; what is entered around them is left after the last."""
+@pytest.mark.parametrize(("together_s", "told_of"), [(WAIT_S, "(abc)"), (0.0, "(a)(b)(c)")], ids=["in time", "later"])
+def test_calls_that_come_together_are_told_at_once(
+    monkeypatch: pytest.MonkeyPatch, together_s: float, told_of: str
+) -> None:
+    """Those that come in the short while after the first one, if it does not take too long to tell them.
+
+    What is entered around them is left after the last: so a ledger keeps what it was told, however much still comes.
+    """
 
     class Batched(Noted):
         """Keeps where it is told."""
@@ -214,11 +220,12 @@ def test_calls_that_come_together_are_told_at_once(monkeypatch: pytest.MonkeyPat
             self.told_of.append(event)
 
     monkeypatch.setattr(threads, "GATHER_S", WAIT_S)  # the end cuts it short
+    monkeypatch.setattr(threads, "TOGETHER_S", together_s)
     batched = Batched()
     with Observers(InThread(batched)) as observers:
         for event in "abc":
             observers.note(event)
-    assert batched.told_of == ["(", *"abc", ")"]
+    assert batched.told_of == [*told_of]
 
 
 def test_observers_that_can_not_even_be_told_of_a_failure() -> None:
