@@ -6,6 +6,9 @@ from typing import Any
 
 from twisted.internet.epollreactor import EPollReactor
 
+_LAST_TURNS = 4
+"""More than it takes to close what is being closed."""
+
 
 @contextmanager
 def real_loop(seconds: Callable[[], float] | None = None) -> Iterator[Any]:
@@ -16,6 +19,8 @@ def real_loop(seconds: Callable[[], float] | None = None) -> Iterator[Any]:
     try:
         yield reactor
     finally:
+        for _ in range(_LAST_TURNS):
+            reactor.iterate(0)
         reactor.disconnectAll()
         for waker in reactor._internalReaders:
             waker.connectionLost(None)

@@ -84,7 +84,9 @@ def test_a_private_socket_answers_for_its_connections(open_ones: ExitStack, tmp_
         port = bounded(open_ones, unix.Port, path, factory)
         connected(open_ones, socket.AF_UNIX, path)
         port.doRead()
-        assert list(lobby._greeting)[seat].origin == path
+        link = list(lobby._greeting)[seat]
+        open_ones.callback(link.transport.socket.close)
+        assert link.origin == path
 
 
 def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> None:
