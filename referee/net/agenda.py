@@ -30,8 +30,9 @@ class Agenda:
 
     def add(self, match: object, stages: Stages) -> None:
         """Take a step of a match: now, or together with those of others that come while the agenda is held."""
-        self._due[match] = stages
-        if not self._is_held:
+        if self._is_held:
+            self._due[match] = stages
+        else:
             self._take({match: stages})
 
     def has(self, match: object) -> bool:

@@ -16,6 +16,7 @@ from referee.match.commands import Result
 from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.net.agenda import AT_ONCE, Agenda
 from referee.net.group_commit import Durability, GroupCommit
 from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.links.patience import Patience
@@ -45,6 +46,16 @@ def token(seat: int) -> str:
 def ready(seat: int) -> Ready:
     """Return the answer to an offer, with a commitment to NONCE."""
     return Ready(match="m1", commitment=nonce_commitment("m1", seat, NONCE))
+
+
+def let_others_go_first(agenda: Agenda) -> None:
+    """Add as many other matches as are taken together: whatever is added next waits for the turn after."""
+    for _ in range(AT_ONCE):
+        agenda.add(object(), (_nothing,) * 4)
+
+
+def _nothing() -> None:
+    """Stand for another match's stage."""
 
 
 class InMemoryMatch:

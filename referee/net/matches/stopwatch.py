@@ -84,9 +84,13 @@ class Stopwatch:
         """
         over: list[Standstill] = []
         while self._untold and (end_ms := self.ms(self._untold[0][1])) <= at_ms:
-            over.append((max(self.ms(self._untold.popleft()[0]), self._begin_ms), end_ms))
+            over.append((self._since_ms(self._untold.popleft()[0]), end_ms))
         begun = self._standing_still_since(self._opened + at_ms / 1000)
-        return over if begun is None else [*over, (max(self.ms(begun), self._begin_ms), at_ms)]
+        return over if begun is None else [*over, (self._since_ms(begun), at_ms)]
+
+    def _since_ms(self, begun: float) -> float:
+        """Return since when a standstill was one of this match, too, which may have begun later."""
+        return max(self.ms(begun), self._begin_ms)
 
     def _standing_still_since(self, at: float) -> float | None:
         """Return when the standstill began that went on at an instant, in monotonic seconds; None if none did."""

@@ -11,14 +11,13 @@ from typing import Any
 from protocol import ConnectionState, Role
 from protocol.messages import Ack, Hello, Message, Move, Nonce, Offer, Reveal, Turn
 from referee.match.commands import Result
-from referee.net.agenda import AT_ONCE
 from referee.testing import JUNK
 from sample_players.python.q_simple import make_dag
 
 from ...peers.offences_made import POSITION
 from ...peers.rogues import NONCE, frame
 from ...protocol.fuzzing import Fuzzer
-from ..in_memory import LIMIT_S, PASS, InMemoryMatch, ready
+from ..in_memory import LIMIT_S, PASS, InMemoryMatch, let_others_go_first, ready
 from ..in_memory import token as resume
 from ..wires import Peer
 
@@ -103,9 +102,8 @@ class Fray:
         """Let several speak before any of them is answered, as on sockets that are read together."""
         agenda, wild = self.running.lag.agenda, (self._garble, self._come)
         agenda.hold()
-        others = AT_ONCE if self.source.random() < 0.5 else 0
-        for _ in range(others):  # which have been heard before: the match waits while the loop goes on
-            agenda.add(object(), (_nothing,) * 4)
+        if self.source.random() < 0.5:  # the match waits while the loop goes on
+            let_others_go_first(agenda)
         for _ in range(self.source.randrange(1, 6)):
             if self.source.random() < 0.4:
                 self._answer_all(self.running.peers[self.source.choice(self.honest)])
@@ -178,7 +176,3 @@ class Fray:
     def _stand_still(self) -> None:
         """Let time pass while the loop sees none of it."""
         self.running.clock.advance(self.source.choice((0.02, 0.1, 0.3, 0.7)))
-
-
-def _nothing() -> None:
-    """Stand for another match's stage."""

@@ -11,14 +11,13 @@ import pytest
 from protocol import ConnectionState
 from protocol.messages import Ack, Message, Move, Nonce, Resumed, Turn
 from referee.match.fouls import Cause
-from referee.net.agenda import AT_ONCE
 from referee.net.group_commit import Durability, GroupCommit
 from referee.net.matches.journal import Journal
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import NotWritten
 from referee.record.reader import read_chain, read_record
 
-from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, ready, token
+from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, let_others_go_first, ready, token
 from ..tournaments.in_memory import Loop
 from ..wires import Peer, fired, kinds
 
@@ -320,8 +319,7 @@ def test_a_referee_that_stops_syncs_what_it_says_last(
         match.sync()
     stopped = fired(match.runner.done.addErrback(lambda failure: failure.type))
     match.lag.agenda.hold()
-    for _ in range(AT_ONCE):
-        match.lag.agenda.add(object(), (lambda: None,) * 4)
+    let_others_go_first(match.lag.agenda)
     match.answer(seat)
     match.lag.agenda.release()
     match.runner.pause("it is late")

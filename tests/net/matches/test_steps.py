@@ -12,14 +12,13 @@ from twisted.internet.task import Clock
 from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message, Move, Resumed, Turn
 from referee.match.fouls import Cause
-from referee.net.agenda import AT_ONCE
 from referee.net.links.player_protocol import PlayerLink
 from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import ChainWriter
 
 from ...peers.rogues import frame
-from ..in_memory import PASS, InMemoryMatch, ready, token
+from ..in_memory import PASS, InMemoryMatch, let_others_go_first, ready, token
 from ..wires import Peer, kinds
 
 
@@ -44,11 +43,11 @@ class Tables:
         running.ready()
         return running
 
-    def together(self, *acts: Callable[[], object], after: int = 0) -> None:
+    def together(self, *acts: Callable[[], object], after_others: bool = False) -> None:
         """Do things as if they had come on sockets that are read together, after what others have said."""
         self.lag.agenda.hold()
-        for _ in range(after):
-            self.lag.agenda.add(object(), (lambda: None,) * 4)
+        if after_others:
+            let_others_go_first(self.lag.agenda)
         for act in acts:
             act()
         self.lag.agenda.release()
@@ -135,7 +134,7 @@ def test_a_breach_is_judged_after_the_answer_that_came_before(tables: Tables) ->
 def test_whose_connection_ends_while_its_match_waits_is_told_nothing_more(tables: Tables) -> None:
     """Its own foul it is, though the answer that waits asks it for its move; all others play on."""
     running = tables.ready("a", seats=3)
-    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    tables.together(lambda: running.answer(0), after_others=True)
     assert running.match.turn == 1
     running.peers[1].wire.drop()
     assert (running.fouls(), running.result) == ([(1, Cause.DISCONNECTED)], [])
@@ -149,7 +148,7 @@ def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Table
     running.runner._on_step = lambda step: told.append(step.line)
     slow = running.peers[1]
     slow.wire.room, slow.link._unread_bytes = 0, MAX_UNREAD_BYTES
-    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    tables.together(lambda: running.answer(0), after_others=True)
     running.peers[2].wire.drop()  # nothing holds the agenda
     assert running.fouls()[0] == (1, Cause.NOT_READING)
     assert told == sorted(told)
@@ -159,7 +158,7 @@ def test_who_stops_to_read_is_out_after_the_step_that_was_too_much(tables: Table
 def test_who_speaks_while_its_match_waits_is_judged_by_what_came_before(tables: Tables) -> None:
     """As if nobody had waited: a record in which a right answer is a breach would be no true one."""
     running = tables.ready("a")
-    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    tables.together(lambda: running.answer(0), after_others=True)
     running.peers[1].raw(frame(Move(match="m1", turn=2, move={"action": "exchange"})))
     assert (running.fouls(), [result.reason for result in running.result]) == ([], ["q.end.idle-round"])
 
@@ -168,7 +167,7 @@ def test_a_match_that_is_stopped_by_when_its_last_answer_has_come_is_over(tables
     """The answer waited for others; the record is sealed, and nobody is told of a pause."""
     running = tables.ready("a")
     running.answer(0)
-    tables.together(lambda: running.answer(1), after=AT_ONCE)
+    tables.together(lambda: running.answer(1), after_others=True)
     running.runner.pause("it is late")
     assert [result.reason for result in running.result] == ["q.end.idle-round"]
     assert [kinds(peer.heard())[-1] for peer in running.peers] == ["End", "End"]
@@ -177,7 +176,7 @@ def test_a_match_that_is_stopped_by_when_its_last_answer_has_come_is_over(tables
 def test_a_stranger_has_no_match_take_what_waits(tables: Tables) -> None:
     """Only who may come back is shown how the match stands."""
     running = tables.ready("a", come_back_s=5.0)
-    tables.together(lambda: running.answer(0), after=AT_ONCE)
+    tables.together(lambda: running.answer(0), after_others=True)
     assert Peer(running.lobby, tables.clock).hello("p0", token(7)) != []
     assert running.match.turn == 1
     assert kinds(Peer(running.lobby, tables.clock).hello("p0", token(0))) == ["Welcome", "Resumed"]
