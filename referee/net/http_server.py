@@ -24,6 +24,8 @@ from .links.origin_limits import OriginLimiter
 
 LINGER_S = 2.0
 """How long what a refused client still sends is read: closed at once, it would lose the answer."""
+_TLS_HANDSHAKE = b"\x16"
+"""What a client's first byte is that speaks TLS with a service that does not; no request begins so."""
 _WITH_BODY = (b"PUT", b"POST", b"PATCH")
 """Methods whose body may be empty only if they say so."""
 
@@ -112,12 +114,21 @@ class _Channel(http.HTTPChannel):
     transport: Any
     factory: "HttpServer"
     _limit: Timer | None = None
+    _is_new = True
 
     def connectionMade(self) -> None:
         """Begin to count its time, and it among those of its address."""
         super().connectionMade()  # type: ignore[no-untyped-call]
         self._count(self.factory.limits.head_s, self._silent)
         self.factory.came(self, origin_of(str(getattr(self.transport.getPeer(), "host", ""))))
+
+    def dataReceived(self, data: bytes) -> None:
+        """Take bytes; a client that would wait for the answer to its TLS handshake is left at once."""
+        if self._is_new and data.startswith(_TLS_HANDSHAKE):
+            self._leave()
+        else:
+            self._is_new = False
+            super().dataReceived(data)  # type: ignore[no-untyped-call]
 
     def introduce(self, author: str) -> None:
         """Take note who it is, and give it the time for a request."""

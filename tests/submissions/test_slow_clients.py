@@ -100,6 +100,18 @@ def test_a_head_has_its_time_however_it_comes(served: Served, said: str) -> None
     assert transport.disconnecting
 
 
+def test_a_handshake_is_left_at_once(served: Served) -> None:
+    """Who speaks TLS with a service that does not waits for an answer; within a request, the same byte is none."""
+    handshake = b"\x16\x03\x01"
+    protocol, transport = served.client()
+    protocol.dataReceived(handshake)
+    assert transport.disconnecting
+    protocol, transport = served.client()
+    protocol.dataReceived(REQUEST.format(token=served.token).encode())
+    protocol.dataReceived(handshake)
+    assert not transport.disconnecting
+
+
 def test_a_head_that_lay_in_the_socket_is_read(served: Served) -> None:
     """A service that stood still reads what came meanwhile before it lets anybody go."""
     protocol, transport = served.client()

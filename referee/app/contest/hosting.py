@@ -31,7 +31,7 @@ from .practice import Practice, RefereeProgram
 from .practice_requests import PracticeRequests
 from .publishing import Publisher
 from .queues import coming_in
-from .tournament_runs import RunState, TournamentRun
+from .tournament_runs import RunState, TournamentRun, count_open
 
 LOOK_AHEAD_S = 60.0
 """Between two looks at which tournament of the next day is to be announced."""
@@ -115,7 +115,7 @@ class HostedContest:
         self._days.clock = reactor
         self._intake = intake
         requests = PracticeRequests(contest, intake.store, intake.authors.names)
-        self._practice = Practice(reactor, contest, requests, program, self._count_open, intake.checks.changed, note)
+        self._practice = Practice(reactor, contest, requests, program, self._rated, intake.checks.changed, note)
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)
 
@@ -148,6 +148,9 @@ class HostedContest:
             if upcoming.name not in self.runs:
                 self._add(upcoming).begin()
 
+    def _rated(self) -> int | None:
+        return count_open(self.runs.values())
+
     async def stopped(self) -> None:
         """Interrupt all tournaments, and wait until they have ended."""
         self.streams.close()
@@ -159,9 +162,6 @@ class HostedContest:
         for practising in self._practising:
             practising.cancel()
         await gatherResults([*ended, *self._practising])
-
-    def _count_open(self) -> int:
-        return sum(len(run.open_matches) for run in self.runs.values())
 
     def site(self, public_key: bytes, *, is_behind_proxy: bool) -> Any:
         """Return what answers visitors: a factory of Twisted's.

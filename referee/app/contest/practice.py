@@ -35,7 +35,8 @@ from .seats import HostedSeat, HostedSeats
 LOOK_S = 1.0
 """Between two looks at what there is to play, and whether it is in the way of rated matches."""
 CALM_LOOKS = 5
-"""So many in a row have found a core free before a match begins: a tournament fills a table again within that."""
+"""So many in a row have found a core free before a match begins while a tournament is played: it fills a table again
+within that."""
 LIMIT_S = 1800.0
 """For a match of programs, from its beginning or from when it went on."""
 PERSON_LIMIT_S = 3600.0
@@ -70,7 +71,7 @@ class Practice:
         contest: what its file says.
         requests: looks at what is asked for.
         program: plays matches.
-        rated: returns how many rated matches are played now.
+        rated: returns how many rated matches are played now; None: no tournament is, that might begin one.
         changed: called with an author when something about its practice matches is another.
         note: takes note of what happens.
 
@@ -84,7 +85,7 @@ class Practice:
         contest: Contest,
         requests: PracticeRequests,
         program: RefereeProgram,
-        rated: Callable[[], int],
+        rated: Callable[[], int | None],
         changed: Callable[[str], None],
         note: Note,
     ) -> None:
@@ -271,7 +272,8 @@ class Practice:
         while True:
             await deferLater(self._reactor, LOOK_S)
             calm_looks = 0 if self._lacks_core(others) else calm_looks + 1
-            due = self._due(in_person=in_person, is_calm=calm_looks >= CALM_LOOKS)
+            wanted = 1 if self._rated() is None else CALM_LOOKS
+            due = self._due(in_person=in_person, is_calm=calm_looks >= wanted)
             if due is not None:
                 await self._tried(due, others)
                 calm_looks = 0
@@ -298,7 +300,7 @@ class Practice:
 
     def _lacks_core(self, others: int) -> bool:
         """Tell whether no core is free, if so many other practice matches take one."""
-        return self._rated() + others >= self._cores
+        return (self._rated() or 0) + others >= self._cores
 
     async def _tried(self, challenge: Challenge, others: int) -> None:
         self._playing[challenge.place] = challenge

@@ -5,7 +5,7 @@ So a fault of one touches no other, and the site's visitors take no time from ma
 
 import contextlib
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -112,6 +112,11 @@ class TournamentRun:
     def may_stop(self) -> bool:
         """Whether an organiser may stop it for good now."""
         return self.folder.exists() and self.state not in (RunState.OVER, RunState.STOPPING)
+
+    @property
+    def is_played(self) -> bool:
+        """Whether it fills its tables now, or will at any moment."""
+        return self._process is not None or self.state is RunState.INTERRUPTED
 
     @property
     def due(self) -> datetime | None:
@@ -256,3 +261,9 @@ class TournamentRun:
     def _set(self, state: RunState) -> None:
         self.state, self.since = state, datetime.now(UTC)
         self._changed()
+
+
+def count_open(runs: Iterable[TournamentRun]) -> int | None:
+    """Return how many matches of tournaments are played now; None if no tournament is, that might begin one."""
+    played = [len(run.open_matches) for run in runs if run.is_played]
+    return sum(played) if played else None

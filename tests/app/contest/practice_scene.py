@@ -59,7 +59,7 @@ class PracticeScene:
             self.store.hand_in("ada", archive(note=str(number)), NOW)
             self.store.conclude("ada", number, CheckOutcome(passed=passed), NOW)
         self.clock = Clock()
-        self.rated = 0
+        self.rated: int | None = 0
         self.matches = list[StandInMatch]()
         self.noted = list[str]()
         self.told = list[str]()

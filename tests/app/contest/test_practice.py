@@ -83,6 +83,24 @@ TROUBLES: dict[str, tuple[Callable[[PracticeScene, StandInMatch], None], str]] =
 }
 
 
+def test_no_tournament_is_waited_for_that_is_not_played(scene: PracticeScene) -> None:
+    """While none is, a match begins at the next look, and so does the one after it; with one, after some calm."""
+    scene.rated = None
+    scene.ask()
+    scene.ask()
+    for number in (1, 2):
+        scene.look()
+        assert len(scene.matches) == number
+        scene.matches[-1].has_ended = True
+        scene.look()
+    scene.rated = 0
+    scene.ask()
+    scene.look(CALM_LOOKS - 1)
+    assert len(scene.matches) == 2
+    scene.look()
+    assert len(scene.matches) == 3
+
+
 @pytest.mark.parametrize(("happens", "told"), TROUBLES.values(), ids=TROUBLES)
 def test_what_was_not_played_is_told(
     scene: PracticeScene, happens: Callable[[PracticeScene, StandInMatch], None], told: str
