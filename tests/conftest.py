@@ -31,6 +31,7 @@ FREE_BYTES = 1 << 30
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
     config.addinivalue_line("markers", "forges: writes records that must not hold")
+    config.addinivalue_line("markers", "long: takes ten seconds or more, most of them waiting")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: programs would inherit that
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
@@ -60,6 +61,11 @@ def _is_quick(folder: Path) -> bool:
 def pytest_collectstart() -> None:
     """Look for no garbage while tests are collected: all of it stays."""
     gc.disable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long: else one process would be left with it when the others have nothing more to do."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def pytest_collection_finish() -> None:

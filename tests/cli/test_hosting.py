@@ -39,6 +39,7 @@ def contest(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
     """Through a kill in the middle; every match is played once, and visitors verify what they see."""
     with hosting(contest, signal.SIGKILL) as site:
@@ -78,6 +79,7 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
     referee("audit", *records, "--key", str(tmp_path / "key.pem"), "--heads", str(tmp_path / "heads"))
 
 
+@pytest.mark.long
 def test_an_organiser_pauses_rules_and_starts_again(contest: Path, tmp_path: Path) -> None:
     """A pause outlives a kill; a ruling is taken in when it goes on; all of it is in the log and the archive."""
     ann, place = Person(contest, "organisers.toml", "ann"), "organiser/tournaments/rounds"

@@ -27,6 +27,7 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
 
 
 @pytest.mark.parametrize(("how", "runs"), [("closed", set()), ("open", {"event", "exception"})])
+@pytest.mark.long
 def test_nothing_that_a_host_sends_is_run(tmp_path: Path, processes: Processes, how: str, runs: set[str]) -> None:
     """Neither a result, nor an event, nor an exception; two of them would be, if it were left to Dask's setting."""
     client = [sys.executable, "-m", "tests.cluster.hostile", processes.address, str(processes.keys), str(tmp_path), how]

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from ..net.jobs.test_workers import entries
 from ..net.tournaments.in_memory import lines_of
 from ..net.tournaments.playing import audit
@@ -53,6 +55,7 @@ def dispatcher_of(referee: "subprocess.Popen[bytes]") -> int:
     return next(int(pid) for pid in children if b"dispatcher" in Path("/proc", pid, "cmdline").read_bytes())
 
 
+@pytest.mark.long
 def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> None:
     """The match is void for the referee's fault, on record as far as it came, and played again by another host."""
     processes = Processes(tmp_path, 2)
@@ -73,6 +76,7 @@ def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> Non
     assert audit(tmp_path / "logs" / "cup") == ""
 
 
+@pytest.mark.long
 def test_who_only_carries_is_replaced(tmp_path: Path) -> None:
     """The dispatcher is killed, then the scheduler: the hosts play on, no match is void, and each counts once.
 

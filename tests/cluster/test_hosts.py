@@ -38,6 +38,7 @@ def write(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(not can_make_networks(), reason="this machine lets nobody make networks")
+@pytest.mark.long
 def test_hosts_that_fail_change_no_result(tmp_path: Path) -> None:
     """Every result is counted once, and is that of one machine with the same seed; nobody is blamed."""
     calm = write(tmp_path / "calm")

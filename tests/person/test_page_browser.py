@@ -216,6 +216,7 @@ class Author:
         return self._driver.current_url
 
 
+@pytest.mark.long
 def test_an_author_plays_on_a_contests_site(browser: webdriver.Chrome, tmp_path: Path) -> None:
     """By keys, through a kill of the host; afterwards the replay is shown, and the record holds."""
     (tmp_path / CONTEST).write_text(

@@ -20,6 +20,7 @@ def course(tmp_path: Path) -> Iterator[Course]:
     driver.quit()
 
 
+@pytest.mark.long
 def test_three_people_go_through_a_contest(course: Course) -> None:
     """From a broken program to a final that was paused, ruled on and followed on a phone; no text runs, all is well."""
     with hosting(course.contest, signal.SIGTERM, says=None) as site:
