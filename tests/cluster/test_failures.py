@@ -15,8 +15,8 @@ from ..net.tournaments.playing import audit
 from .processes import Processes, wait_until
 
 SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library" / "player.py"
-MOVES = 6
-"""Lines of a match's record: it is well in the middle then."""
+DEALT = 6
+"""Lines of a match's record before its first move."""
 
 
 @contextmanager
@@ -36,17 +36,17 @@ def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[by
     command = [sys.executable, "-m", "referee", "tournament", str(file), *processes.options]
     started = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     try:
-        wait_until(lambda: len(begun(folder)) == len(processes.hosts), started)
+        wait_until(lambda: len(busy(folder)) == len(processes.hosts), started)
         yield started
     finally:
         started.kill()
         started.wait()
 
 
-def begun(folder: Path) -> list[Path]:
-    """Return the records of the matches that hosts are in the middle of."""
-    found = (folder / "logs" / "cup" / ".away").glob("*.jsonl")
-    return [record for record in found if len(lines_of(record)) >= MOVES]
+def busy(folder: Path) -> set[str]:
+    """Return the hosts that are in the middle of a match, as records call them."""
+    records = [lines_of(path) for path in (folder / "logs" / "cup" / ".away").glob("*.jsonl")]
+    return {lines[1]["event"]["process"] for lines in records if len(lines) > DEALT and lines[-1]["kind"] == "step"}
 
 
 def dispatcher_of(referee: "subprocess.Popen[bytes]") -> int:
@@ -72,7 +72,7 @@ def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> Non
     assert [entry["fouls"] for entry in found] == [[]] * len(found)
     fixture = voided[0]["fixture"]
     assert isinstance(fixture, dict)
-    assert len(lines_of(tmp_path / "logs" / "cup" / f"{fixture['match']}.jsonl")) > MOVES
+    assert len(lines_of(tmp_path / "logs" / "cup" / f"{fixture['match']}.jsonl")) > DEALT
     assert audit(tmp_path / "logs" / "cup") == ""
 
 
