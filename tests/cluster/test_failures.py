@@ -12,27 +12,33 @@ import pytest
 from ..net.jobs.test_workers import entries
 from ..net.tournaments.in_memory import lines_of
 from ..net.tournaments.playing import audit
-from .processes import Processes, wait_until
+from .processes import GIVE_UP_S, Processes, wait_until
 
 SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library" / "player.py"
-DEALT = 6
-"""Lines of a match's record before its first move."""
+DEALT = 4
+"""Lines of a match's record before its first move: its seed is no secret, so there are no nonces."""
+HELD = "held"
+"""File that is there while no player of ours moves."""
 
 
 @contextmanager
 def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a tournament until each host is in the middle of a match; give its process."""
+    """Run a tournament until each host is in the middle of a match, where it stays until `go_on`; give its process."""
     own = folder / "own"
     own.mkdir()
     (own / "player.toml").write_text(f'name = "own"\nrun = "{sys.executable} player.py"\n')
     source = SAMPLE.read_text()
     head = "def choose(game: str, view: dict[str, Any]) -> Any:\n"
     assert head in source
-    (own / "player.py").write_text(f"import time\n{source}".replace(head, f"{head}    time.sleep(0.2)\n"))
+    held = folder / HELD
+    held.touch()
+    wait = f"    while os.path.exists({str(held)!r}):\n        time.sleep(0.02)\n"
+    (own / "player.py").write_text(f"import os, time\n{source}".replace(head, head + wait))
     players = ("own", "house:dag", "house:ldasg")
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
     file = folder / "cup.toml"
-    file.write_text(f'game = "q"\nseed = 6\nsandbox = "off"\nhosts = "any"\n{entrants}[format]\nname = "gauntlet"\n')
+    how = f'{entrants}[time]\nper_move = {GIVE_UP_S}\n[format]\nname = "gauntlet"\n'
+    file.write_text(f'game = "q"\nseed = 6\nsandbox = "off"\nhosts = "any"\n{how}')
     command = [sys.executable, "-m", "referee", "tournament", str(file), *processes.options]
     started = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     try:
@@ -46,7 +52,12 @@ def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[by
 def busy(folder: Path) -> set[str]:
     """Return the hosts that are in the middle of a match, as records call them."""
     records = [lines_of(path) for path in (folder / "logs" / "cup" / ".away").glob("*.jsonl")]
-    return {lines[1]["event"]["process"] for lines in records if len(lines) > DEALT and lines[-1]["kind"] == "step"}
+    return {lines[1]["event"]["process"] for lines in records if len(lines) >= DEALT}
+
+
+def go_on(folder: Path) -> None:
+    """Let the matches go on."""
+    (folder / HELD).unlink()
 
 
 def dispatcher_of(referee: "subprocess.Popen[bytes]") -> int:
@@ -62,6 +73,7 @@ def test_a_host_that_is_killed_costs_its_match_one_replay(tmp_path: Path) -> Non
     try:
         with running(tmp_path, processes) as referee:
             processes.hosts[0].send_signal(signal.SIGKILL)
+            go_on(tmp_path)
             assert referee.wait(180) == 0
     finally:
         processes.close()
@@ -88,6 +100,7 @@ def test_who_only_carries_is_replaced(tmp_path: Path) -> None:
             subprocess.run(["kill", "-KILL", str(dispatcher_of(referee))], check=True)
             processes.hosts[0].send_signal(signal.SIGTERM)
             processes.restart_scheduler()
+            go_on(tmp_path)
             assert referee.wait(180) == 0
             assert processes.hosts[0].wait(180) == 0
     finally:
