@@ -247,7 +247,7 @@ def test_a_foul_off_turn_before_a_foul_of_the_mover() -> None:
         told(1, 1, expelled(match, 0)),
         asked(match, 1, 2),
     )
-    assert match.state.pile == tuple(
+    assert match.state.pile == bytes(
         match.game.restore(match.options, match.setup.position).hands[seat][i] for seat in (2, 0) for i in (0, 1)
     )
 

@@ -96,8 +96,8 @@ class State(Struct, frozen=True):
     free: Openings
     laid: tuple[tuple[int, int, str], ...]
     """The same map as views show it, in the order in which the tiles were laid."""
-    pile: tuple[Tile, ...]
-    """The referee's tiles, front first."""
+    pile: bytes
+    """The referee's tiles, front first, a byte each: up to a thousand of them are copied in every turn."""
     hands: tuple[tuple[Tile, ...], ...]
     """By seat; empty for a dropped seat."""
     scores: tuple[int, ...]

@@ -41,7 +41,7 @@ class QGame(Game[State, View, Move]):
         deck = tuple(shuffle(tiles.ALL_TILES))
         hands = tuple(deck[seat * HAND_SIZE : (seat + 1) * HAND_SIZE] for seat in range(seats))
         first = deck[seats * HAND_SIZE]
-        rest = deck[seats * HAND_SIZE + 1 :]
+        rest = bytes(deck[seats * HAND_SIZE + 1 :])
         laid = ((0, 0, NAMES[first]),)
         board = {(0, 0): first}
         order = tuple(range(seats))
@@ -53,7 +53,7 @@ class QGame(Game[State, View, Move]):
         board = {(spot.row, spot.column): BY_NAME[spot.tile] for spot in given.map}
         if len(board) != len(given.map):
             raise BadSetup("not a position of q: two tiles lie on the same row and column")
-        pile = tuple(BY_NAME[name] for name in given.pile)
+        pile = bytes(BY_NAME[name] for name in given.pile)
         hands = tuple(tuple(BY_NAME[name] for name in player.hand) for player in given.players)
         scores = tuple(player.score for player in given.players)
         seats = len(scores)
@@ -76,7 +76,7 @@ class QGame(Game[State, View, Move]):
             hands[seat] = tuple(rest[index * size : (index + 1) * size])
         hands[view.seat] = own
         board = {(row, column): BY_NAME[name] for row, column, name in view.map}
-        pile, scores, order = tuple(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
+        pile, scores, order = bytes(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
         return State(options, board, Openings(), view.map, pile, tuple(hands), scores, order, len(order))
 
     def seat_count(self, state: State) -> int:
@@ -113,10 +113,10 @@ class QGame(Game[State, View, Move]):
         if count > len(state.pile):
             detail = f"{count} tiles in hand, only {len(state.pile)} left to hand out"
             raise IllegalMove("q.exchange.pile", detail)
-        pile = state.pile + state.hands[seat]
+        pile = state.pile + bytes(state.hands[seat])
         hands = replaced(state.hands, seat, ())
         last = {"action": "exchange", "count": count}
-        return _moved(state, last=last, arriving=pile[:count], pile=pile[count:], hands=hands)
+        return _moved(state, last=last, arriving=tuple(pile[:count]), pile=pile[count:], hands=hands)
 
     def _place(self, state: State, move: Place) -> State:
         seat = state.order[0]
@@ -126,7 +126,7 @@ class QGame(Game[State, View, Move]):
         cells = [cell for cell, _ in placed]
         points = tiles.placement_points(board, cells, state.options.q_bonus)
         finished = not hand
-        drawn = () if finished else state.pile[: len(placed)]
+        drawn = () if finished else tuple(state.pile[: len(placed)])
         points += state.options.finish_bonus if finished else 0
         laid = tuple((spot.row, spot.column, spot.tile) for spot in move.tiles)
         last = {"action": "place", "tiles": laid, "points": points}
@@ -167,7 +167,7 @@ class QGame(Game[State, View, Move]):
         on_the_way = state.arriving if mover and state.arriving else ()
         dropped = replace(
             state,
-            pile=state.pile + state.hands[seat],
+            pile=state.pile + bytes(state.hands[seat]),
             hands=replaced(state.hands, seat, ()),
             order=tuple(other for other in state.order if other != seat),
             to_go=state.to_go - (1 if state.order.index(seat) < state.to_go else 0),

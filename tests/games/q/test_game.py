@@ -1,5 +1,6 @@
 """Turns, hands, scores and ends of Q by tables, from small positions. Squares and runs are in test_q_tiles."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -51,9 +52,9 @@ def turn(state: State, move: Move) -> State:
     return GAME.deliver(GAME.play(state, move))
 
 
-def names(hand: tuple[int, ...]) -> list[str]:
-    """Return a hand's tiles by name."""
-    return [tiles.NAMES[tile] for tile in hand]
+def names(of: Iterable[int]) -> list[str]:
+    """Return tiles by name."""
+    return [tiles.NAMES[tile] for tile in of]
 
 
 PLACEMENTS: tuple[tuple[str, list[str], list[Spot], str | None], ...] = (
@@ -127,7 +128,7 @@ def test_new_deals_in_seat_order() -> None:
     deck = tiles.ALL_TILES
     assert state.hands == (deck[:6], deck[6:12], deck[12:18])
     assert state.board == {(0, 0): deck[18]}
-    assert state.pile == deck[19:]
+    assert tuple(state.pile) == deck[19:]
     assert state.order == (0, 1, 2)
     assert state.scores == (0, 0, 0)
     assert GAME.outcome(state) is None
@@ -150,7 +151,7 @@ def test_a_placement_draws_no_more_than_there_is(pile: list[str], draws: tuple[s
     """A pile that is too small is handed out whole; even nothing is a hand-out."""
     played = GAME.play(position([G, B, RC], [B], pile=pile), place((0, 1, G), (0, 2, B)))
     assert draws == GAME.news(played).draws
-    assert played.pile == ()
+    assert played.pile == b""
 
 
 def test_a_pass_hands_out_nothing() -> None:
