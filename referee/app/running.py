@@ -1,7 +1,6 @@
 """Runs what needs Twisted's reactor, until it is done or whoever runs it interrupts."""
 
 import contextlib
-import gc
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -10,6 +9,7 @@ from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
 from ..errors import Interrupted
+from ..net.garbage import look_seldom
 from ..observers.output import unblocked_output
 from .interrupts import asked_by, take_signals
 
@@ -50,8 +50,7 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
             tasks[0].cancel()  # the user interrupted: what the coroutine cleans up is waited for
         return finished
 
-    gc.collect()
-    gc.freeze()  # what was imported stays: to look through it again and again would stall the loop
+    look_seldom()
     running.addSystemEventTrigger("before", "shutdown", _stop)
     running.callWhenRunning(take_signals)  # after Twisted has, which has nothing for a second one
     running.callWhenRunning(_begin)

@@ -4,7 +4,6 @@ Seats whoever comes, two at a table, and lets them count. Its loop stands still 
 the first connection on; how often and for how long it tells at the end, in one line of JSON.
 """
 
-import gc
 import json
 import sys
 import time
@@ -18,6 +17,7 @@ from twisted.internet.task import LoopingCall
 from referee import chance
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.net.garbage import look_seldom
 from referee.net.links.lobby import Lobby
 from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
@@ -110,8 +110,7 @@ def main() -> None:
     folder, matches, turns, stall_ms = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
     lobby = Tables(folder, matches, turns, stall_ms)
     port = _reactor.listenTCP(0, LinkFactory(lobby, _reactor, time.monotonic), interface="127.0.0.1", backlog=4096)
-    gc.collect()
-    gc.freeze()  # as the command line does
+    look_seldom()
     print(port.getHost().port, flush=True)
     _reactor.run()
 

@@ -5,7 +5,6 @@ Prints its port, or that path; then it serves.
 Both answer a move of the same bytes with a turn of the same bytes: `echo` from a list, the referee by refereeing.
 """
 
-import gc
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from twisted.protocols.basic import Int32StringReceiver
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from referee.games.q.game import QGame
 from referee.match.machine import Match
+from referee.net.garbage import look_seldom
 from referee.net.group_commit import GroupCommit
 from referee.net.links.lobby import Lobby
 from referee.net.links.patience import Patience
@@ -103,8 +103,7 @@ def main() -> None:
             port = _reactor.listenUNIX(sys.argv[2], factory)
         else:
             port = _reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
-        gc.collect()
-        gc.freeze()  # as the command line does
+        look_seldom()
         host = port.getHost()
         print(getattr(host, "port", None) or host.name, flush=True)
         _reactor.run()

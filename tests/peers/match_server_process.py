@@ -5,7 +5,6 @@ Started with `FD FOLDER`: the descriptor of a socket and the folder of the recor
 "opened_s", "stalls"}` at the end of the match. Instants are seconds of the monotonic clock, which all processes share.
 """
 
-import gc
 import json
 import os
 import socket
@@ -22,6 +21,7 @@ from twisted.internet.protocol import Factory
 from twisted.protocols.basic import LineOnlyReceiver
 
 from referee.games.q.game import QGame
+from referee.net.garbage import look_seldom
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
 from referee.net.matches.services import MatchServices
@@ -117,8 +117,7 @@ def main() -> None:
     descriptor = int(sys.argv[1])
     _reactor.adoptStreamConnection(descriptor, socket.AF_UNIX, factory)
     os.close(descriptor)
-    gc.collect()
-    gc.freeze()  # as the command line does
+    look_seldom()
     _reactor.run()
 
 

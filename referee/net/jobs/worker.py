@@ -4,7 +4,6 @@ It holds no key. It writes the lines of its matches' records, tells of each if a
 who has the key.
 """
 
-import gc
 import os
 import socket
 import sys
@@ -20,6 +19,7 @@ from ... import __version__
 from ...match.events import AnyEvent
 from ...observers import MatchStep, Observer, Observers
 from ...record.chain_writer import ChainWriter
+from ..garbage import look_seldom
 from ..group_commit import Durability, GroupCommit
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
@@ -248,8 +248,7 @@ def run(descriptor: int) -> None:
     os.set_inheritable(descriptor, False)  # no program is to have it
     link = SocketEnd(running, socket.socket(fileno=descriptor), _received, _lost)
     worker = Worker(running, time.monotonic, link.write, _leave)
-    gc.collect()
-    gc.freeze()  # as the tournament's process does: what was imported stays
+    look_seldom()
     running.run(installSignalHandlers=False)
 
 
