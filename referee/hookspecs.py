@@ -34,14 +34,12 @@ class HousePlayer:
         make: called once per match with the game, its parsed options and a seed (32 bytes); returns the function from
             a view to a move, both plain (dicts, lists, strings, numbers), as they stand on the wire.
         summary: one sentence for `referee list`.
-        is_reproducible: whether its moves follow from what it sees and the seed, however fast the machine is.
     """
 
     name: str
     games: tuple[str, ...]
     make: "Callable[[Game[Any, Any, Any], Any, bytes], Callable[[Any], Any]]"
     summary: str
-    is_reproducible: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

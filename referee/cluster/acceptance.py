@@ -5,7 +5,6 @@ What the job, the rules and the record itself can show to be false is found here
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,20 +20,13 @@ from ..observers.unusual import UNUSUAL_COMMANDS, unusual
 from ..plugins import find_game
 from ..record.audit.audit import check_course
 from ..record.audit.standstills import Presence, presences
-from ..record.reader import ChainEnd, Record, RecordError, record_in
+from ..record.reader import ChainEnd, Record, RecordError
 from ..record.schema import FORMAT, Header
 
 _ROUNDING_MS = 0.01
 """Of an instant and of a clock's, each rounded to a microsecond; with some room."""
 _CHAIN_FIELDS = ("n", "prev")
 _UNUSUAL: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in UNUSUAL_COMMANDS}
-
-
-class FalseRecord(RecordError):
-    """A record that is not what came of its job: who returned it lies, or is broken, and is given nothing more.
-
-    It names the first line that shows it, what the job or the lines before it ask for there, and what was found.
-    """
 
 
 class HandedOut(Struct, frozen=True, kw_only=True):
@@ -63,25 +55,6 @@ class Accepted(Struct, frozen=True, kw_only=True):
     """What observers are told of it, as Observer.note has it, if nobody has followed it."""
 
 
-def accepted_bytes(job: MatchJob, data: bytes, handed_out: HandedOut) -> Accepted:
-    """Judge a record that came back as bytes.
-
-    Args:
-        job: that was handed out.
-        data: what came back; anything at all.
-        handed_out: how it was handed out.
-
-    Raises:
-        FalseRecord: it is not the record of that match.
-    """
-    path = Path(f"{job.match}.jsonl")
-    try:
-        record = record_in(data, path)
-    except RecordError as error:
-        raise _false(error) from None
-    return accepted(job, record, handed_out)
-
-
 def accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
     """Judge a record that came back.
 
@@ -91,19 +64,16 @@ def accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
         handed_out: how it was handed out.
 
     Raises:
-        FalseRecord: it is not the record of that match.
+        RecordError: it is not the record of that match. It names the first line that shows it, what the job or the
+            lines before ask for there, and what was found.
     """
     try:
         return _accepted(job, record, handed_out)
-    except RecordError as error:
-        raise _false(error) from None
-    except Exception as error:  # whoever could make this process fail would stop the tournament
+    except RecordError:
+        raise
+    except Exception as error:  # a record that makes this process fail would stop the tournament
         found = f"one at which the audit fails: {type(error).__name__}: {error}"
-        raise FalseRecord(record.path, 0, "a record that can be audited", found) from error
-
-
-def _false(error: RecordError) -> FalseRecord:
-    return FalseRecord(error.path, error.line, error.expected, error.found)
+        raise RecordError(record.path, 0, "a record that can be audited", found) from error
 
 
 def _accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:

@@ -53,10 +53,6 @@ class HostChoice:
                 return self._able[preferred] if preferred in fit else self._least_busy(same_machine)
         return self._first() if fit is self._able else self._least_busy(fit)
 
-    def other(self, than: ClusterHost, programs: Iterable[str]) -> ClusterHost | None:
-        """Return another host that can be given a match of the same programs; None: there is none."""
-        return self._least_busy(self.starts.fit(programs, self.others(than)))
-
     def others(self, than: ClusterHost) -> Collection[str]:
         """Return the names of all other hosts that can be given matches."""
         return self._able.keys() - {than.name}

@@ -14,15 +14,13 @@ from ..net.waiting import outlasting
 from ..observers import PlayingProcess
 from ..observers.unusual import tell_step
 from ..record.reader import RecordError
-from ..tournament.host_class import void_for
+from ..tournament.hosts import void_for
 from .acceptance import Accepted
 from .cluster_host import Attempt, ClusterHost, Lost, Outcome
 from .followed import Followed
 from .hosts import Hosts
 from .messages import NotBegun, PlayedMatch, ShippedJob
 from .printed import keep
-from .replays import Replays
-from .second_runs import Counting, SecondRuns
 from .shipping import can_go
 from .starts import unstarted
 
@@ -41,8 +39,6 @@ class Cluster:
     def __init__(self, hosts: Hosts, where: Mapping[int, str]) -> None:
         self._hosts = hosts
         self._services = hosts.services
-        self._replays = Replays(hosts)
-        self._second_runs = SecondRuns(hosts)
         self._where: OrderedDict[int, str] = OrderedDict(where)
         """Number of a pairing -> name of its host."""
 
@@ -79,14 +75,8 @@ class Cluster:
             attempt = Attempt(shipped, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
-            if isinstance(outcome, PlayedMatch):
-                counting = await self._second_runs.settled(shipped, Counting(host, followed, outcome))
-                host, followed, outcome = counting.host, counting.followed, counting.played
             if not isinstance(outcome, NotBegun):
-                report = await outlasting(Deferred.fromCoroutine(self._ended(host, shipped, followed, outcome)))
-                if report.result.void is None:
-                    self._replays.consider(job, shipped, host, report.record)
-                return report
+                return await outlasting(Deferred.fromCoroutine(self._ended(host, shipped, followed, outcome)))
 
     async def _outcome(self, host: ClusterHost, attempt: Attempt) -> Outcome:
         try:
@@ -146,7 +136,6 @@ class Cluster:
             return f"could not run {names}, and others may"
         for seat in failed:
             starts.counted(shipped.programs[seat], shipped.match)
-        self._second_runs.note(host, shipped, judged)
         self._note_moves(host, shipped, job, judged)
         return None
 
@@ -176,7 +165,6 @@ class Cluster:
 
     async def close(self) -> None:
         """Let all hosts go."""
-        self._replays.stop()
         await self._hosts.close()
 
     def _in_thread(self, function: Any, *args: Any) -> "Deferred[Any]":

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import RefereeError
-from ..tournament.host_class import Calibration
+from ..tournament.hosts import Calibration
 from . import calls
 from .security import check_address
 

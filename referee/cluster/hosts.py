@@ -16,7 +16,7 @@ from twisted.internet.defer import Deferred
 from ..net.jobs.messages import SharedSettings
 from ..net.matches.services import MatchServices
 from ..observers import Observer
-from ..tournament.host_class import Calibration
+from ..tournament.hosts import Calibration
 from .acceptance import HandedOut
 from .choice import HostChoice
 from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, Lost, Outcome

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..tournament.host_class import Calibration
+from ..tournament.hosts import Calibration
 
 M = TypeVar("M")
 

@@ -58,11 +58,6 @@ class Starts:
         failed.add(host)
         return bool(well) or (len(failed) < ENOUGH_HOSTS and not failed.issuperset(others))
 
-    def lacks(self, program: str, host: str) -> None:
-        """Take note that a host lacks something that a program needs, though it may have moved there."""
-        self._well[program].discard(host)
-        self._failed[program].add(host)
-
     def counted(self, program: str, match: str) -> None:
         """Take note that a match counts in which a program did not come to a move."""
         self._counted[program].append(match)

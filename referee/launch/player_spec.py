@@ -58,8 +58,6 @@ class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Command line, run in the folder once for each content of it, before `run`."""
     matches: Annotated[int, Meta(ge=1)] | None = None
     """How many matches it can play on one connection; None: any number."""
-    reproducible: bool = False
-    """Whether it plays the same whenever it sees the same, with the same REFEREE_PLAYER_SEED, on any machine."""
 
 
 class PersonPlace(StrEnum):
@@ -87,8 +85,6 @@ class Launch(Struct, frozen=True, kw_only=True):
     """How many matches a running program can play; None: any number."""
     person: PersonPlace | None = None
     """Where a person chooses its moves, and there is no program; None: there is one."""
-    is_reproducible: bool = False
-    """Whether it plays the same wherever it sees the same, as its author says; of a house player, its plugin does."""
 
     @property
     def where(self) -> Path:
@@ -162,15 +158,7 @@ def read_folder(folder: Path) -> Launch:
         raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
     build = _split(toml.build, f"{path}: `build`")
     games = tuple(toml.games)
-    return Launch(
-        name=toml.name,
-        argv=argv,
-        folder=folder,
-        games=games,
-        build=build,
-        matches=toml.matches,
-        is_reproducible=toml.reproducible,
-    )
+    return Launch(name=toml.name, argv=argv, folder=folder, games=games, build=build, matches=toml.matches)
 
 
 def _read_toml(path: Path) -> PlayerToml:

@@ -19,7 +19,7 @@ from ..record.fairness import FairnessTotals, fairness_totals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.events import HostCame
 from ..tournament.history import History
-from ..tournament.host_class import Calibration, is_void_for
+from ..tournament.hosts import Calibration, is_void_for
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed

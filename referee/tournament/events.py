@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from .host_class import Calibration
+from .hosts import Calibration
 from .match_context import Fixture, MatchEntry
 from .spec import Participant
 

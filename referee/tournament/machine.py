@@ -60,8 +60,6 @@ class Tournament(TournamentState):
                 self._closed(event)
             case e.RoundPaired():
                 self._paired(event)
-            case e.HostCame() if why_not := self._host_class.why_not(event.calibration):
-                raise ImpossibleEvent(why_not)
             case e.EntrantJoined():
                 self._joined(event)
             case e.ProgramChanged():

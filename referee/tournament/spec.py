@@ -64,8 +64,6 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Whether a program is started for each match, or stays for the next ones."""
     keep_for: Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)] = DEFAULT_KEEP_FOR
     """A program that stays is started anew after so many matches."""
-    hosts: Literal["alike", "any"] = "alike"
-    """Of a cluster: whether all of them have to be of the class of the first one."""
     suspend_after: Annotated[int, Meta(ge=0)] = 3
     """An entrant whose program failed to start in so many matches plays no more; 0: it goes on for ever."""
 

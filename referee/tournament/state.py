@@ -14,7 +14,6 @@ from .crosstable import Crosstable
 from .decisions import Books, Decisions
 from .due_pairings import DuePairings, is_free
 from .failures import Failures
-from .host_class import HostClass
 from .match_context import Fixture
 from .ratings.multi_seat import SkillBook
 from .spec import Participant, TournamentSpec
@@ -51,7 +50,6 @@ class TournamentState:
         """The ruling by which nothing begins any more; what has begun is played to its end."""
         self.playing: dict[str, Fixture] = {}
         """Match -> what it was opened for, of all that were opened and are not closed."""
-        self._host_class = HostClass(spec.hosts)
         self._due = DuePairings(spec.name, spec.legs)
         self._order: tuple[int, ...] = ()
         """Numbers of the pairings that are due, as the format has them."""

@@ -25,7 +25,7 @@ def referee_house_players() -> Iterable[HousePlayer]:
     return [
         HousePlayer("random", games, make_random, "Anything legal, by chance."),
         HousePlayer("greedy", games, greedy.make_greedy, "What looks best this turn."),
-        HousePlayer("search", games, search.make_search, _SEARCH, is_reproducible=False),
+        HousePlayer("search", games, search.make_search, _SEARCH),
         HousePlayer("dag", ("q",), q_simple.make_dag, "The smallest tile that fits, on its first spot; repeated."),
         HousePlayer("ldasg", ("q",), q_simple.make_ldasg, "As dag, but on the tile's spot with the most neighbours."),
     ]

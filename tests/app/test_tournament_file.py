@@ -58,7 +58,6 @@ def test_a_whole_file_says_everything(folder: Path) -> None:
     assert spec.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0, late_bye=0.25, default_margin=12)
     assert (spec.duplicate, spec.acknowledge, spec.durability, spec.seed) == (False, True, "turn", 7)
     assert (spec.tie_breaks, spec.suspend_after, spec.memory_mib) == (("wins",), 0, 300)
-    assert spec.hosts == "any"
     assert plan.run_settings == RunSettings(
         folder=folder / "kept" / "autumn-1.0",
         tables=4,

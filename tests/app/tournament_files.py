@@ -19,7 +19,6 @@ acknowledge = true
 seed = 7
 tie_breaks = ["wins"]
 suspend_after = 0
-hosts = "any"
 logs = "kept"
 ledger = "postgresql+psycopg://referee@db/contest"
 sandbox = "required"

@@ -39,7 +39,6 @@ game = "quincy"
 seed = 1
 tables = 100
 sandbox = "off"
-hosts = "any"
 {entrants}
 [format]
 name = "roundrobin"

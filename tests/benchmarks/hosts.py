@@ -24,7 +24,6 @@ game = "q"
 seed = 11
 tables = {tables}
 sandbox = "off"
-hosts = "any"
 {entrants}
 [format]
 name = "swiss"

@@ -22,7 +22,7 @@ from twisted.internet.task import Clock
 from referee.cluster import hosts as product
 from referee.cluster.cluster_host import Attempt, ClusterHost
 from referee.cluster.messages import HostAnswer, KnownHosts, PlayedMatch, RunAnswer, SeenHost, ShippedJob, packed
-from referee.tournament.host_class import Calibration
+from referee.tournament.hosts import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
 """Of matches of a class of students; long ones are rare."""

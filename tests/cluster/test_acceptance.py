@@ -9,10 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from referee.cluster import acceptance
-from referee.cluster.acceptance import Accepted, FalseRecord, HandedOut, accepted_bytes
+from referee.cluster.acceptance import Accepted, HandedOut, accepted
 from referee.match import events as e
 from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
+from referee.record.reader import RecordError, record_in
 from referee.record.seal import RECORD_PURPOSE
 
 from ..net.jobs.making import LAUNCH, SEALER, job_of
@@ -35,12 +36,12 @@ def honest() -> bytes:
 
 def judged(data: bytes, handed_out: HandedOut = HANDED_OUT, job: MatchJob = JOB) -> Accepted:
     """Judge bytes as the record of a match that was given out."""
-    return accepted_bytes(job, data, handed_out)
+    return accepted(job, record_in(data, Path(f"{job.match}.jsonl")), handed_out)
 
 
-def refused(data: bytes, handed_out: HandedOut = HANDED_OUT, job: MatchJob = JOB) -> FalseRecord:
+def refused(data: bytes, handed_out: HandedOut = HANDED_OUT, job: MatchJob = JOB) -> RecordError:
     """Return what is wrong with bytes."""
-    with pytest.raises(FalseRecord) as caught:
+    with pytest.raises(RecordError) as caught:
         judged(data, handed_out, job)
     return caught.value
 

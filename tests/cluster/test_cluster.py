@@ -43,7 +43,7 @@ def write(folder: Path) -> Path:
     players = ("house:dag", "own", f"cmd:{sys.executable} own/player.py")
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
     path = folder / "cup.toml"
-    head = 'game = "q"\nseed = 6\ntables = 2\nsandbox = "off"\nhosts = "any"\n'
+    head = 'game = "q"\nseed = 6\ntables = 2\nsandbox = "off"\n'
     path.write_text(f'{head}{entrants}[format]\nname = "roundrobin"\n')
     return path
 
@@ -90,16 +90,12 @@ LATE = """\
 LACKING: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     ("builder", f'build = "{sys.executable} build.py"\n', lambda text: text),
     ("mover", "", lambda text: text.replace(MOVING, f"    {MISSING}{MOVING}")),
-    ("late", "", lambda text: text.replace(MOVING, f"{LATE}{MOVING}")),
 )
 """A name that says what fails, what stands in player.toml, and what becomes of the sample's text."""
 
 
 def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes) -> None:
-    """What they need to be built, or for a move, is missing there: nobody is blamed, and all is played.
-
-    Where that comes out after the first move, another host plays the same match on.
-    """
+    """What they need to be built, or for a move, is missing there: nobody is blamed, and all is played."""
     entrants = '[[entrants]]\nname = "house"\nplayer = "house:random"\n'
     for name, build, changed in LACKING:
         own = tmp_path / name
@@ -110,7 +106,7 @@ def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes)
         (own / "player.toml").write_text(f'name = "{name}"\nrun = "{sys.executable} player.py random"\n{build}')
         entrants += f'[[entrants]]\nname = "{name}"\nplayer = "{name}"\n'
     path = tmp_path / "cup.toml"
-    head = 'game = "quincy"\nseed = 6\ntables = 8\nsandbox = "off"\nhosts = "any"\n'
+    head = 'game = "quincy"\nseed = 6\ntables = 8\nsandbox = "off"\n'
     path.write_text(f'{head}{entrants}[format]\nname = "gauntlet"\n')
     run(path, *processes.options)
     folder = tmp_path / "logs" / "cup"
@@ -119,9 +115,6 @@ def test_programs_that_one_host_cannot_run(tmp_path: Path, processes: Processes)
     assert [entry["fouls"] for entry in found] == [[]] * (len(voided) + 2 * len(LACKING))
     assert voided
     assert all(" could not run " in why for why in voided)
-    printed = [path.read_text() for path in (folder / ".refused").glob("*.late.stderr")]
-    assert printed
-    assert all("missing" in text for text in printed)
     assert audit(folder) == ""
 
 
@@ -139,7 +132,7 @@ def test_a_remote_entrant_plays_beside_hosts(tmp_path: Path, processes: Processe
     """Its matches are played where it connects to, the others on a host; all records hold."""
     token, port = add_tokens(tmp_path / "players.toml", ["ada"], may_renew=False)["ada"], free_port()
     path = write_toml(tmp_path, 'name = "roundrobin"', tables=2, size=2)
-    path.write_text(f'hosts = "any"\n{path.read_text()}{REMOTE.format(port=port)}')
+    path.write_text(f"{path.read_text()}{REMOTE.format(port=port)}")
     ada = threading.Thread(target=play_remotely, args=(port, token), daemon=True)
     ada.start()
     run(path, *processes.options)
@@ -166,7 +159,6 @@ FULL_BYTES = 16_384
 def test_a_host_whose_disk_is_full(tmp_path: Path, processes: Processes) -> None:
     """What it can't write to the end is void for its fault, and played on the other host; nobody is blamed."""
     path = write_toml(tmp_path, 'name = "roundrobin"', tables=2)
-    path.write_text(f'hosts = "any"\n{path.read_text()}')
     wait_until(processes.are_connected)
     size = processes.hosts[0].pid, resource.RLIMIT_FSIZE
     before = resource.prlimit(*size)

@@ -38,7 +38,7 @@ def running(folder: Path, processes: Processes) -> Iterator["subprocess.Popen[by
     entrants = "".join(f'[[entrants]]\nname = "p{number}"\nplayer = "{who}"\n' for number, who in enumerate(players))
     file = folder / "cup.toml"
     how = f'{entrants}[time]\nper_move = {GIVE_UP_S}\n[format]\nname = "gauntlet"\n'
-    file.write_text(f'game = "q"\nseed = 6\nsandbox = "off"\nhosts = "any"\n{how}')
+    file.write_text(f'game = "q"\nseed = 6\nsandbox = "off"\n{how}')
     command = [sys.executable, "-m", "referee", "tournament", str(file), *processes.options]
     started = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     try:

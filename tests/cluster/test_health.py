@@ -13,7 +13,7 @@ from referee.cluster.host.dask_worker import DaskWorker
 from referee.cluster.host.health import LOOK_BACK_S, Health
 from referee.cluster.host.host import Host
 from referee.cluster.host.run import HostSettings
-from referee.tournament.host_class import Calibration
+from referee.tournament.hosts import Calibration
 
 
 @pytest.mark.parametrize(

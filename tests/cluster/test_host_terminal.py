@@ -11,7 +11,7 @@ from referee.cluster.host.dask_worker import log_to
 from referee.cluster.host.host import Host, versions
 from referee.cluster.host.run import HostSettings
 from referee.cluster.messages import RunAnswer, RunOffer, packed, unpacked
-from referee.tournament.host_class import Calibration
+from referee.tournament.hosts import Calibration
 
 
 def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:

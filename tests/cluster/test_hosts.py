@@ -14,7 +14,6 @@ game = "q"
 seed = 6
 tables = 4
 sandbox = "off"
-hosts = "any"
 {entrants}
 [format]
 name = "roundrobin"

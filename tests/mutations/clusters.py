@@ -18,7 +18,7 @@ from referee.launch.file_view import nothing_private
 from referee.observers import Observers
 from referee.record.reader import RecordError, read_record
 from referee.submissions.client import find_service
-from referee.tournament.host_class import Calibration
+from referee.tournament.hosts import Calibration
 
 from ..net.jobs.played import JOB, record_of
 from ..record.records import SEALER

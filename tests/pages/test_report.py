@@ -24,7 +24,7 @@ from referee.record.fairness import Timing, fairness
 from referee.record.reader import read_record
 from referee.text import counted
 from referee.tournament.events import HostCame, MatchOpened
-from referee.tournament.host_class import Calibration, void_for
+from referee.tournament.hosts import Calibration, void_for
 from referee.tournament.placing import placed
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT

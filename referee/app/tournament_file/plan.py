@@ -232,7 +232,6 @@ class _File:
             "acknowledge": top.take("acknowledge", _FLAG, default=False),
             "durability": top.choose("durability", _DURABILITY, str(Durability.MATCH), what="durability"),
             "seed": top.take("seed", _SEED),
-            "hosts": top.choose("hosts", ("alike", "any"), "alike", what="kind of hosts"),
             "suspend_after": top.take("suspend_after", _COUNT, 3),
             "memory_mib": limits.take("memory_mib", _MEMORY, ProgramLimits().memory_mib),
             "programs": programs,

@@ -40,7 +40,7 @@ from ...record.reader import RecordError
 from ...record.recovery import check_no_others, recover
 from ...record.tournament_record import find_record
 from ...tournament import events as e
-from ...tournament.host_class import Calibration
+from ...tournament.hosts import Calibration
 from ...tournament.machine import ImpossibleEvent, Tournament
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
@@ -243,8 +243,6 @@ def _admitted(recorder: Recorder, host: str, process: str, calibration: Calibrat
     """Put on record that a host has come; return why it can't play, if so."""
     try:
         recorder.take(e.HostCame(at=recorder.clock(), host=host, process=process, calibration=calibration))
-    except ImpossibleEvent as error:
-        return str(error)
     except NotWritten as error:
         recorder.on_refused(Failure())
         return str(error)

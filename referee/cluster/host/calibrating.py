@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from ...errors import RefereeError
-from ...tournament.host_class import Calibration
+from ...tournament.hosts import Calibration
 
 WORK_S = 0.6
 """How long each table works: about a hundred pieces."""

@@ -23,7 +23,7 @@ from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
 from ...observers import Observers
 from ...record.record_files import record_names
-from ...tournament.host_class import Calibration
+from ...tournament.hosts import Calibration
 from ..messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, ShippedJob
 from ..printed import taken
 from ..programs import ProgramStore

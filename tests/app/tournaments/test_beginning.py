@@ -8,7 +8,7 @@ from referee.app.tournaments.beginning import load_or_begin
 from referee.observers import Observers
 from referee.plugins import installed
 from referee.tournament import events as e
-from referee.tournament.host_class import Calibration
+from referee.tournament.hosts import Calibration
 
 from ...record.records import SEALER
 from ...record.tournaments import Organiser, cup

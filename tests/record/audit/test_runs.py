@@ -10,7 +10,7 @@ from referee.record.audit.standstills import Presence, presences
 from referee.record.reader import RecordError, read_record
 from referee.record.tournament_record import TournamentRecord, TournamentStep, read_tournament
 from referee.tournament import events as e
-from referee.tournament.host_class import Calibration
+from referee.tournament.hosts import Calibration
 
 from ..tournaments import play_cup
 

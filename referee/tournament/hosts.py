@@ -1,0 +1,41 @@
+"""The hosts of a cluster as a tournament's record has them: how fast each one is, and what is void because of one."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+_Milliseconds = Annotated[float, Meta(gt=0.0, le=1e6)]
+
+
+class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a fixed piece of work takes on a host while it is done on all its tables at once.
+
+    The organiser sees it: a game that turns on time is another game on a slower machine. Nothing follows from it.
+    """
+
+    tables: Annotated[int, Meta(ge=1, le=1 << 20)]
+    """Of the host."""
+    wall_ms: _Milliseconds
+    """By the clock, which players are held to."""
+    processor_ms: _Milliseconds
+    """Of a core: where this is much less, tables have to wait for cores."""
+
+
+def void_for(host: str, why: str) -> str:
+    """Return why a match is void for its host.
+
+    Args:
+        host: its name.
+        why: what the host did.
+    """
+    return f"its host {host} {why}"
+
+
+def is_void_for(host: str, void: str) -> bool:
+    """Tell whether a match is void for this host.
+
+    Args:
+        host: its name.
+        void: why the match is.
+    """
+    return void.startswith(void_for(host, ""))
