@@ -16,16 +16,13 @@ from ..files.scratch import scratch
 from ..launch import BUILDS
 from ..launch.own_process import OwnProcess
 from ..plugins import Registry
-from ..record.reader import read_record
-from ..record.tournament_record import is_tournament
 from .players import find_player
-from .regret import Regret, greatest_regret
 
 OPPONENTS = ("house:random", "house:greedy")
 PAIRS = 10
 """Of games against each: both have each deal once from either seat."""
 PART_S = 10.0
-"""For the games against one opponent, and for what is regretted in them, at most."""
+"""For the games against one opponent, at most."""
 TOTAL_S = 60.0
 """For all games that a player plays, at most; what one does not use is left for those behind it."""
 GRACE_S = 3.0
@@ -52,8 +49,6 @@ class Strength(Struct, frozen=True, kw_only=True):
     """So many games were to be played."""
     limit_s: float = PART_S
     """There was so much time for them."""
-    regret: Regret | None = None
-    """The move it regrets most in these games, which is looked for in those against the last opponent alone."""
 
     @property
     def played(self) -> int:
@@ -69,7 +64,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     player: str
     """As it is given."""
     logs: Path
-    """Takes the record of the game with the move that is regretted most, one of each game and player."""
+    """Folder whose builds are used again."""
 
 
 def games_of(player: str, games: Sequence[str], registry: Registry) -> list[str]:
@@ -101,7 +96,7 @@ def measure(trial: Trial, games: Sequence[str], clock: Callable[[], float] = tim
         OSError: the machine failed.
     """
     opponents = [opponent for opponent in OPPONENTS if opponent != trial.player]
-    parts = len(games) * (len(opponents) + 1)  # the last one is what is regretted
+    parts = len(games) * len(opponents)
     end_s = clock() + TOTAL_S
 
     def _share() -> float:
@@ -113,14 +108,12 @@ def measure(trial: Trial, games: Sequence[str], clock: Callable[[], float] = tim
     for game in games:
         for opponent in opponents:
             with scratch("strength") as folder:
-                found, name = _against(trial, game, opponent, folder, _share())
-                if opponent == opponents[-1]:
-                    found = replace(found, regret=_regret(folder, game, name, trial.logs, _share()))
+                found = _against(trial, game, opponent, folder, _share())
             yield found
 
 
-def _against(trial: Trial, game: str, opponent: str, folder: Path, limit_s: float) -> tuple[Strength, str]:
-    """Play against an opponent while there is time; return what came of it, and what the player is called in it."""
+def _against(trial: Trial, game: str, opponent: str, folder: Path, limit_s: float) -> Strength:
+    """Play against an opponent while there is time, and return the results."""
     (folder / BUILDS).mkdir()
     for stamp in (trial.logs / BUILDS).glob("*.built"):  # nothing is built again that the check has built
         shutil.copyfile(stamp, folder / BUILDS / stamp.name)
@@ -136,14 +129,14 @@ def _against(trial: Trial, game: str, opponent: str, folder: Path, limit_s: floa
             process.end(GRACE_S)
     if process.wait() not in _PLAYED:
         if is_late:  # it had hardly begun
-            return replace(_counted(game, opponent, "", ()), limit_s=limit_s), ""
+            return replace(_counted(game, opponent, "", ()), limit_s=limit_s)
         trouble = (folder / "err").read_text(errors="replace").strip()
         raise RefereeError(f"{game} against {opponent} could not be played: {trouble}")
     *events, end = map(json.loads, (folder / "out").read_bytes().splitlines())
     matches = [event for event in events if event["event"] == "match-closed"]
     if not matches and not is_late:
         raise RefereeError(f"{game} against {opponent} was not played: {end['not_starting'] or 'it was stopped'}")
-    return replace(_counted(game, opponent, end["b"], matches), limit_s=limit_s), end["b"]
+    return replace(_counted(game, opponent, end["b"], matches), limit_s=limit_s)
 
 
 def _counted(game: str, opponent: str, name: str, matches: Sequence[dict[str, Any]]) -> Strength:
@@ -166,25 +159,3 @@ def _counted(game: str, opponent: str, name: str, matches: Sequence[dict[str, An
         expelled=expelled,
         turn_ms=used_ms / max(turns / 2, 1),
     )
-
-
-def _regret(folder: Path, game: str, name: str, logs: Path, limit_s: float) -> Regret | None:
-    """Return what a player regrets most in the records of a folder, and keep the one in which it is.
-
-    Args:
-        folder: of a comparison.
-        game: that was played.
-        name: of the player; empty: none of its games was over.
-        logs: takes the record.
-        limit_s: how long it may take, in seconds.
-    """
-    if not name:
-        return None
-    paths = [path for path in folder.rglob("*.jsonl") if not is_tournament(path)]
-    regret = greatest_regret([path for path in paths if read_record(path).seed is not None], name, limit_s)
-    if regret is None:
-        return None
-    record = logs / f"regret-{game}-{name}.jsonl"
-    logs.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(regret.record, record)
-    return replace(regret, record=str(record))

@@ -7,7 +7,7 @@ thinks is its own affair: `choose` is not told how much time is left, so its bud
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from .quadominos_search import QuadominosKnowledge
 from .quincala_search import QuincalaKnowledge
 from .quincy_search import QuincyKnowledge
 from .search_knowledge import Knowledge, NoKnowledge
-from .search_move import MoveSearch, after
+from .search_move import MoveSearch
 from .search_race import Race
 from .search_tree import Tree
 
@@ -47,20 +47,6 @@ class Budget(Struct, frozen=True, kw_only=True):
     seconds: float = BUDGET_S
     iterations: int | None = None
     """None: as many as there is time for."""
-
-
-class Judgement(Struct, frozen=True, kw_only=True):
-    """What moves are worth beside better ones."""
-
-    worth: float
-    better: tuple[Any, ...]
-    """The better moves, plain."""
-    better_worth: float
-
-
-def judges_turns(game: Game[Any, Any, Any]) -> bool:
-    """Tell whether search can judge whole turns of a game: nothing comes to light between their moves."""
-    return KNOWLEDGE.get(game.name, NoKnowledge).is_open
 
 
 class Search:
@@ -93,37 +79,6 @@ class Search:
         """Return a move, plain, for a plain view."""
         return plain(self._best(view_of(self._game, view))[0])
 
-    def judge(self, view: Any, moves: Sequence[Any]) -> Judgement | None:
-        """Return how many games of 100 legal moves win, and how many the best ones; None if they are the best ones.
-
-        A draw is half of a win. Both are looked at anew in the same imagined worlds, so that the best ones' luck in
-        being found does not count.
-
-        Args:
-            view: of the seat to move, plain.
-            moves: plain: one, or those of the whole rest of the turn if search `judges_turns` of the game.
-        """
-        seen, given = view_of(self._game, view), tuple(map(self._game.parse_move, moves))
-        better = self._best_turn(seen) if judges_turns(self._game) else self._best(seen)[:1]
-        if better == given:
-            return None
-        begun_s, self._share = self._clock(), 1.0
-        search = self._search(seen, self._imagined(seen), (better, given))
-        for _ in range(2):  # each is looked at once, however little time there is
-            search.iterate(0.0)
-        self._run(search, begun_s)
-        worth, better_worth = 100 * search.worth(given), 100 * search.worth(better)
-        return Judgement(worth=worth, better=tuple(map(plain, better)), better_worth=better_worth)
-
-    def _best_turn(self, seen: Any) -> tuple[Any, ...]:
-        """Return the best moves up to the end of the turn, in a game in which nothing is hidden."""
-        game, moves = self._game, self._best(seen)
-        state = after(game, self._imagined(seen), moves)
-        while game.outcome(state) is None and game.is_same_turn(state):
-            more = self._best(game.view(state, game.to_move(state)))
-            moves, state = moves + more, after(game, state, more)
-        return moves
-
     def _best(self, seen: Any) -> tuple[Any, ...]:
         """Return the moves of the best plan."""
         begun_s = self._clock()
@@ -134,13 +89,13 @@ class Search:
             self._run(search, begun_s)
         return search.best()
 
-    def _search(self, seen: Any, state: Any, among: Sequence[tuple[Any, ...]] = ()) -> MoveSearch:
-        """Return the search of a move, in a view that fits a state; `among` says which plans there are, if not all."""
+    def _search(self, seen: Any, state: Any) -> MoveSearch:
+        """Return the search of a move, in a view that fits a state."""
         game = self._game
         teams = game.teams(self._options, game.seat_count(state))
         knowledge = KNOWLEDGE.get(game.name, NoKnowledge)(game, self._options, teams, self._chance)
         make: type[MoveSearch] = Race if knowledge.is_race else Tree
-        return make(knowledge, lambda: self._imagined(seen), among)
+        return make(knowledge, lambda: self._imagined(seen))
 
     def _run(self, search: MoveSearch, begun_s: float) -> None:
         done, spent = 0, 0.0

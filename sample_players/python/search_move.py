@@ -1,7 +1,7 @@
 """What every search of one move has: what is known of the game, and worlds to imagine."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from referee.games.base import Game, Outcome
@@ -18,15 +18,14 @@ class MoveSearch(ABC):
     Args:
         knowledge: of the game.
         imagine: returns a state that the seat to move may be in, another one each time.
-        among: moves of the plans to choose from; empty: all plans that are known.
     """
 
-    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any], among: Sequence[Moves] = ()) -> None:
+    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any]) -> None:
         self._game = knowledge.game
         self._knowledge = knowledge
         self._imagine = imagine
         world = imagine()
-        plans = [Plan(moves, 1.0) for moves in among] or knowledge.plans(world)
+        plans = knowledge.plans(world)
         self.is_decided = len(plans) == 1
         """Whether there is but one plan."""
         self._begin(world, plans)
@@ -46,10 +45,6 @@ class MoveSearch(ABC):
     @abstractmethod
     def best(self) -> Moves:
         """Return the moves of the plan that did best."""
-
-    @abstractmethod
-    def worth(self, moves: Moves) -> float:
-        """Return what the plan of these moves has been worth so far: the share of a win, 0 to 1."""
 
     def _values(self, state: Any, outcome: Outcome | None) -> Values:
         """Return what a state is worth, by seat: what came of it, or else what is known."""

@@ -61,10 +61,6 @@ class Race(MoveSearch):
         """Return the moves of the plan that is in front."""
         return self._ranked()[0].plan.moves
 
-    def worth(self, moves: Moves) -> float:
-        """Return the mean over the worlds that it has met."""
-        return next(runner.total / runner.worlds for runner in self._runners if runner.plan.moves == moves)
-
     def _ranked(self) -> list[_Runner]:
         trusting = self._knowledge.trusting
         return sorted(self._runners, key=lambda runner: -runner.worth(trusting))

@@ -79,10 +79,6 @@ class Tree(MoveSearch):
         best = max((node for node in tried if 2 * node.visits >= most), key=_worth)
         return best.plan.moves
 
-    def worth(self, moves: Moves) -> float:
-        """Return the mean over its visits."""
-        return next(node.total / node.visits for node in self._root.children.values() if node.plan.moves == moves)
-
     def _plans(self, node: Node, state: Any) -> list[Plan[Any]]:
         if node.listed is not None:
             return node.listed

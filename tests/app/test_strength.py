@@ -4,14 +4,11 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from referee.app import strength
-from referee.app.regret import Regret
 from referee.app.strength import OPPONENTS, PART_S, TOTAL_S, Strength, Trial, games_of, measure
 from referee.errors import RefereeError
 from referee.launch import BUILDS
@@ -34,19 +31,6 @@ def _trial(folder: Path, lines: list[dict[str, Any]], status: int) -> Trial:
     return Trial(command=(sys.executable, str(script)), player="ada/", logs=folder / "logs")
 
 
-REGRET = Regret(
-    record="",
-    turn=1,
-    before=0,
-    seat=0,
-    position="",
-    moves=(),
-    better=(),
-    worth=10,
-    better_worth=20,
-    judged=1,
-    mean_loss=10,
-)
 END = {"b": "ada", "not_starting": {}}
 
 
@@ -140,44 +124,20 @@ def test_what_does_not_fit_is_stopped(
     assert (found.opponent, found.played, found.planned, found.limit_s) == ("house:greedy", played, 20, PART_S)
 
 
-def test_the_record_with_the_worst_turn_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the place of the last one; what was broken off is not looked at, as its seed is secret."""
-    record, logs = tmp_path / "in" / "1.jsonl", tmp_path / "logs"
-    record.parent.mkdir()
-    record.write_bytes((Path(__file__).parents[1] / "golden" / "clean.jsonl").read_bytes())
-
-    def _greatest(records: list[Path], _name: str, _limit_s: float) -> Regret | None:
-        return replace(REGRET, record=str(records[0])) if records else None
-
-    monkeypatch.setattr(strength, "greatest_regret", _greatest)
-    for _ in range(2):
-        found = strength._regret(record.parent, "q", "ada", logs, 1.0)
-        assert found is not None
-        assert found.record == str(logs / "regret-q-ada.jsonl")
-    assert [path.read_bytes() for path in logs.iterdir()] == [record.read_bytes()]
-    monkeypatch.setattr(strength, "read_record", lambda _: SimpleNamespace(seed=None))
-    assert strength._regret(record.parent, "q", "ada", logs, 1.0) is None
-
-
 def test_games_share_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one does not use is left for those behind it, and no part has more than its most."""
     now_s, shares = 0.0, list[float]()
 
-    def _part(_trial: Trial, game: str, opponent: str, _folder: Path, limit_s: float) -> tuple[Strength, str]:
+    def _part(_trial: Trial, game: str, opponent: str, _folder: Path, limit_s: float) -> Strength:
         nonlocal now_s
         shares.append(limit_s)
         now_s += limit_s if len(shares) < 3 else 0.0
-        return Strength(game=game, opponent=opponent, won=0, drawn=0, lost=0, expelled=0, turn_ms=0), "ada"
-
-    def _regret(*arguments: Any) -> Regret | None:
-        _part(*arguments)
-        return None
+        return Strength(game=game, opponent=opponent, won=0, drawn=0, lost=0, expelled=0, turn_ms=0)
 
     monkeypatch.setattr(strength, "_against", _part)
-    monkeypatch.setattr(strength, "_regret", _regret)
     trial = Trial(command=(), player="ada/", logs=tmp_path)
     games = ["q", "quincy", "quincala", "quadominos"]
     assert len(list(measure(trial, games, lambda: now_s))) == 2 * len(games)
-    assert shares[:3] == [TOTAL_S / 12] * 3
-    assert shares[3:6] == pytest.approx([50 / 9, 50 / 8, 50 / 7])
-    assert shares[6:] == [pytest.approx(50 / 6), *[PART_S] * 5]
+    assert shares[:3] == [TOTAL_S / 8] * 3
+    left_s = TOTAL_S * 6 / 8
+    assert shares[3:] == [pytest.approx(left_s / 5), *[PART_S] * 4]

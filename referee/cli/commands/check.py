@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -17,7 +16,6 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ...app.regret import Regret
 from ...app.services import RefereeOptions, find_confinement
 from ...app.strength import Strength, Trial, games_of, measure
 from ...check.checking import all_steps, report, run_check
@@ -25,7 +23,6 @@ from ...check.context import CheckRequest, CheckStep
 from ...check.findings import Finding, Shown, StepVerdict, Trouble
 from ...check.session import Times
 from ...errors import RefereeError
-from ...pages.notation import short
 from ...pages.words import duration
 from ...plugins import installed
 from ...text import counted, printable_lines
@@ -67,7 +64,7 @@ _request_options = grouped(
         default=Times().start_s,
         what="Limit for the program to start and get ready, in seconds.",
     ),
-    logs_option("of builds, and of the game with the move that is regretted most"),
+    logs_option("of builds"),
 )
 
 
@@ -97,7 +94,7 @@ def check(
     tournament starts it.
 
     Of a program that passes, it tells how strong it is: in 20 quick games against house:random and in 20 against
-    house:greedy, of each game, within a minute; and which move it regrets most.
+    house:greedy, of each game, within a minute.
 
     Exit status: 0 it passes, 1 a step failed, 2 used wrongly.
     """
@@ -134,8 +131,7 @@ def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool
     try:
         for found in measure(trial, games_of(trial.player, request.games, installed())):
             if not is_quiet:
-                for text in (_strength_line(found), *_regret_lines(found.regret)):
-                    out.say(text)
+                out.say(_strength_line(found))
             yield found
     except (RefereeError, OSError) as error:
         console.say(f"that can't be told: {error}")
@@ -151,24 +147,6 @@ def _strength_line(found: Strength) -> str:
     results = f"{found.won} of {counted(found.played, 'game')} won{drawn}{expelled}"
     short_of = f" ({found.played} {late})" if found.played < found.planned else ""
     return f"{against}: {results}, {duration(found.turn_ms)} a turn{short_of}"
-
-
-def _regret_lines(regret: Regret | None) -> Iterator[str]:
-    """Yield the position that a player regrets most, what it should have done there, and how to see it."""
-    if regret is None:
-        return
-    yield f"\nWhat it regrets most, by house:search: turn {regret.turn}, on seat {regret.seat}, before"
-    yield textwrap.indent(regret.position, "    ")
-    yield f"it played {_moves_text(regret.moves)}, which wins about {regret.worth:.0f} games of 100 from here;"
-    yield f"{_moves_text(regret.better)} wins about {regret.better_worth:.0f}."
-    lost = f"about {max(regret.mean_loss, 0.0):.0f} games of 100 a turn"
-    yield f"On average over {counted(regret.judged, 'turn')}, it lost {lost}. To see the position:"
-    show = ("referee", "replay", regret.record, "--turn", str(regret.before), "--svg", "before.svg")
-    yield f"    {shlex.join(show)}\n"
-
-
-def _moves_text(moves: Sequence[Any]) -> str:
-    return " ".join(printable_lines(short(move)) for move in moves)
 
 
 def _failed(findings: Sequence[Finding]) -> list[Finding]:
