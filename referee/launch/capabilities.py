@@ -10,9 +10,7 @@ from msgspec import Struct
 
 from ..files.tree import MIB
 from .control_groups import CONTROLLERS, find_control_groups
-from .leaks import UNHIDDEN, NoProbeError, tried
 from .limits import ProgramLimits, limiter
-from .program import Confinement
 from .sandbox import MORE_KEYS, NoSandboxError, find_sandbox
 from .starting import ends_with_this_process, join_new_keyring
 from .system_calls import REFUSALS
@@ -53,7 +51,6 @@ def examine(logs: Path) -> list[Capability]:
         _namespaces(),
         sandbox,
         calls,
-        _channels(),
         _keyrings(),
         *groups,
         _process_limits(counted="control group pids" in held),
@@ -108,25 +105,6 @@ def _sandbox() -> tuple[Capability, Capability]:
         return found, _finding("system calls", False, sandbox.lacks.what, f"{uncalled}; {sandbox.lacks.remedy}")
     count = sum(len(refusal.calls) for refusal in REFUSALS)
     return found, _finding("system calls", True, f"{count} are refused in the sandbox; a trial was refused keyctl", "")
-
-
-def _channels() -> Capability:
-    """Return which ways there are from one program to another, or to itself in a later match."""
-    name = "channels"
-    remedy = "programs can talk to each other, or remember; get the sandbox, its filter and control group memory"
-    try:
-        found = tried(Confinement(sandbox=find_sandbox(), groups=find_control_groups()))
-    except (NoSandboxError, NoProbeError) as error:
-        return _finding(name, False, f"none can be tried: {error}", remedy)
-    leaks = [f"{channel.name} ({channel.together})" for channel in found if channel.leaks and not channel.is_known]
-    if leaks:
-        return _finding(name, False, f"words go from program to program by: {', '.join(leaks)}", remedy)
-    closed = sum(not channel.leaks for channel in found)
-    detail = (
-        f"{closed} of {len(found)} between two programs, in one match or from match to match, are seen to be closed"
-    )
-    detail += f"; no sandbox hides {UNHIDDEN}"
-    return _finding(name, True, detail, "")
 
 
 def _keyrings() -> Capability:

@@ -1,7 +1,6 @@
 """Tries every channel by which sandboxed programs could talk in a match, or remember from one match to the next.
 
-The channels are those of `referee doctor`; here each is told by itself, round after round, and what holds it off can be
-taken away to see that it would be found.
+Each channel is tried round after round, and what holds it off can be taken away to see that it would be found.
 """
 
 import argparse
@@ -13,8 +12,9 @@ from msgspec.structs import replace
 
 from referee.launch import Confinement
 from referee.launch.control_groups import find_control_groups
-from referee.launch.leaks import UNHIDDEN, TriedChannel, tried
 from referee.launch.sandbox import find_sandbox
+
+from .channels import UNHIDDEN, TriedChannel, tried
 
 KNOWN = "open, as is known"
 WITHOUT = ("filter", "groups", "sandbox")

@@ -18,13 +18,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..files.scratch import scratch
-from . import leak_probe
-from .file_view import FileAccess, view_of
-from .folder_copy import own_copy
-from .player_spec import Launch, PlayerError, resolved
-from .program import Confinement, Invitation
-from .starting import start
+from referee.files.scratch import scratch
+from referee.launch.file_view import FileAccess, view_of
+from referee.launch.folder_copy import own_copy
+from referee.launch.player_spec import Launch, PlayerError, resolved
+from referee.launch.program import Confinement, Invitation
+from referee.launch.starting import start
+
+from . import channel_probe
 
 BITS = (False, True, True, False, True, False)
 """What is sent by each channel: who always hears the same does not hear this."""
@@ -79,7 +80,7 @@ def tried(confinement: Confinement) -> list[TriedChannel]:
     with scratch("leaks") as above:
         folder = above / "player"
         folder.mkdir()
-        shutil.copy(str(leak_probe.__file__), folder / "probe.py")
+        shutil.copy(str(channel_probe.__file__), folder / "probe.py")
         argv = (sys.executable, "-I", "-S", "probe.py", str(large or ""))
         launch = Launch(name="probe", argv=argv, folder=folder)
         trial = _Trial(launch, confinement, large)
@@ -99,7 +100,7 @@ class _Round(Struct, frozen=True):
 def _judged(together: Together, rounds: Sequence[_Round]) -> Iterator[TriedChannel]:
     """Yield what came of each channel."""
     refused = rounds[-1].sent["refused"] | rounds[-1].heard["refused"]
-    for name in leak_probe.MAKERS:
+    for name in channel_probe.MAKERS:
         heard = tuple(round_.heard["heard"].get(name) for round_ in rounds)
         detail = refused.get(name, "")
         yield TriedChannel(name=name, together=together, leaks=heard == BITS, detail=detail)
@@ -182,7 +183,7 @@ class _Inside(Struct, frozen=True):
 
     def told(self, what: str, *, bit: bool = False) -> dict[str, Any]:
         """Have it do something with all channels, and return what it says."""
-        bits = dict.fromkeys(leak_probe.MAKERS, bit)
+        bits = dict.fromkeys(channel_probe.MAKERS, bit)
         self.end.sendall(json.dumps({"do": what, "bits": bits}).encode() + b"\n")
         said = b""
         while not said.endswith(b"\n"):

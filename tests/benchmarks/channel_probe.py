@@ -1,4 +1,4 @@
-"""Runs in a sandbox, for leaks.py: tries to send a bit to another program, or to get one, by each channel.
+"""Runs in a sandbox, for channels.py: tries to send a bit to another program, or to get one, by each channel.
 
 It is told over the referee's socket what to do, one line each, and answers in one line. It needs nothing but Python.
 """
@@ -217,7 +217,7 @@ class File(Channel):
     """There is a file in one of the places that can be written to."""
 
     def __init__(self) -> None:
-        self._paths = [Path(folder, _NAME) for folder in ("/tmp", "/dev/shm", os.environ["HOME"])]  # noqa: S108  # its own
+        self._paths = [Path(folder, _NAME) for folder in ("/tmp", "/dev/shm", os.environ["HOME"])]  # its own
 
     def send(self, *, bit: bool) -> None:
         """Make it, or remove it."""

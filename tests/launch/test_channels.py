@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from referee.launch import Confinement
 from referee.launch.control_groups import find_control_groups
-from referee.launch.leaks import TIMED, Together, TriedChannel, tried
 from referee.launch.sandbox import find_sandbox
+from tests.benchmarks.channels import TIMED, Together, TriedChannel, tried
 
 
 def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
