@@ -20,7 +20,7 @@ from referee.record.reader import IsRedacted
 from referee.record.redacted_record import check_redacted
 from referee.record.tournament_record import is_tournament
 
-from .ledger.postgresql import server
+from .pages.postgresql import server
 
 MEMORY = Path("/dev/shm")
 """A file system in memory, on Linux."""

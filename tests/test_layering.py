@@ -34,7 +34,6 @@ ORDER: tuple[str, ...] = (
     "sample_players",
     "referee.house",
     "referee.testing",
-    "referee.ledger",
     "referee.launch",
     "referee.net",
     "referee.dialects",
@@ -52,7 +51,6 @@ ORDER: tuple[str, ...] = (
 """The rooms of the house, from the ground up: a module imports its own room and those before it."""
 SIBLINGS = (
     {"referee.match", "referee.pairing"},
-    {"referee.ledger", "referee.launch"},
     {"referee.dialects", "referee.submissions", "referee.check", "referee.pages"},
     {"referee.site", "referee.cluster"},
 )

@@ -1,6 +1,6 @@
 """Reports on a tournament, while it runs or afterwards, from its records alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from ..pairing.base import BadFormat
 from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
 from ..record.recovery import has_line
-from ..record.tournament_record import find_record, read_tournament, refold
+from ..record.tournament_record import TournamentRecord, find_record, read_tournament, refold
+from ..tournament.commands import TakenStep
 from ..tournament.history import History, new_tournament
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import UnknownTieBreak
@@ -29,6 +30,8 @@ class ReportedTournament(Struct, frozen=True, kw_only=True):
     written: Written
     unfinished: int
     """Matches that go on, or broke off."""
+    database: str | None
+    """Where the database is, without a password; None: none was written."""
 
 
 def report_on(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
@@ -74,23 +77,29 @@ def read_summary(folder: Path) -> Summary:
     """
     path = tournament_of(folder)
     try:
-        return Summary(_history(path), {})
+        return Summary(_history(read_tournament(path)), {})
     except (BadFormat, PluginError, UnknownTieBreak) as error:
         raise BadRequest(f"{path}: {error}") from None
 
 
-def _history(path: Path) -> History:
-    record = read_tournament(path)
+def _history(record: TournamentRecord, take: Callable[[TakenStep], object] = lambda _: None) -> History:
+    """Return the course of a tournament.
+
+    Args:
+        record: of the tournament.
+        take: called with each of its steps.
+    """
     spec = record.header.spec
     tournament = new_tournament(spec, find_format(spec.format), record.header.salt)
     history = History(tournament, head=record.head, programs=record.header.programs)
-    for _ in refold(record, history.take):
-        pass
+    for step in refold(record, history.take):
+        take(step)
     return history
 
 
 def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> ReportedTournament:
-    history = _history(path)
+    record, taken = read_tournament(path), list[TakenStep]()
+    history = _history(record, taken.append)
     spec = history.tournament.spec
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
     match_summaries = {
@@ -104,7 +113,22 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Reported
         targets,
         lambda records, target: _make_replays(records, target, jobs, report_address(folder, targets)),
     )
-    return ReportedTournament(written=written, unfinished=len(history.tournament.playing))
+    database = None if targets.is_public and targets.database is None else _export(folder, record, taken, targets)
+    return ReportedTournament(written=written, unfinished=len(history.tournament.playing), database=database)
+
+
+def _export(folder: Path, record: TournamentRecord, taken: Sequence[TakenStep], targets: Targets) -> str:
+    """Write a tournament into a database, and return where that is.
+
+    Raises:
+        DoesNotHold: the database can't be written.
+    """
+    from ..pages.database import FILE, DatabaseError, write_database  # noqa: PLC0415  # nothing else waits for SQLAlchemy
+
+    try:
+        return write_database(targets.database or str(folder / FILE), record.header, taken)
+    except DatabaseError as error:
+        raise DoesNotHold(str(error)) from None
 
 
 def titles_of(spec: TournamentSpec) -> Titles:

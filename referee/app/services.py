@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,13 +96,12 @@ class Services(Struct, frozen=True, kw_only=True):
 
 
 @contextlib.contextmanager
-def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) -> Iterator[Services]:
+def services(options: RefereeOptions, logs: Path) -> Iterator[Services]:
     """Have at hand what the options ask for.
 
     Args:
         options: that were chosen.
         logs: folder of the records.
-        written: files outside of it that the referee writes while programs run, which must not see them.
 
     Raises:
         BadKey: the key can't be read or made.
@@ -114,7 +113,7 @@ def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) 
             sealer=find_sealer(options.key, options.say),
             observers=watching.observers,
             durability=Durability(options.durability),
-            confinement=find_confinement(options, logs, written),
+            confinement=find_confinement(options, logs),
         )
         try:
             yield Services(match=match, monitoring=watching, say=options.say)
@@ -179,13 +178,12 @@ def find_sealer(path: Path | None, say: Say) -> Sealer:
     return sealer
 
 
-def find_confinement(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) -> Confinement:
+def find_confinement(options: RefereeOptions, logs: Path) -> Confinement:
     """Return what programs are held to, and say so if that is less than it could be; clear up after killed referees.
 
     Args:
         options: key, sandbox, memory, and the files for diagnostics and heads.
         logs: folder of the records.
-        written: other files that the referee writes while programs run; what it prints into one is known here.
 
     Raises:
         SandboxMissing: it is required.
@@ -196,7 +194,7 @@ def find_confinement(options: RefereeOptions, logs: Path, written: Iterable[Path
         return confining.find_confinement(
             options.sandbox,
             ProgramLimits(memory_mib=options.memory_mib),
-            hidden=(*own, *written),
+            hidden=own,
             private_names=record_names,
             warn=options.say,
         )

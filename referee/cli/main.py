@@ -34,7 +34,6 @@ COMMANDS = {
     "report": "report:report_command",
     "host": "host:host_command",
     "worker": "worker:worker",
-    "rebuild": "rebuild:rebuild",
     "manifest": "manifest:manifest",
     "key": "key:key",
     "cluster-keys": "key:cluster_keys",

@@ -1,4 +1,4 @@
-"""The dispatcher: the Dask client of one run of a tournament, in a process of its own, without key, ledger or site.
+"""The dispatcher: the Dask client of one run of a tournament, in a process of its own, without key or site.
 
 It hands bytes on. It has one connection, and ends with it: the coordinator starts another one.
 """

@@ -1,7 +1,6 @@
 """What can be observed of matches and tournaments."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, Self
 
@@ -108,10 +107,6 @@ class Observer:
             method: of Observer.
         """
         return getattr(type(self), method.__name__) is not method
-
-    def at_once(self) -> AbstractContextManager[object]:
-        """Return what is entered around calls that came together, in a thread of this observer's own."""
-        return nullcontext()
 
     def told(self, method: str, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
         """Take one call of another method; whoever hands calls on to somebody else overrides this alone.

@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import time
 from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -15,8 +14,6 @@ MOST_WAITING = 10_000
 """Calls that may wait for an observer: some minutes of a busy tournament."""
 GATHER_S = 0.02
 """How long calls may follow the first one: to wake a thread for each call costs the loop more than the call."""
-TOGETHER_S = 0.2
-"""How long an observer is told what has come together: a ledger keeps it in one transaction, which keeps others out."""
 LINGER_S = 5.0
 """How long an observer may take at the end for what it still has to hear."""
 _Call = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -33,13 +30,11 @@ class InThread(Observer):
 
     Args:
         observer: entered, told and left in that thread. A tournament is handed to it as a copy.
-        most_waiting: so many calls may wait for it; more is a failure. 0: any number may.
-        linger_s: how long the end waits for it, in seconds; None: as long as it takes.
+        most_waiting: so many calls may wait for it; more is a failure.
+        linger_s: how long the end waits for it, in seconds.
     """
 
-    def __init__(
-        self, observer: Observer, *, most_waiting: int = MOST_WAITING, linger_s: float | None = LINGER_S
-    ) -> None:
+    def __init__(self, observer: Observer, *, most_waiting: int = MOST_WAITING, linger_s: float = LINGER_S) -> None:
         self._observer = observer
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()  # to put something into a Queue costs ten times as much
         self._most_waiting = most_waiting
@@ -85,7 +80,7 @@ class InThread(Observer):
             raise self._error
         if self._observer.hears(getattr(Observer, method)):
             own = tuple(copy.deepcopy(value) if isinstance(value, Tournament) else value for value in args)
-            if 0 < self._most_waiting <= self._calls.qsize():
+            if self._most_waiting <= self._calls.qsize():
                 raise ObserverTooSlow(f"{self._most_waiting} calls wait for it")
             self._calls.put((method, own, facts))
 
@@ -105,20 +100,15 @@ class InThread(Observer):
             with self._observer as observer:
                 while (call := self._calls.get()) is not None:
                     self._is_leaving.wait(GATHER_S)
-                    with observer.at_once():
-                        for each in self._come_by_now(call):
-                            observer.told(*each)
+                    for each in self._waiting_calls(call):
+                        observer.told(*each)
         except BaseException as error:  # noqa: BLE001  # told when it is told something next
             self._error = error
 
-    def _come_by_now(self, first: _Call) -> Iterator[_Call]:
-        """Yield a call and those that have come behind it, for a while: whatever follows, these are kept."""
+    def _waiting_calls(self, first: _Call) -> Iterator[_Call]:
+        """Yield a call and those that wait behind it."""
         yield first
-        until = time.monotonic() + TOGETHER_S
         with contextlib.suppress(Empty):
-            while time.monotonic() < until:
-                call = self._calls.get_nowait()
-                if call is None:
-                    self._calls.put(None)  # nothing follows
-                    return
+            while (call := self._calls.get_nowait()) is not None:
                 yield call
+            self._calls.put(None)  # nothing follows

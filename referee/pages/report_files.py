@@ -50,6 +50,8 @@ class Targets(Struct, frozen=True, kw_only=True):
     csv: Path | None = None
     """A folder."""
     pgn: Path | None = None
+    database: str | None = None
+    """File of an SQLite database, or the URL of any database. If None and `is_public`, no database is written."""
     replays: ReplayPages = ReplayPages.FOULS
     home: str = ""
     """The page that all others lead back to, as the report sees it; empty: there is none."""

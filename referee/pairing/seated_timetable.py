@@ -97,7 +97,7 @@ def tables_to_make_up(plan: SeatedTimetable, staying: Sequence[int]) -> int:
     return sum(len(playing) // plan.seats for playing in _attendance(_need(plan, staying), plan.seats, None))
 
 
-@lru_cache(maxsize=32)  # the same tournament is folded again and again: to go on, for its ledger, in an audit
+@lru_cache(maxsize=32)  # the same tournament is folded again and again: to go on, for its report, in an audit
 def _begun(need: tuple[int, ...], seats: int, limit: int | None) -> list[list[list[int]]]:
     """Return who sits together in each round where nobody has met yet; nobody may change it."""
     return _evened(need, seats, limit, _nobody_met(len(need)), _WORK)

@@ -61,7 +61,6 @@ def test_a_whole_file_says_everything(folder: Path) -> None:
     assert plan.run_settings == RunSettings(
         folder=folder / "kept" / "autumn-1.0",
         tables=4,
-        ledger="postgresql+psycopg://referee@db/contest",
         listen="tcp:7777",
         tokens={"ada": f"{HASH}a", "carl": f"{HASH}b"},
         come_back_s=0.0,
@@ -234,7 +233,7 @@ def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrant
     player(tmp_path / "submissions" / "eve")
     player(tmp_path / "players" / "ada")
     (tmp_path / "players.toml").write_text(f'bob = "{HASH}b"\n')
-    plan = read(tmp_path, text.replace("# seed", "seed").replace("# ledger", "ledger"))
+    plan = read(tmp_path, text.replace("# seed", "seed"))
     assert [entrant.name for entrant in plan.spec.entrants] == entrants
     assert plan.warnings == ()
 
@@ -265,7 +264,6 @@ def test_a_plan_is_told_in_words(folder: Path) -> None:
         "deals       fixed by seed 7, so anybody can foretell them",
         "tie-breaks  wins",
         f"records     {folder}/[red]kept/autumn-1.0",
-        "ledger      postgresql+psycopg://referee@db/contest",
         "remote      2 entrants at tcp:7777",
         "entrants    6",
         "random                house:random  1500",

@@ -20,7 +20,6 @@ seed = 7
 tie_breaks = ["wins"]
 suspend_after = 0
 logs = "kept"
-ledger = "postgresql+psycopg://referee@db/contest"
 sandbox = "required"
 durability = "turn"
 min_free_mib = 1.5

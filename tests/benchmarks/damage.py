@@ -17,7 +17,6 @@ from typing import Any
 from referee.app.records.audit import NoRecords, audit_paths
 from referee.app.records.audit_reports import AuditReport, Demands, SoundTournament
 from referee.app.report import report_on
-from referee.ledger.ledger import FILE as LEDGER
 from referee.pages.report_files import Targets
 from referee.plugins import installed
 from referee.record.reader import read_record
@@ -27,7 +26,7 @@ from referee.tournament.placing import placed
 
 from ..record.records import SEALER
 from ..record.tournament_damage import HONEST, ORGANISERS, STRANGERS, Runs
-from ..record.tournaments import keep_ledger, play_cup
+from ..record.tournaments import play_cup
 
 NAMED, SAME, HEADS = "named", "nothing changed that anybody is told", "shows against published heads alone"
 
@@ -37,7 +36,6 @@ def play_runs(folder: Path, seed: int) -> Runs:
     runs = Runs(folder / "one" / "cup", folder / "other" / "cup")
     for number, run in enumerate((runs.one, runs.other)):
         play_cup(run, seed + 2 * number)
-        keep_ledger(run)
         report_on(run, Targets(), 1)
         (run / "cup-00001.seat0.e0.stderr").write_bytes(b"hello\n")
     return runs
@@ -93,7 +91,7 @@ def _is_told_of(folder: Path, before: Path, sound: SoundTournament, name: str) -
     path, old = folder / name, before / name
     parts = {name, f"{name}/"}
     is_same = path.is_file() and old.is_file() and path.read_bytes() == old.read_bytes()
-    return is_same or not parts.isdisjoint(sound.unverified) or name == LEDGER
+    return is_same or not parts.isdisjoint(sound.unverified)
 
 
 def main(arguments: list[str]) -> int:

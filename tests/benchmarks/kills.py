@@ -1,8 +1,8 @@
 """A tournament whose referee is killed at random instants, again and again: at its end, nothing is lost or double.
 
 Plays a tournament undisturbed, and the same one, with the same seeds, under a referee that is killed (SIGKILL) and
-started again; then compares their records and ledgers, and audits both with the key. A kill falls between two writes of
-the tournament's record, wherever the matches are then; what each one left is counted.
+started again; then compares their records and databases, and audits both with the key. A kill falls between two writes
+of the tournament's record, wherever the matches are then; what each one left is counted.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.app.new_player import make_player
-from referee.ledger.ledger import FILE
+from referee.pages.database import FILE
 from referee.record.key_file import load_key
 
 TOML = """\
@@ -53,7 +53,7 @@ SPANS_S = (0.001, 0.02, 0.5)
 """From a line of the tournament's record to the kill, at most: about what a write, a start, and a match take."""
 LONGEST_START_S = 120.0
 """What a referee may take until it writes something; more is no start."""
-LEDGER = (
+ROWS = (
     "SELECT match, number, round, stage, leg, attempt, entrants FROM openings ORDER BY match",
     "SELECT match, void, reason, turns FROM results ORDER BY match",
     "SELECT match, seat, entrant, p.name, place, score FROM placings p JOIN results USING (line) ORDER BY match, seat",
@@ -61,7 +61,7 @@ LEDGER = (
     "SELECT number, round, entrant, stage, against FROM byes ORDER BY number",
     "SELECT place, entrant, points, tie_breaks, played, byes, has_withdrawn FROM standings ORDER BY place, entrant",
 )
-"""All that a ledger says of a tournament, but for lines, hashes and times, which no two runs have in common."""
+"""All that a database says of a tournament, but for lines, hashes and times, which no two runs have in common."""
 
 
 def main(arguments: list[str]) -> int:
@@ -252,9 +252,9 @@ def print_left(left: Counter[str]) -> None:
 
 
 def told(path: Path) -> list[list[tuple[Any, ...]]]:
-    """Return what a tournament's ledger says of it, but for what no two runs have in common."""
-    with closing(sqlite3.connect(folder_of(path) / FILE)) as ledger:
-        return [ledger.execute(query).fetchall() for query in LEDGER]
+    """Return what a tournament's database says of it, but for what no two runs have in common."""
+    with closing(sqlite3.connect(folder_of(path) / FILE)) as database:
+        return [database.execute(query).fetchall() for query in ROWS]
 
 
 def report(calm: Path, wild: Path, matches: int) -> int:
@@ -263,7 +263,7 @@ def report(calm: Path, wild: Path, matches: int) -> int:
     closed = [line["event"]["entry"]["fixture"]["match"] for line in lines_of(wild) if event_of(line) == "match-closed"]
     is_once = len(set(closed)) == len(closed) == matches
     print(f"matches closed: {len(closed)}, {'each once' if is_once else 'NOT EACH ONCE'}")
-    print(f"ledgers: {sum(map(len, other))} rows, {'the same' if one == other else 'NOT THE SAME'}")
+    print(f"databases: {sum(map(len, other))} rows, {'the same' if one == other else 'NOT THE SAME'}")
     for before, after in zip(one, other, strict=True):
         for row in [row for row in after if row not in before][:5]:
             print(f"  not so in the undisturbed one: {row}")

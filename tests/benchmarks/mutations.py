@@ -24,7 +24,7 @@ from ..mutations.running import tried
 
 _MEMORY_BYTES = 4 << 30
 _MEMORY = Path("/dev/shm")
-"""Where files need no disk: a ledger syncs each of its changes."""
+"""Where files need no disk: records sync their lines."""
 _REMEMBERED = 100
 """Records."""
 _KEPT = 3

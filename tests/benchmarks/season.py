@@ -1,7 +1,7 @@
 """A season: a ladder of many matches, with new entrants and new versions on the way; its memory, and how it is resumed.
 
 Nobody plays: results are drawn by lot and go through the fold into the tournament's record. Then the record is read and
-folded again and its ledger is looked at, as when a referee goes on. Reports the memory at intervals, and processor
+folded again, as when a referee goes on. Reports the memory at intervals, and processor
 seconds: other work on the machine does not count.
 """
 
@@ -17,8 +17,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
-from referee.ledger.checking import project
-from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.record.seal import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
 from referee.tournament import events as e
@@ -59,7 +57,6 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder, get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         path = Path(folder) / "season.jsonl"
         growth_mib = pool.apply(play, (path, chosen.matches, chosen.joining))
-        pool.apply(make_ledger, (path,))
         resume_s = pool.apply(resume, (path,))
     return 0 if growth_mib <= MOST_GROWTH_MIB and resume_s <= MOST_RESUME_S else 1
 
@@ -113,23 +110,14 @@ def newcomer(tournament: Tournament, random: Random, number: int) -> e.Tournamen
     return e.ProgramChanged(at=AT, entrant=entrant, digest=f"{number:064x}")
 
 
-def make_ledger(path: Path) -> None:
-    """Make the ledger of a season from its record."""
-    record, begun = read_tournament(path), time.process_time()
-    with closing(Ledger(url_of(path.with_name(FILE)))) as ledger, ledger.at_once():
-        project(record, ledger)
-    print(f"ledger made from the record: {time.process_time() - begun:.1f} s of processor")
-
-
 def resume(path: Path) -> float:
-    """Read a season and fold it again, the ledger looking on; return how many seconds of processor that took."""
+    """Read a season and fold it again; return how many seconds of processor that took."""
     before_mib, begun = memory_mib(), time.process_time()
     record = read_tournament(path)
     read_s = time.process_time() - begun
     tournament = tournament_of(record.header.spec)
-    with closing(Ledger(url_of(path.with_name(FILE)))) as ledger:
-        for step in refold(record, tournament.handle):
-            ledger.take(tournament.spec.name, step)
+    for _ in refold(record, tournament.handle):
+        pass
     resume_s = time.process_time() - begun
     used_mib = memory_mib() - before_mib
     print(f"resumed in {resume_s:.2f} s of processor, {read_s:.2f} s of it to read; {used_mib:.0f} MiB")

@@ -1,7 +1,7 @@
 """How a tournament of many matches holds up: how quick each part of it is, and whether memory stays bounded.
 
 First, real programs play at 1, 8 and 64 tables. Then nobody plays: results are drawn by lot, and go through pairing,
-the fold, the standings and the ledger.
+the fold and the standings.
 """
 
 import argparse
@@ -14,18 +14,15 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from multiprocessing import get_context
-from pathlib import Path
 from random import Random
 from typing import Any
 
-from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.pairing.base import Pairing, PairingFormat, PlayedPairing
-from referee.tournament import commands as c
 from referee.tournament import events as e
 from referee.tournament.placing import placed
-from tests.tournament.courses import FORMATS, SALT, Troubles, begun, events_of, spec_of, take
+from tests.tournament.courses import FORMATS, Troubles, begun, events_of, spec_of, take
 
 KEY = "00" * 32
 TABLES = 32
@@ -150,28 +147,20 @@ def simulate(name: str, entrants: int, matches: int) -> int:
     watch, peaks = Stopwatch(), []
     tournament = begun(spec, TimedFormat(FORMATS[name], watch))
     began, done = time.perf_counter(), 0
-    with tempfile.TemporaryDirectory() as folder, closing(Ledger(url_of(Path(folder) / FILE))) as ledger:
-        ledger.found(spec, SALT, KEY)
-        for line, event in enumerate(events_of(tournament, Random(1), tables=TABLES, troubles=TROUBLES), 1):
-            with watch.part("fold"):
-                commands = take(tournament, event)
-            with watch.part("ledger"):
-                ledger.take(spec.name, c.TakenStep(line=line, hash=f"{line:064x}", event=event, commands=commands))
-            if not isinstance(event, e.MatchClosed):
-                continue
-            done += 1
-            if done % STANDINGS_EVERY == 0:
-                with watch.part("standings"):
-                    placed(tournament)
-            if done in {matches // 10, matches}:
-                peaks.append(_peak_mib())
-        peaks.append(_peak_mib())
-        with watch.part("ledger, read again"):
-            assert sum(row[0] == "results" for row in ledger.rows(spec.name)) == done
-        peaks.append(_peak_mib())
-        size = (Path(folder) / FILE).stat().st_size / 1e6
+    for event in events_of(tournament, Random(1), tables=TABLES, troubles=TROUBLES):
+        with watch.part("fold"):
+            take(tournament, event)
+        if not isinstance(event, e.MatchClosed):
+            continue
+        done += 1
+        if done % STANDINGS_EVERY == 0:
+            with watch.part("standings"):
+                placed(tournament)
+        if done in {matches // 10, matches}:
+            peaks.append(_peak_mib())
+    peaks.append(_peak_mib())
     watch.spent_s["fold"] -= watch.spent_s["pairing"]
-    print(f"{name}, {entrants} entrants: {done} matches in {time.perf_counter() - began:.0f} s; ledger {size:.0f} MB")
+    print(f"{name}, {entrants} entrants: {done} matches in {time.perf_counter() - began:.0f} s")
     for part, spent_s in watch.spent_s.items():
         print(f"  {part:<20} {spent_s:7.1f} s {done / spent_s:9.0f} matches a second")
     print(f"  memory at most: {peaks[0]} MiB after {matches // 10} matches, {peaks[-1]} MiB after all", flush=True)

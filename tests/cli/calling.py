@@ -15,7 +15,7 @@ from ..warm import run
 WITHOUT_REACTOR = frozenset(
     {
         *("audit", "cluster-keys", "doctor", "explain", "fairness", "join-tournament", "key", "list", "manifest"),
-        *("new", "rebuild", "replay", "report", "rule", "token"),
+        *("new", "replay", "report", "rule", "token"),
     }
 )
 

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from ..record.tournaments import keep_ledger, play_cup
+from ..record.tournaments import play_cup
 from .calling import referee
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small tournament with its ledger, and what programs printed."""
+    """Return the folder of a small tournament, and what programs printed."""
     folder = tmp_path_factory.mktemp("played") / "cup"
     play_cup(folder, 1)
-    keep_ledger(folder)
     for number in range(30):
         (folder / f"cup-{number:05}.seat0.e0.stderr").touch()
     (folder / "report.html").touch()
@@ -30,7 +29,7 @@ def said(*arguments: str, cwd: Path, status: int = 0) -> str:
 def test_what_holds_and_what_nothing_proves(played: Path) -> None:
     """In a few lines, however many files there are."""
     text = said(".", cwd=played)
-    assert "the tournament cup.jsonl holds, and so does its ledger: finished, 9 matches" in text
+    assert "the tournament cup.jsonl holds: finished, 9 matches" in text
     assert "2 rulings of the organiser's" in text
     assert "nothing in it proves report.html, what programs printed (30 *.stderr)" in text
     assert "no manifest" not in text

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ..pages.tournaments import AT, SALT, Cast, Stage, spec
 from ..record.records import SEALER
 
 FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls.csv", "tournament.json", "matches.txt"}
-FILES |= {"matches.pgn", "tournament.trf"}
+FILES |= {"matches.pgn", "tournament.trf", "tournament.sqlite"}
 
 
 def run(*arguments: str | Path, status: int = 0) -> Result:
@@ -62,15 +63,22 @@ def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
     assert {path.stem for path in (cup / "replays").iterdir()} == worth | {"verify"}
 
 
+def contents(folder: Path) -> dict[str, Any]:
+    """Return what the files of a report say; a database counts its changes, so its rows are compared."""
+    told: dict[str, Any] = {name: (folder / name).read_bytes() for name in FILES if not name.endswith(".sqlite")}
+    with closing(sqlite3.connect(folder / "tournament.sqlite")) as database:
+        return told | {"rows": sorted(database.iterdump())}
+
+
 def test_the_same_records_make_the_same_files(cup: Path) -> None:
     """However many processes read them, and whatever was written before."""
     run(cup)
-    once = {name: (cup / name).read_bytes() for name in FILES}
+    once = contents(cup)
     shutil.rmtree(cup / "replays")
     done = warm.run(["report", str(cup), "--jobs", "2"])
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("cup is over")
-    assert once == {name: (cup / name).read_bytes() for name in FILES}
+    assert once == contents(cup)
 
 
 def test_json_and_places_of_ones_own(cup: Path, made: Stage, tmp_path: Path) -> None:
@@ -84,6 +92,7 @@ def test_json_and_places_of_ones_own(cup: Path, made: Stage, tmp_path: Path) -> 
         "pgn": str(tmp_path / "a.txt"),
         "games": str(cup / "matches.pgn"),
         "trf": str(cup / "tournament.trf"),
+        "database": str(cup / "tournament.sqlite"),
         "replays": 0,
     }
     assert (found["played"], found["void"], found["unfinished"]) == (made.tournament.played, 1, 0)

@@ -144,7 +144,6 @@ PLACES: dict[str, Callable[[Path], Any]] = {
     "audit, by the file's name": lambda folder: run("audit", record(named(folder))),
     "audit --key": lambda folder: run("audit", record(folder), "--key", NASTY),
     "manifest": lambda folder: run("manifest", spoilt(named(folder)).parent),
-    "rebuild": lambda folder: run("rebuild", named(folder, FILE[:-1])),
     "report": lambda folder: run("report", named(folder)),
     "tournament": lambda folder: run("tournament", named(folder) / FILE),
     "list": lambda folder: run("list", NASTY),

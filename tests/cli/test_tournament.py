@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,7 +19,6 @@ import pytest
 
 from referee.app.new_player import make_player
 from referee.launch import content_hash
-from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.net.links.tokens import add_tokens
 from referee.record.tournament_record import path_of, read_begun, read_tournament
 from referee.tournament import events as e
@@ -51,12 +51,6 @@ def entries(folder: Path, name: str) -> list[Any]:
     return [{**msgspec.to_builtins(entry), "match": entry.match} for entry in closed]
 
 
-def ledger_of(folder: Path, name: str) -> list[Any]:
-    """Return what the ledger of a tournament says."""
-    with closing(Ledger(url_of(folder / "logs" / name / FILE))) as ledger:
-        return list(ledger.rows(name))
-
-
 def events(stdout: str) -> list[Any]:
     """Return the JSON objects of a run."""
     return [json.loads(line) for line in stdout.splitlines()]
@@ -74,8 +68,8 @@ def small(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_tournament_leaves_records_ledger_and_report(small: Path) -> None:
-    """One command plays it; the records audit, the ledger has every match once, and rebuilt it is the same."""
+def test_a_tournament_leaves_records_report_and_database(small: Path) -> None:
+    """One command plays it; the records audit, the database has every match once."""
     done = referee("tournament", "small.toml", cwd=small)
     assert "small is over: 3 matches" in done.stdout + done.stderr
     folder = small / "logs" / "small"
@@ -85,10 +79,8 @@ def test_a_tournament_leaves_records_ledger_and_report(small: Path) -> None:
     referee("audit", "logs/small", cwd=small)
     found = entries(small, "small")
     assert len({entry["match"] for entry in found}) == len(found) == RESULTS
-    before = ledger_of(small, "small")
-    (folder / FILE).unlink()
-    referee("rebuild", "logs/small", cwd=small)
-    assert ledger_of(small, "small") == before
+    with closing(sqlite3.connect(folder / "tournament.sqlite")) as database:
+        assert database.execute("SELECT count(*) FROM results").fetchall() == [(RESULTS,)]
 
 
 def test_a_tournament_that_is_over_is_not_played_again(small: Path) -> None:

@@ -4,8 +4,7 @@ Refuses to know what a reader makes of a file; running.py says what it may not d
 """
 
 import json
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +16,6 @@ from referee.app.tournaments.beginning import load_or_begin
 from referee.app.tournaments.from_file import absent_programs, read_plan
 from referee.app.tournaments.requests import TournamentRequest, ask, pending, read_request
 from referee.launch.player_spec import read_folder
-from referee.ledger.ledger import FILE as LEDGER
 from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens, read_tokens
 from referee.observers import Observers
@@ -36,12 +34,11 @@ from referee.tournament.spec import Participant
 from ..app.tournament_files import WHOLE, furnished
 from ..match.folding import PASS, SEED
 from ..record.records import SEALER
-from ..record.tournaments import Organiser, cup, keep_ledger, play_cup
+from ..record.tournaments import Organiser, cup, play_cup
 from . import clusters, contests, handed_in, records
 from .files import json_of, texts_of
 from .handed_in import AT
 from .running import Kind, Reader, command
-from .values import ODD, TEXTS, mutated_text
 
 KEYS = ("--key", SEALER.public)
 
@@ -112,7 +109,6 @@ def _play(folder: Path) -> None:
         second.play(2)
         second.rule("withdraw", entrant="e3")
         second.finish()
-    keep_ledger(folder)
     records.keep_told(folder)
 
 
@@ -138,7 +134,6 @@ _OF_A_TOURNAMENT: dict[str, Reader] = {
     "explain": command("explain", "cup.jsonl", "0"),
     "manifest": _signed,
     "tournament": _gone_on_with,
-    "rebuild": command("rebuild", "."),
 }
 
 
@@ -147,37 +142,6 @@ def _list(folder: Path) -> None:
     (folder / _ONE).write_bytes(records.whole("dealt"))
     write_manifest(folder, SEALER)
     (folder / records.LISTED).write_bytes((folder / MANIFEST).read_bytes())
-
-
-def _change_ledger(folder: Path, random: Random) -> str:
-    """Change the bytes of a ledger, or a value in one of its rows."""
-    path = folder / LEDGER
-    (folder / records.HOW).write_text(records.How.WRITTEN)
-    if random.random() < 0.5:
-        data = bytearray(path.read_bytes())
-        for _ in range(random.choice([1, 3, 30])):
-            at = random.randrange(len(data) if random.random() < 0.5 else 200)
-            data[at] = random.randrange(256)
-        path.write_bytes(data if random.random() < 0.9 else mutated_text(random, bytes(data)))
-        return "bytes"
-    odd = random.choice(
-        [*(value for value in ODD if not isinstance(value, list | dict)), *TEXTS, 2**62, 1e300, b"\xff"]
-    )
-    with closing(sqlite3.connect(path)) as database, suppress(sqlite3.Error):
-        database.execute("PRAGMA synchronous = OFF")
-        database.execute("BEGIN")
-        named = "SELECT name FROM sqlite_master WHERE type = ?"
-        tables = [name for (name,) in database.execute(named, ("table",))]
-        for (name,) in database.execute(named, ("trigger",)).fetchall():
-            database.execute(f'DROP TRIGGER "{name}"')
-        table = random.choice(tables)
-        column = random.choice([row[1] for row in database.execute(f'PRAGMA table_info("{table}")')])
-        change = random.choice([f'UPDATE "{table}" SET "{column}" = ?', f'DELETE FROM "{table}" WHERE "{column}" <> ?'])
-        if random.random() < 0.1:
-            change = f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "x?"'.replace("?", "")
-        database.execute(change, (odd,) if "?" in change else ())
-        database.commit()
-    return f"{table}.{column} {odd!r:.40}"
 
 
 # --- what people write
@@ -274,16 +238,6 @@ KINDS: dict[str, Kind] = {
             "what is told": records.check_listed,
             "audit": command("audit", ".", *KEYS),
             "audit --json": command("audit", ".", "--json"),
-        },
-    ),
-    "ledger": Kind(
-        _play,
-        _change_ledger,
-        {
-            "what is told": records.check_all_told,
-            "audit": command("audit", ".", *KEYS, "--jobs", "1"),
-            "tournament": _gone_on_with,
-            "rebuild": command("rebuild", ".", "--json"),
         },
     ),
     "tournament file": Kind(

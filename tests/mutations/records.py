@@ -1,7 +1,6 @@
 """Records of matches and tournaments, as changed by strangers, and by organisers who chain and seal them anew."""
 
 import json
-import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -15,7 +14,6 @@ import msgspec
 
 from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import Demands
-from referee.ledger.ledger import FILE as LEDGER
 from referee.match.events import AnyEvent
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
@@ -297,19 +295,10 @@ def check_all_told(folder: Path) -> None:
 
 
 def _told_of_all(folder: Path) -> bytes:
-    """Return the commands of a tournament and what came of its matches, and what its ledger says."""
+    """Return the commands of a tournament and what came of its matches."""
     record = read_tournament(folder / "cup.jsonl")
     entries = [step.event.entry for step in record.steps if isinstance(step.event, MatchClosed)]
-    return encoded([record.header.spec, entries, [step.commands for step in record.steps], _rows(folder / LEDGER)])
-
-
-def _rows(path: Path) -> list[str]:
-    """Return all rows of a database."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        names = sorted(name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
-        return [
-            repr((name, row)) for name in names for row in sorted(database.execute(f'SELECT * FROM "{name}"'), key=repr)
-        ]
+    return encoded([record.header.spec, entries, [step.commands for step in record.steps]])
 
 
 def change_manifest(folder: Path, random: Random) -> str:

@@ -24,7 +24,6 @@ COUNTS = {
     "record": 40,
     "redacted": 40,
     "tournament": 8,
-    "ledger": 8,
     "certificate": 15,
     "challenge": 30,
     "host's record": 30,
@@ -161,7 +160,6 @@ def test_a_tournament_that_only_has_its_first_line_is_read(tmp_path: Path, hones
     folder = shutil.copytree(honest["tournament"], tmp_path / "folder")
     for path in folder.glob("cup*"):
         path.unlink()
-    (folder / "ledger.sqlite").unlink()
     (folder / "cup.jsonl").write_bytes((honest["tournament"] / "cup.jsonl").read_bytes().splitlines(keepends=True)[0])
     assert list(problems("tournament", folder)) == []
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from referee.ledger.ledger import FILE as LEDGER
 from referee.record.reader import read_record
 
 from . import tournament_forging as forging
@@ -120,8 +119,7 @@ def mixed(folder: Path, runs: Runs, random: Random) -> None:
 
 
 def _sign(folder: Path, lines: list[Any]) -> None:
-    """Fold, chain and sign a course; one that can't be folded keeps the commands that it had. No ledger contradicts."""
-    (folder / LEDGER).unlink()
+    """Fold, chain and sign a course; one that can't be folded keeps the commands that it had."""
     try:
         lines = forging.folded(lines)
     except Exception:  # noqa: BLE001  # it is no course then, and the audit has to say so
@@ -206,7 +204,6 @@ def other_standings(folder: Path, _runs: Runs, random: Random) -> None:
     command = random.choice(steps)["commands"][-1]
     key = random.choice(sorted(command))
     command[key] = command[key][::-1] if isinstance(command[key], list) and len(command[key]) > 1 else 7
-    (folder / LEDGER).unlink()
     (folder / "cup.jsonl").write_bytes(forging.chain(lines, SEALER))
 
 
@@ -227,7 +224,6 @@ def any_value(folder: Path, _runs: Runs, random: Random) -> None:
     if random.random() < 0.5:
         _sign(folder, lines)
     else:
-        (folder / LEDGER).unlink()
         (folder / "cup.jsonl").write_bytes(forging.chain(lines, SEALER))
 
 
@@ -282,7 +278,6 @@ def all_anew(folder: Path, _runs: Runs, random: Random) -> None:
         return
     bound = forging.bind_matches(folder, lines, SEALER)
     (folder / "cup.jsonl").write_bytes(forging.chain(bound, SEALER))
-    (folder / LEDGER).unlink()
 
 
 STRANGERS: tuple[Damage, ...] = (in_bytes, cut, removed, renamed, swapped, added, no_file, mixed)

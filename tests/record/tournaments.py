@@ -11,8 +11,6 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from referee import chance
-from referee.ledger.checking import project
-from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.match.events import MatchOpened
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
@@ -160,14 +158,6 @@ def play_cup(folder: Path, seed: int, size: int = 7) -> None:
         second.play(2)
         second.rule("award", match=(match := first_match(folder)), entrant=_loser(second, match))
         second.finish()
-
-
-def keep_ledger(folder: Path) -> None:
-    """Make the ledger of a tournament."""
-    with closing(Ledger(url_of(folder / FILE))) as ledger:
-        with ledger.at_once():
-            project(read_tournament(path_of(folder, "cup")), ledger)
-        ledger.settle()
 
 
 def first_match(folder: Path) -> str:

@@ -8,7 +8,7 @@ from referee.site.published import HEADS, find_published, heads_of
 
 FILES = (
     *("cup.jsonl", "cup-1.jsonl", "cup-2.jsonl", "replays/cup-1.html", "report.html", "entrants/ada.html"),
-    *("standings.csv", "matches.csv", "tournament.json", "cup-1.seat0.ada.stderr", "ledger.sqlite", ".lock"),
+    *("standings.csv", "matches.csv", "tournament.json", "cup-1.seat0.ada.stderr", "tournament.sqlite", ".lock"),
 )
 """One match is over, and the other is played, or its deal is still to be played from other seats."""
 ALWAYS = {"heads", "report.html", "entrants/ada.html", "replays/cup-1.html", "standings.csv", "cup-1.jsonl"}

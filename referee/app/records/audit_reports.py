@@ -123,8 +123,6 @@ class SoundTournament(Struct, frozen=True, kw_only=True):
     """Hash of its last line but the seal; whoever keeps it can tell later whether anything was taken back."""
     key: str
     """The public key that sealed it."""
-    ledger: str | None
-    """The file of its ledger, which says the same; None: there is none in the folder."""
     unverified: tuple[str, ...]
     """What lies in the folder and proves nothing: `referee report` makes most of it anew."""
     holds: bool = True

@@ -11,7 +11,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...files.below import everything_below
-from ...ledger import FILE as LEDGER
 from ...pairing.balanced_tables import Table
 from ...pairing.base import BadFormat, RoundToPair
 from ...pairing.dutch import pair_round
@@ -121,17 +120,13 @@ def _missing(path: Path) -> ExaminedTournament:
 
 
 def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> ExaminedTournament:
-    """Audit the record of a tournament, against those of its matches and the ledger."""
-    from ...ledger.checking import check_ledger  # noqa: PLC0415  # SQL, which an audit of matches would wait for
-
+    """Audit the record of a tournament, against those of its matches."""
     try:
         pair = partial(_paired, jobs=jobs)
         audited = audit_tournament(
             path, find_format, find_game, pair, keys=demands.keys, is_strict=not demands.unsealed
         )
         _check_matches(audited, folder)
-        ledger = folder.path / LEDGER
-        others = check_ledger(ledger, audited.record) if ledger.exists() else ()
     except RecordError as error:
         return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
     except (PluginError, BadFormat, UnknownTieBreak) as error:
@@ -139,9 +134,8 @@ def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Exami
     except Exception as error:
         error.add_note(f"while {path} was audited")
         raise
-    told = [f"what {LEDGER} says of {other}" for other in others]
-    unverified = (*sorted(_unverified(path, folder)), *told) if folder.is_whole else ()
-    report = _sound(audited, folder, str(ledger) if ledger.exists() else None, unverified)
+    unverified = tuple(sorted(_unverified(path, folder))) if folder.is_whole else ()
+    report = _sound(audited, folder, unverified)
     record = audited.record
     return ExaminedTournament(report, record, heads_of(record.chain, record.header.spec.name, demands))
 
@@ -169,9 +163,7 @@ def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
     check_starts(audited.record, audited.spec, ran)
 
 
-def _sound(
-    audited: AuditedTournament, folder: _Folder, ledger: str | None, unverified: tuple[str, ...]
-) -> SoundTournament:
+def _sound(audited: AuditedTournament, folder: _Folder, unverified: tuple[str, ...]) -> SoundTournament:
     record, tournament = audited.record, audited.history.tournament
     last = record.chain.lines[-1]
     return SoundTournament(
@@ -184,14 +176,13 @@ def _sound(
         rulings=len(tournament.rulings),
         head=last.fields["prev"] if record.is_sealed else last.hash,
         key=record.header.key,
-        ledger=ledger,
         unverified=unverified,
     )
 
 
 def _unverified(path: Path, folder: _Folder) -> set[str]:
     """Return the files and folders right in a tournament's folder that nothing proves, or that hold such files."""
-    known = {path, folder.path / LEDGER, folder.path / MANIFEST, *(match.path for match in folder.matches)}
+    known = {path, folder.path / MANIFEST, *(match.path for match in folder.matches)}
     files = (file for file in everything_below(folder.path) if file not in known)
     return {_part(folder.path, file) for file in files if folder.others.isdisjoint((file, *file.parents))}
 

@@ -55,10 +55,6 @@ _ROWS = ValueKind(list[Any], "a list of rows, from first place to last: [[10, 6,
 _ROW = ValueKind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
 _MARGIN = ValueKind(Margin, "whole points, from 0 to 1000000")
 _SHARE = ValueKind(Annotated[float, Meta(ge=0, le=1)], "a share of a first place, from 0 to 1")
-_URL = ValueKind(
-    Annotated[str, Meta(pattern=r"^(?:sqlite:///(?!:memory:)|postgresql(?:\+psycopg)?://)[^\x00-\x1f\x7f]+$(?!\n)")],
-    'the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"',
-)
 Teams = tuple[tuple[int, ...], ...]
 _PROGRAMS = ("anew", "kept")
 _DURABILITY = tuple(durability.value for durability in Durability)
@@ -329,7 +325,6 @@ class _File:
         return RunSettings(
             folder=self._folder(name),
             tables=top.take("tables", _TABLES, plain.tables),
-            ledger=top.take("ledger", _URL),
             listen=listen,
             tokens=entrants.tokens,
             come_back_s=remote.take("come_back", _SPAN, plain.come_back_s),

@@ -34,8 +34,6 @@ def _matters(plan: TournamentPlan) -> Iterator[tuple[str, str]]:
     yield "deals", _deals(spec)
     yield "tie-breaks", ", ".join(spec.tie_breaks) or "none"
     yield "records", str(run_settings.folder)
-    if run_settings.ledger:
-        yield "ledger", run_settings.ledger
     if run_settings.tokens:
         yield "remote", f"{counted(len(run_settings.tokens), 'entrant')} at {run_settings.listen}"
     yield "entrants", str(len(spec.entrants))

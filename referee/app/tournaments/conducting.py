@@ -21,8 +21,6 @@ from ...cluster.hosts import ClusterPlan, Hosts
 from ...errors import BadRequest, Interrupted, RefereeError
 from ...files.removal import remove
 from ...launch import BUILDS, Builds, Launch, PlayerError
-from ...ledger.ledger import FILE, Ledger, url_of
-from ...ledger.observer import LedgerObserver
 from ...net.jobs.executor import OpenExecutor
 from ...net.jobs.workers import Workers, names_needed
 from ...net.matches.lag import new_process
@@ -31,7 +29,7 @@ from ...net.tournaments.recorder import Recorder
 from ...net.tournaments.run_settings import RunSettings
 from ...net.tournaments.runner import TournamentRunner, TournamentStopped
 from ...net.tournaments.seeds import MatchSeeds
-from ...observers import InThread, Observer, Observers
+from ...observers import Observer, Observers
 from ...pages.causes import short_cause
 from ...pairing.base import BadRuling, Extent, PairingFormat
 from ...plugins import find_game
@@ -82,8 +80,7 @@ def conduct(
 
     Raises:
         BadRequest: what is asked for can't be played, or the folder is another tournament's, or in use.
-        TournamentStopped: it can't go on, or a record or the ledger does not hold.
-        LedgerError: the ledger failed.
+        TournamentStopped: it can't go on, or a record does not hold.
         OSError: the machine failed.
     """
     folder, observers = run_settings.folder, at_hand.match.observers
@@ -91,16 +88,14 @@ def conduct(
         _prepared(folder),
         locked(folder),
         _telling_what_to_do(),
-        closing(Ledger(run_settings.ledger or url_of(folder / FILE))) as ledger,
-        observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)) as everybody,
     ):
         builds = Builds(run_settings.builds or folder / BUILDS, at_hand.match.confinement)
         launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
         # A build changes a program's folder: it comes before the header says which program plays.
         launches = [] if find_record(folder) else [launch(entrant) for entrant in spec.entrants]
-        loaded = load_or_begin(folder, spec, format_, at_hand.match.sealer, everybody)
+        loaded = load_or_begin(folder, spec, format_, at_hand.match.sealer, observers)
         with closing(loaded.writer):
-            if loaded.over_at is not None and not _is_asked(loaded, spec, folder, everybody):
+            if loaded.over_at is not None and not _is_asked(loaded, spec, folder, observers):
                 return Conducted(tournament=loaded.tournament, is_over=True, over_before=loaded.over_at)
             launches = launches or [launch(entrant) for entrant in loaded.begun.spec.entrants]
             is_over = _conducted(loaded, spec, format_, run_settings, at_hand, launch, launches)

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from ...cluster.security import check_address
 from ...launch import PlayerError, resolved
-from ...ledger.ledger import file_of
 from ...observers import Observer
 from ...plugins import installed
 from ...record.reader import RecordError
@@ -121,18 +120,11 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
     """
     spec, run_settings = plan.spec, plan.run_settings
     options = replace(options, sandbox=run_settings.sandbox, memory_mib=spec.memory_mib)
-    written = _ledger_files(run_settings.ledger)
     with (
-        services(options, run_settings.folder, written) as at_hand,
+        services(options, run_settings.folder) as at_hand,
         at_hand.match.observers.also(observer) as observers,
     ):
         for warning in plan.warnings:
             observers.tell(Observer.noted, warning)
         conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand)
     return conducted.is_over
-
-
-def _ledger_files(url: str | None) -> list[Path]:
-    """Return the files of a ledger that lies in no tournament's folder: SQLite keeps some beside it."""
-    path = None if url is None else file_of(url)
-    return [] if path is None else [path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm", "-journal")]

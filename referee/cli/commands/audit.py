@@ -73,8 +73,8 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
     --seed, that it follows from the deal and from what all were told as well.
 
     Of a folder with a MANIFEST.json is checked that no record is missing and none was added. Of a tournament's folder
-    are checked its record, with every pairing, ruling and bye, each result against the match's own record, the
-    standings and the ledger; and that no record is missing and none was added.
+    are checked its record, with every pairing, ruling and bye, each result against the match's own record, and the
+    standings; and that no record is missing and none was added.
 
     With --heads, every head that was published of these records must be that of one of their lines; of a folder, all
     heads of the file must be found, so that no record of which heads were published can be missing.
@@ -181,8 +181,7 @@ def _show_missing(heads: MissingHeads) -> None:
 
 def _show_tournament(tournament: SoundTournament, what: str) -> None:
     opened = counted(tournament.matches, "match", "matches")
-    ledger = "" if tournament.ledger is None else ", and so does its ledger"
-    out.say(f"{what} holds{ledger}: {tournament.state}, {opened}, pairings and ranking as they follow")
+    out.say(f"{what} holds: {tournament.state}, {opened}, pairings and ranking as they follow")
     if tournament.rulings:
         out.say(f"  {counted(tournament.rulings, 'ruling')} of the organiser's: the report shows them")
     if tournament.without_proof:

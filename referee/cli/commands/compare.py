@@ -63,7 +63,7 @@ def compare(
     """Tell whether player B is better than player A, with as few matches as it takes.
 
     They play pairs of matches with the same deal, once from each seat, until a sequential probability ratio test
-    tells whether B is better by --elo1 rather than by --elo0. Records and ledger go into a folder of --logs called
+    tells whether B is better by --elo1 rather than by --elo0. Records go into a folder of --logs called
     after the two; the same command goes on with a test that was stopped. For a program whose folder has changed, and
     for other options, a new test is begun in a folder with a number.
 

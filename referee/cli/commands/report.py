@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import rich_click as click
 
-from ...app.report import report_on
-from ...pages.report_files import ReplayPages, Targets, Written
+from ...app.report import ReportedTournament, report_on
+from ...pages.report_files import ReplayPages, Targets
 from ...text import printable
 from ..common import EXISTING_FOLDER, PATH, Count, json_option, out, print_json
 from ..views.live_lines import matches_text
@@ -20,6 +20,11 @@ from ..views.standings import plain_standings, standings_table
 @click.option("--html", metavar="FILE", type=PATH, help="The page; FOLDER/report.html if not said.")
 @click.option("--csv", metavar="DIR", type=PATH, help="Where the tables go; FOLDER if not said.")
 @click.option("--pgn", metavar="FILE", type=PATH, help="All moves; FOLDER/matches.txt if not said.")
+@click.option(
+    "--database",
+    metavar="FILE or URL",
+    help="Where the database goes: postgresql://USER@HOST/NAME, say; FOLDER/tournament.sqlite if not said.",
+)
 @click.option(
     "--replays",
     type=click.Choice([*map(str, ReplayPages)]),
@@ -37,7 +42,8 @@ def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_js
 
     Written are: report.html, one page with standings, crosstable, ratings, progress, fouls, time and every match, which
     needs nothing but a browser; standings.csv, crosstable.csv, matches.csv and fouls.csv; tournament.json with
-    everything; matches.txt with the moves; and replays/ with pages of matches. What was written before is replaced.
+    everything; matches.txt with the moves; replays/ with pages of matches; and, unless --public is given, the
+    database tournament.sqlite. What was written before is replaced.
 
     Records are read, their chain and their seal checked; `referee audit` says whether they hold.
 
@@ -56,10 +62,11 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         as_json: whether one JSON object is printed.
     """
     found = report_on(folder, targets, jobs)
-    (_print_json if as_json else _show)(found.written, found.unfinished)
+    (_print_json if as_json else _show)(found)
 
 
-def _show(written: Written, unfinished: int) -> None:
+def _show(reported: ReportedTournament) -> None:
+    written, unfinished = reported.written, reported.unfinished
     tournament = written.summary.tournament
     state = "is over" if tournament.is_over else "goes on"
     text = f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void"
@@ -76,15 +83,17 @@ def _show(written: Written, unfinished: int) -> None:
         ("moves", written.pgn),
         ("results for rating programs", written.games),
         ("rounds for pairing programs", written.trf),
+        ("database", reported.database),
     ):
         if path is not None:
             out.say(f"{what}: {path}")
 
 
-def _print_json(written: Written, unfinished: int) -> None:
+def _print_json(reported: ReportedTournament) -> None:
+    written = reported.written
     tournament = written.summary.tournament
     files = {"html": written.html, "csv": written.csv, "json": written.json, "pgn": written.pgn}
-    files |= {"games": written.games, "trf": written.trf}
+    files |= {"games": written.games, "trf": written.trf, "database": reported.database}
     print_json(
         {
             "tournament": tournament.spec.name,
@@ -92,7 +101,7 @@ def _print_json(written: Written, unfinished: int) -> None:
             "played": tournament.played,
             "given_up": tournament.given_up,
             "void": tournament.voided,
-            "unfinished": unfinished,
+            "unfinished": reported.unfinished,
             "changed": written.summary.changed,
             "standings": plain_standings(tournament),
             "written": {**msgspec.to_builtins(files, enc_hook=str), "replays": written.replays},

@@ -58,7 +58,7 @@ def tournament(
 ) -> None:
     """Run the tournament of FILE, or go on with it.
 
-    Each match leaves a record, and its result goes into the ledger beside it. However the referee was ended, by
+    Each match leaves a record. However the referee was ended, by
     Ctrl-C, by a crash or with the machine, the same command goes on in the middle of the matches that were open.
 
     With --json, one object a line says what happens; without a terminal, plain lines do.

@@ -15,7 +15,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """What may change between two runs of the same tournament."""
 
     folder: Path
-    """Of the records; the ledger, the spec and the report stand there, too."""
+    """Of the records; the spec and the report stand there, too."""
     builds: Path | None = None
     """Folder of what is kept of the programs' builds; None: one beside the records."""
     tables: int = 1
@@ -28,8 +28,6 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """Folder of the certificates for it."""
     spectators: SpectatorSight | None = None
     """What spectators are shown of matches that are played; None: nothing."""
-    ledger: str | None = None
-    """URL of the database; None: an SQLite file in the folder."""
     listen: str = "tcp:7777:interface=127.0.0.1"
     """Twisted endpoint string to which remote entrants connect; not used without any."""
     tokens: Mapping[str, str] = {}

@@ -21,16 +21,15 @@ from referee.record.seal import Sealer
 
 from ...cli.calling import referee
 from ...record.records import SEALER, STORIES, cut, record_of, tell
-from ...record.tournaments import keep_ledger, play_cup
+from ...record.tournaments import play_cup
 from .test_contradictions import HAD, written
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small tournament with its ledger, beside the record of a match by itself."""
+    """Return the folder of a small tournament beside the record of a match by itself."""
     folder = tmp_path_factory.mktemp("played") / "logs"
     play_cup(folder / "cup", 1)
-    keep_ledger(folder / "cup")
     (folder / "alone.jsonl").write_bytes(record_of("clean"))
     return folder
 

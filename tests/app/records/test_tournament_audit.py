@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,8 +18,6 @@ from referee.app.records.audit_reports import (
     MissingHeads,
     SoundTournament,
 )
-from referee.ledger.ledger import FILE as LEDGER
-from referee.ledger.ledger import Ledger, url_of
 from referee.match.events import RefereeFailed
 from referee.plugins import find_game, installed
 from referee.record.published_heads import PublishedHead
@@ -34,16 +31,15 @@ from referee.tournament import events as e
 from ...record.forging import changed
 from ...record.records import SEALER, cut, record_of, tell
 from ...record.tournament_forging import bind_matches, chain, course_of
-from ...record.tournaments import Organiser, cup, keep_ledger, play_cup
+from ...record.tournaments import Organiser, cup, play_cup
 from ...tournament.courses import AT
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small tournament with its ledger."""
+    """Return the folder of a small tournament."""
     folder = tmp_path_factory.mktemp("played") / "cup"
     play_cup(folder, 1)
-    keep_ledger(folder)
     return folder
 
 
@@ -74,17 +70,17 @@ def broken(report: AuditReport) -> BrokenTournament:
 
 
 def test_a_whole_folder_is_verified(folder: Path) -> None:
-    """The ledger, too; what proves nothing is named, and the stop and the rulings are counted."""
+    """What proves nothing is named, and the stop and the rulings are counted."""
     (folder / ".builds" / "e0").mkdir(parents=True)
-    for name in ("report.html", "cup-00001.seat0.e0.stderr", f"{LEDGER}-wal", ".builds/e0/log"):
+    for name in ("report.html", "cup-00001.seat0.e0.stderr", "tournament.sqlite", ".builds/e0/log"):
         (folder / name).touch()
     report = audited(folder.parent, keys=(SEALER.public,))
     found, record = sound(report), read_tournament(folder / "cup.jsonl")
     assert (report.holds, report.unlisted, len(report.records)) == (True, [], found.matches)
     assert (found.state, found.playing, found.rulings, found.key) == ("finished", 0, 2, SEALER.public)
-    assert (found.ledger, found.without_proof, found.taken_on_trust) == (str(folder / LEDGER), (), ())
+    assert (found.without_proof, found.taken_on_trust) == ((), ())
     assert found.head == record.chain.lines[-2].hash
-    assert found.unverified == (".builds/", "cup-00001.seat0.e0.stderr", f"{LEDGER}-wal", "report.html")
+    assert found.unverified == (".builds/", "cup-00001.seat0.e0.stderr", "report.html", "tournament.sqlite")
 
 
 def test_of_single_files_only_they_are_verified(folder: Path) -> None:
@@ -242,7 +238,6 @@ def test_a_tournament_that_is_played_again_contradicts_nothing(folder: Path, tmp
 def test_two_courses_of_one_tournament_are_named(folder: Path, tmp_path: Path) -> None:
     """Each holds by itself, and its organiser has told both."""
     other = Path(shutil.copytree(folder, tmp_path / "told" / "cup"))
-    (other / LEDGER).unlink()
     lines = changed(course_of(other / "cup.jsonl"), 1, ["event", "at"], "2001-01-01T00:00:00.000+00:00")
     (other / "cup.jsonl").write_bytes(chain(bind_matches(other, lines, SEALER), SEALER))
     assert audited(other).holds
@@ -292,28 +287,3 @@ def test_two_records_of_one_secret_seed_are_named(tmp_path: Path) -> None:
         report = audited(path, other)
         assert report.broken == 0
         assert report.equivocations == [Equivocation(match="m", records=(str(path), str(other)))]
-
-
-# --- the ledger
-
-
-@pytest.mark.forges
-def test_a_ledger_of_another_course_is_named(folder: Path, tmp_path: Path) -> None:
-    """The first row that differs; and what is no ledger."""
-    play_cup(tmp_path / "again", 5)
-    keep_ledger(tmp_path / "again")
-    shutil.copy(tmp_path / "again" / LEDGER, folder / LEDGER)
-    assert broken(audited(folder)).record == str(folder / LEDGER)
-    (folder / LEDGER).write_bytes(b"no database")
-    assert broken(audited(folder)).expected == "a ledger of the tournament"
-    (folder / LEDGER).unlink()
-    os.mkfifo(folder / LEDGER)
-    assert broken(audited(folder)).expected == "a ledger of the tournament"
-
-
-def test_what_a_ledger_says_of_others_proves_nothing(folder: Path) -> None:
-    """Other tournaments may be kept in it; this one's record says nothing of them."""
-    with closing(Ledger(url_of(folder / LEDGER))) as ledger:
-        ledger.found(cup(name="cap"), "ab" * 16, SEALER.public)
-        ledger.settle()
-    assert sound(audited(folder)).unverified == (f"what {LEDGER} says of cap",)

@@ -1,8 +1,7 @@
 """Observers that fail, block or are left behind: what they observe goes on, and the others are told so."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event as ThreadEvent
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.cli.views.live_lines import JsonLines
-from referee.observers import InThread, MatchStep, Observer, Observers, threads
+from referee.observers import InThread, MatchStep, Observer, Observers
 from referee.observers.diagnostics import DiagnosticLog
 from referee.observers.unusual import tell_step
 
@@ -190,42 +189,6 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
     assert len(slow.events) == sum(line["kind"] == "step" for line in recorded)
     assert slow.events[:3] == ["MatchOpened", "ReadyReceived", "ReadyReceived"]
     assert slow.played == 0
-
-
-@pytest.mark.parametrize(("together_s", "told_of"), [(WAIT_S, "(abc)"), (0.0, "(a)(b)(c)")], ids=["in time", "later"])
-def test_calls_that_come_together_are_told_at_once(
-    monkeypatch: pytest.MonkeyPatch, together_s: float, told_of: str
-) -> None:
-    """Those that come in the short while after the first one, if it does not take too long to tell them.
-
-    What is entered around them is left after the last: so a ledger keeps what it was told, however much still comes.
-    """
-
-    class Batched(Noted):
-        """Keeps where it is told."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.told_of: list[str] = []
-
-        @contextmanager
-        def at_once(self) -> Iterator[None]:
-            """Keep that it is entered and left."""
-            self.told_of.append("(")
-            yield
-            self.told_of.append(")")
-
-        def note(self, event: str, /, **_facts: Any) -> None:
-            """Keep it."""
-            self.told_of.append(event)
-
-    monkeypatch.setattr(threads, "GATHER_S", WAIT_S)  # the end cuts it short
-    monkeypatch.setattr(threads, "TOGETHER_S", together_s)
-    batched = Batched()
-    with Observers(InThread(batched)) as observers:
-        for event in "abc":
-            observers.note(event)
-    assert batched.told_of == [*told_of]
 
 
 def test_observers_that_can_not_even_be_told_of_a_failure() -> None:

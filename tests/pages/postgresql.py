@@ -44,7 +44,7 @@ def server() -> Iterator[str]:
 
 def new_schema(address: str) -> str:
     """Make an empty schema, and return the address under which it is what a database is otherwise."""
-    name = f"ledger{next(_numbers)}"
+    name = f"tournament{next(_numbers)}"
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")
     return f"{address}&options=-csearch_path%3D{name}"
