@@ -32,6 +32,7 @@ BENCHMARKS = (
     "tables",
     "throughput",
     "tournament",
+    "way",
     "wire",
 )
 """Each a module of this folder, of which only the one that is asked for is imported."""
