@@ -10,21 +10,26 @@ answered: nobody's answer is judged on another state than the one it was asked o
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+from msgspec import Raw
+
 from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
 from .fouls import SHOWN_HEX, Cause, Fault, Foul, accused_of
+from .nonces import Nonces
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
-from .state import MatchState
-from .telling import default_outcome, told_of_end, told_of_foul, told_of_play, winners_first
-from .timekeeper import Lateness
+from .telling import default_outcome, result_of, told_of_end, told_of_foul, told_of_play, winners_first
+from .timekeeper import Lateness, Timekeeper
+
+_encode = msgspec.msgpack.Encoder().encode
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
 
 
-class Match(MatchState):
+class Match:
     """One match.
 
     Args:
@@ -40,8 +45,25 @@ class Match(MatchState):
 
     def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes, *, start: Any = None) -> None:
         check_seed(setup, seed)
-        super().__init__(game, setup)
+        self.game = game
+        self.setup = setup
         self.seed = seed
+        self.options = game.parse_options(setup.options)
+        self.teams = game.teams(self.options, len(setup.names))
+        self.phase = Phase.NEW
+        self.state: Any = None
+        """The game's; None before the deal."""
+        self.turn = 0
+        self.nonces = Nonces(setup.match, len(setup.names))
+        self.fouls: list[Foul] = []
+        self.result: c.Result | None = None
+        self._outcome: Outcome | None = None
+        self._out: set[int] = set()
+        self._in = tuple(range(len(setup.names)))
+        """The other seats, ascending."""
+        self._time = Timekeeper(setup)
+        self._acks = 0
+        self._now_ms = 0.0
         self.fault: Exception | None = None
         """What this program itself failed with, for which the match is void."""
         self._restored = restored(game, self.options, setup) if start is None else start
@@ -73,6 +95,15 @@ class Match(MatchState):
         self._last_ms = event.at_ms
         return tuple(self._commands)
 
+    def is_out(self, seat: int) -> bool:
+        """Tell whether a seat has fouled."""
+        return seat in self._out
+
+    @property
+    def open_requests(self) -> dict[int, Request]:
+        """The open requests by seat."""
+        return dict(self._time.requests)
+
     # --- offers
 
     def _open(self, _event: e.MatchOpened) -> None:
@@ -87,14 +118,14 @@ class Match(MatchState):
             self._commands.append(self._asked(seat, request))
 
     def _ready(self, event: e.ReadyReceived) -> None:
-        if self._is_accepted(event):
+        if self._accept(event):
             self.nonces.commitments[event.seat] = event.commitment
             self._advance()
 
     # --- nonces
 
     def _reveal(self) -> None:
-        """Have all commitments opened, now that none can be added; of a fixed deal, none is."""
+        """Ask every seat to reveal its nonce, now that no commitment can be added; a fixed deal uses no nonces."""
         self.phase = Phase.REVEALING
         self.nonces.close(self._in)
         for seat in self._in if self.setup.nonces else ():
@@ -103,9 +134,9 @@ class Match(MatchState):
         self._advance()
 
     def _nonce(self, event: e.NonceReceived) -> None:
-        if not self._is_accepted(event):
+        if not self._accept(event):
             return
-        if self.nonces.is_opened(event.seat, event.nonce):
+        if self.nonces.open(event.seat, event.nonce):
             self._advance()
         else:
             detail = "the nonce is not the one that the seat committed to"
@@ -121,7 +152,7 @@ class Match(MatchState):
             self.state = self.game.new(self.options, seats, chance.Dealer(key))
         self.phase = Phase.STARTING
         self._queue = list(range(seats))
-        if self._is_ended_by_default():
+        if self._end_if_default():
             return
         if self.setup.acknowledge:
             self._start_next()
@@ -156,7 +187,7 @@ class Match(MatchState):
 
     def _move(self, event: e.MoveReceived) -> None:
         limit_ms = self._time.requests[event.seat].limit_ms
-        if not self._is_accepted(event):
+        if not self._accept(event):
             return
         self._time.charge(event.seat, min(e.used_ms(event), limit_ms))
         try:
@@ -186,7 +217,7 @@ class Match(MatchState):
     # --- confirmations
 
     def _ack(self, event: e.AckReceived) -> None:
-        if not self._is_accepted(event):
+        if not self._accept(event):
             return
         if self.phase is Phase.TELLING:
             self._delivered()
@@ -214,8 +245,11 @@ class Match(MatchState):
         else:
             self._conclude()
 
-    def _is_ended_by_default(self) -> bool:
-        """End the match if nobody else is left, whatever is open: who is left has won, and can't foul any more."""
+    def _end_if_default(self) -> bool:
+        """End the match if one seat or team is left, whatever is open; return whether it ended.
+
+        The seats that are left have won, and can't foul any more.
+        """
         self._outcome = default_outcome(self.setup, self.teams, self._in)
         if self._outcome is None:
             return False
@@ -225,10 +259,11 @@ class Match(MatchState):
 
     # --- fouls
 
-    def _is_accepted(self, event: e.Answer) -> bool:
-        """Book an answer's time, close its request, and judge lateness and number; a foul is dealt with here.
+    def _accept(self, event: e.Answer) -> bool:
+        """Book an answer's time, close its request, and judge lateness and number; return whether it is no foul.
 
-        A late answer counts if the referee stood still so long that nobody knows whose the delay was.
+        A foul expels the seat here. A late answer counts if the referee stood still so long that nobody knows whose
+        delay it was.
         """
         request = self._time.requests[event.seat]
         if self._time.book(event) is Lateness.LATE:
@@ -272,7 +307,7 @@ class Match(MatchState):
         self._to_drop.append(foul)
         self._commands.append(c.ExpelSeat(seat=seat, foul=foul))
         was_waited_for = self._time.forget(seat) or isinstance(event, e.Answer)
-        is_ended = self.phase in _IN_PLAY and self._is_ended_by_default()
+        is_ended = self.phase in _IN_PLAY and self._end_if_default()
         if was_waited_for and not is_ended:
             self._advance()
 
@@ -339,6 +374,52 @@ class Match(MatchState):
             self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
         if request is not None:
             self._commands.append(self._asked(seat, request))
+
+    # --- what seats are asked and shown
+
+    def _expel(self, seat: int) -> None:
+        self._out.add(seat)
+        self._in = tuple(seat for seat in self._in if seat not in self._out)
+
+    def _final(self, void: str | None) -> c.Result:
+        return result_of(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
+
+    def _view(self, seat: int) -> Raw:
+        return Raw(_encode(self.game.view(self.state, seat)))
+
+    def _demand_ack(self, seat: int) -> tuple[int, float]:
+        """Open the request of an `ack`; return its number and its limit."""
+        self._acks += 1
+        request = self._time.ask(seat, e.AckReceived, self._acks, self.setup.time.per_move_ms, self._now_ms)
+        return request.number, request.limit_ms
+
+    def _started(self, seat: int, ack: int | None, limit_ms: float | None) -> c.StartSeat:
+        return c.StartSeat(seat=seat, view=self._view(seat), ack=ack, limit_ms=limit_ms)
+
+    def _asked(self, seat: int, request: Request) -> c.Command:
+        """Return the command of an open request, the first time and whenever it is made again."""
+        number, limit_ms = request.number, request.limit_ms
+        if self.phase is Phase.OFFERING:
+            return c.OfferMatch(seat=seat, limit_ms=limit_ms, teams=self.teams)
+        if self.phase is Phase.REVEALING:
+            return c.AskNonce(seat=seat, limit_ms=limit_ms)
+        if self.phase is Phase.PLAYING:
+            return self._asked_move(seat, limit_ms, goes_on=self.game.is_same_turn(self.state))
+        if self.phase is Phase.STARTING:
+            return self._started(seat, number, limit_ms)
+        if self.phase is Phase.TELLING:
+            return told_of_play(self.game.news(self.state), [seat], self.turn, seat, (number, limit_ms))[0]
+        return told_of_end(self._final(None), seat, number, limit_ms)
+
+    def _asked_move(self, seat: int, limit_ms: float, *, goes_on: bool) -> c.AskMove:
+        return c.AskMove(
+            seat=seat,
+            turn=self.turn,
+            view=self._view(seat),
+            limit_ms=limit_ms,
+            bank_ms=self._time.bank_ms(seat),
+            goes_on=goes_on,
+        )
 
 
 _GATHERING = (Phase.OFFERING, Phase.REVEALING)

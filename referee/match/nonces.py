@@ -35,8 +35,8 @@ class Nonces:
         """Let the commitments of those count who are in the match, and no other be added."""
         self.commitments = [kept if seat in present else None for seat, kept in enumerate(self.commitments)]
 
-    def is_opened(self, seat: int, nonce: str) -> bool:
-        """Take a nonce if it is the one that its seat committed to, and tell whether it is."""
+    def open(self, seat: int, nonce: str) -> bool:
+        """Take a nonce if it is the one that its seat committed to; return whether it is."""
         is_right = nonce_commitment(self._match, seat, nonce) == self.commitments[seat]
         if is_right:
             self.opened[seat] = nonce

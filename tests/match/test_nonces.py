@@ -120,7 +120,7 @@ def test_match_seat_and_nonce_are_all_in_a_commitment(where: tuple[str, int, str
     """None of the three can be another one."""
     nonces = Nonces("m", 2)
     nonces.commitments = [nonce_commitment(*where), None]
-    assert not nonces.is_opened(0, NONCE)
+    assert not nonces.open(0, NONCE)
     assert nonces.opened == [None, None]
 
 
