@@ -1,8 +1,7 @@
-"""The architecture, read off the imports themselves: who may import whom, what stays pure, how the house is kept."""
+"""The architecture, read off the imports themselves: who may import whom, what stays pure, what is documented."""
 
 import ast
 import subprocess
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -11,7 +10,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 OWN = ("referee", "protocol", "sample_players")
-MAX_LINES = 400
 IMPURE = {"twisted", "socket", "time", "random", "os", "logging", "asyncio", "threading", "datetime", "subprocess"}
 
 ORDER: tuple[str, ...] = (
@@ -60,13 +58,6 @@ ONLY: dict[str, set[str]] = {
     "referee.launch": {"protocol", "referee.errors", "referee.text", "referee.clock", "referee.files", "referee.house"},
 }
 """Rooms that import less than their place in the order allows."""
-NAMES_OF_CONTRACTS = {
-    *("Options", "Place", "Position", "PositionPlayer", "Shuffle", "State", "View"),  # a game's or a format's own
-    *("ImpossibleEvent", "Match", "MatchOpened", "Tournament", "Turn"),  # a match's, a tournament's, the Python API's
-}
-"""Names of classes that stand in several places, where they are the same to whoever looks at one of them."""
-MAX_FILES = 24
-"""In a folder."""
 TYPES_ALONE = {"referee", "referee.hookspecs"}
 """Modules that import from other rooms for types alone."""
 PURE = ("referee.games", "referee.match", "referee.pairing", "referee.tournament", "referee.chance", "protocol")
@@ -112,7 +103,6 @@ class Facts(NamedTuple):
     """Modules of the product that it starts as programs: what stands behind "-m" in a command line."""
     undocumented: tuple[str, ...]
     """Its classes and functions without a docstring, and itself."""
-    classes: tuple[str, ...]
 
 
 @cache
@@ -125,7 +115,7 @@ def facts_of(path: Path, name: str = "") -> Facts:
     """
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     tree = ast.parse(path.read_text())
-    imported, started, undocumented, classes = set[str](), set[str](), list[str](), list[str]()
+    imported, started, undocumented = set[str](), set[str](), list[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
@@ -135,9 +125,7 @@ def facts_of(path: Path, name: str = "") -> Facts:
             started |= {*started_by(node)}
         elif isinstance(node, DOCUMENTED) and not ast.get_docstring(node, clean=False):
             undocumented.append("the file itself" if isinstance(node, ast.Module) else node.name)
-        if isinstance(node, ast.ClassDef):
-            classes.append(node.name)
-    return Facts(frozenset(imported), frozenset(started), tuple(undocumented), tuple(classes))
+    return Facts(frozenset(imported), frozenset(started), tuple(undocumented))
 
 
 def imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
@@ -195,25 +183,6 @@ def test_every_test_says_what_it_shows() -> None:
     """A test's docstring states the behaviour."""
     silent = {path.name: facts_of(path).undocumented for path in sorted((ROOT / "tests").rglob("test_*.py"))}
     assert [name for found in silent.values() for name in found if name.startswith("test_")] == []
-
-
-def test_no_file_is_too_long() -> None:
-    """A file that outgrows a few screens is two files."""
-    files = [*MODULES.values(), *(ROOT / "tests").rglob("*.py")]
-    assert [path.name for path in files if len(path.read_text().splitlines()) > MAX_LINES] == []
-
-
-def test_no_class_name_stands_for_two_things() -> None:
-    """Names of contracts alone, such as a game's `State`, stand in several places."""
-    classes = (facts_of(path, name).classes for name, path in MODULES.items())
-    found = Counter(name for names in classes for name in names if name[0] != "_")
-    assert {name for name, count in found.items() if count > 1} == NAMES_OF_CONTRACTS
-
-
-def test_no_folder_has_too_many_files() -> None:
-    """A folder that can't be seen at a glance is two folders."""
-    counts = Counter(path.parent for path in MODULES.values())
-    assert [str(folder) for folder, count in counts.items() if count > MAX_FILES] == []
 
 
 def test_the_product_names_no_place_of_its_making() -> None:
