@@ -11,6 +11,8 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
+from protocol import ConnectionState
+
 from ... import __version__
 from ...games.base import Game
 from ...launch import Invitation, Launch, PlayerError
@@ -31,7 +33,6 @@ from .journal import Journal
 from .lag import LoopLag
 from .programs import InvitedPlayer, MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
-from .seating import Gathered, places
 from .services import MatchServices
 from .settings import MatchSettings, seed_of, setup_of
 
@@ -48,6 +49,46 @@ class MatchReport(Struct, frozen=True, kw_only=True):
     match: Match
     head: str
     """Hash of the record's result line, over which it is sealed."""
+
+
+class Gathered(Struct, frozen=True):
+    """Those who came to play a match, and what they came through."""
+
+    links: Sequence[PlayerLink | None]
+    """By seat; None where nobody has come."""
+    lobby: ReservedSeats
+    programs: MatchPrograms
+    ports: Ports
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all are there, and have said nothing but hello."""
+        return all(
+            link is not None and link.is_connected and link.connection.state is ConnectionState.IDLE
+            for link in self.links
+        )
+
+    def missing(self, match: Match, occupants: Sequence[Occupant]) -> str | None:
+        """Return which program did not come back into a match that was taken up, and why; None if all are there."""
+        seats = [seat for seat in sorted(self.lobby.vacancies) if occupants and not match.is_out(seat)]
+        return f"{match.setup.names[seats[0]]}: {self.lobby.vacancies[seats[0]].detail}" if seats else None
+
+    async def stopped_until(self, opened: "Deferred[MatchSettings]") -> MatchSettings:
+        """Let programs wait until their match is opened; they can't think meanwhile, nor be in others' way."""
+        self.programs.stop()
+        try:
+            return await opened
+        except BaseException:
+            self.dismiss()
+            raise
+        finally:
+            self.programs.go_on()
+
+    def dismiss(self) -> None:
+        """Send all away."""
+        for link in self.links:
+            if link is not None:
+                link.say_goodbye()
 
 
 class MatchHost:
@@ -391,3 +432,14 @@ async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
 
 def _match_name(game: str) -> str:
     return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def places(given: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return by seat which of the players sits there; those of equal names in the order given.
+
+    Args:
+        given: the players' names.
+        names: by seat.
+    """
+    rest = list(range(len(given)))
+    return [rest.pop(next(index for index, place in enumerate(rest) if given[place] == name)) for name in names]

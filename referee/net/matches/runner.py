@@ -1,13 +1,23 @@
-"""Runs one match: who sits where, who leaves and comes back; events in from links and clocks, step by step."""
+"""Runs one match: events come in from links and clocks, and each goes through four stages.
 
-from collections import Counter
+An event is judged by the fold, then written, then what follows is put into messages, then they are sent. Record first:
+nothing is sent before the line that says so is written, so a referee that dies has promised nothing that its record
+does not show. The stages are those of the agenda: all matches that have an event go through them together, which is
+faster than one match after the other. None of the stages raises anything: what goes wrong voids this match alone.
+
+The runner also knows which seat has lost its connection. A launched program that is gone may have crashed, and its exit
+says so a moment later; another player may come back while its clock goes on.
+"""
+
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from protocol import Code, RemoteProtocolError
+from protocol import Code, ConnectionState, RemoteProtocolError
 from protocol.connection import TRANSITIONS
 from protocol.messages import Ack, Message, Move, Nonce, Paused, Ready
 
@@ -17,17 +27,21 @@ from ...launch import Program
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match, Phase
+from ...observers import MatchStep
 from ...record.writer import NotWritten
 from ..links.lobby import Absence
+from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
-from ..links.player_protocol import PlayerLink
+from ..links.player_protocol import Owner, PlayerLink
+from ..links.reserved_seats import STRANGER
 from ..links.tokens import index_of
-from .absences import absence, exited, left_before
-from .journal import Journal
+from .journal import Due, Journal
 from .kept import KeptProgram
 from .lag import LoopLag
-from .steps import MatchSteps, OnStep
+from .programs import ending_of
 from .stopwatch import Stopwatch
+
+OnStep = Callable[[MatchStep], None]
 
 EXIT_S = 0.5
 """How long after a launched program's connection broke its exit is awaited, to tell a crash from a disconnection."""
@@ -68,7 +82,7 @@ class SeatedPlayers(Struct, frozen=True, kw_only=True):
     """Called with the link of every player that is still there when the match is over."""
 
 
-class MatchRunner(MatchSteps):
+class MatchRunner(Owner):
     """One match between links.
 
     Args:
@@ -92,8 +106,25 @@ class MatchRunner(MatchSteps):
         last_ms: float = 0.0,
         on_step: OnStep = lambda step: None,
     ) -> None:
-        stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
-        super().__init__(match, players.links, players.tokens, journal, stopwatch, lag.agenda, on_step)
+        self.match = match
+        self.done: Deferred[c.Result] = Deferred()
+        """Fires with the result; fails: NotWritten if the record can't be, MatchPaused if it was stopped."""
+        self._links = list(players.links)
+        self._tokens = players.tokens
+        self._journal = journal
+        journal.on_settled, journal.on_refused = self._go_on, self._give_up
+        self._stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
+        self._agenda = lag.agenda
+        self._on_step = on_step
+        self._events: deque[e.Event] = deque()
+        self._stages = (self._judge, self._write, self._say, self._send)
+        self._is_stepping = False
+        self._judged: tuple[e.Event, tuple[c.Command, ...]] | None = None
+        """What the match has taken and what followed, until it is written."""
+        self._due: Due | None = None
+        """What is being said, until it is sent."""
+        self._asked: list[tuple[int, float, PlayerLink]] = []
+        """Of it: seat, limit in milliseconds, and link of each request."""
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
         self._players = players
         self._returns = Counter[int]()
@@ -271,7 +302,135 @@ class MatchRunner(MatchSteps):
         link = self._links[seat]
         return link.bytes_received if link is not None else 0
 
-    # --- the steps
+    # --- events wait, and are taken in stages
+
+    def _feed(self, event: e.Event) -> None:
+        """Have the match take an event, after those that wait."""
+        self._events.append(event)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Have the match take what waits, if anything does: now, or after the step that it is taking."""
+        if not self._is_stepping:
+            self._agenda.add(self, self._stages)
+
+    def catch_up(self) -> None:
+        """Take at once what waits, for how the match stands now is to be seen."""
+        while not self._is_stepping and self._has_more:
+            for stage in self._stages:
+                stage()
+
+    @property
+    def _has_more(self) -> bool:
+        """Whether there is a step to take, or one to carry out."""
+        if self._events or self._journal.has_due:
+            return not self.done.called and (self._journal.has_due or self.match.phase is not Phase.OVER)
+        return False
+
+    # --- the stages; none of them raises anything
+
+    def _judge(self) -> None:
+        """Let the match take the next event."""
+        self._is_stepping = True
+        event = self._next_event()
+        if event is None:
+            return
+        fouls = len(self.match.fouls)
+        try:
+            commands = self.match.handle(event)
+        except Exception as error:  # noqa: BLE001  # whoever waits for the match is told
+            self._fail(error, event)
+            return
+        if isinstance(event, e.Answer) and len(self.match.fouls) == fouls:
+            event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
+        self._judged = event, commands
+
+    def _next_event(self) -> e.Event | None:
+        """Return the next event that is still of any interest."""
+        while self._events and self.match.phase is not Phase.OVER and not self.done.called:
+            event = self._events.popleft()
+            if not isinstance(event, e.SeatEvent) or self._is_in(event.seat):
+                return event
+        return None
+
+    def _write(self) -> None:
+        """Write what was judged."""
+        if self._judged is None:
+            return
+        (event, commands), self._judged = self._judged, None
+        try:
+            stalled = self._stopwatch.standstills(event.at_ms)
+            self._journal.write_step(event, commands, stalled, self.match, tuple(self._links))
+            if isinstance(event, e.DeadlinePassed):
+                self._extend(commands)
+        except Exception as error:  # noqa: BLE001  # as above
+            self._fail(error, event)
+
+    def _extend(self, commands: Sequence[c.Command]) -> None:
+        """Give a seat its limit once more, at once: nothing is said, and its answer may be here."""
+        for command in commands:
+            if isinstance(command, c.ExtendLimit) and (link := self._links[command.seat]) is not None:
+                self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
+
+    def _say(self) -> None:
+        """Put what follows from the next settled step into messages."""
+        due = None if self.done.called else self._journal.next_due()
+        if due is None:
+            return
+        try:
+            for command in due.step.commands:
+                if isinstance(command, c.CloseMatch):
+                    self._finish(command.result)
+                elif isinstance(command, c.SeatCommand) and not isinstance(command, c.ExtendLimit):
+                    link = self._links[command.seat]
+                    if link is not None and link is due.links[command.seat]:
+                        self._tell(command, link, due.step.hash)
+            self._due = due
+        except Exception as error:  # noqa: BLE001  # as above
+            self._fail(error, due.step.event)
+
+    def _tell(self, command: c.SeatCommand, link: PlayerLink, head: str) -> None:
+        message = message_of(command, self.match, self._tokens, head)
+        if isinstance(command, c.ExpelSeat):
+            self._forget(command.seat)
+            link.expel(message)
+            return
+        if link.connection.state is ConnectionState.CLOSED:
+            return  # it has broken the protocol since: for that it is expelled, or all is over
+        link.hold(message)
+        if (limit_ms := getattr(command, "limit_ms", None)) is not None:
+            self._asked.append((command.seat, limit_ms, link))
+
+    def _send(self) -> None:
+        """Send what was said, from when on whoever was asked has its time."""
+        due, self._due = self._due, None
+        asked, self._asked = self._asked, []
+        try:
+            if due is not None:
+                for seat, limit_ms, link in asked:
+                    link.flush()
+                    self._stopwatch.begin(seat, limit_ms, link.origin)
+                for told in self._links:
+                    if told is not None and told.held:
+                        told.flush()
+                self._on_step(due.step)
+        except Exception as error:  # noqa: BLE001  # as above
+            assert due is not None
+            self._fail(error, due.step.event)
+        self._is_stepping = False
+        if self._has_more:
+            self._go_on()
+
+    def _fail(self, error: Exception, event: e.Event) -> None:
+        """Void the match for a fault of the referee's own; what the disk refuses ends it without a result."""
+        if isinstance(error, NotWritten) or self.match.phase is Phase.OVER:
+            self._give_up(error)
+            return
+        detail = f"{type(error).__name__}: {error}"[:400]
+        at_ms = max(self._stopwatch.at_ms(), event.at_ms)
+        self._events.appendleft(e.RefereeFailed(at_ms=at_ms, detail=detail))
+
+    # --- the end
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]
@@ -310,3 +469,48 @@ class MatchRunner(MatchSteps):
                 release(link)
             elif link.owner is None:
                 link.say_goodbye()  # of who was expelled, a connection may be open still
+
+
+def absence(seat: int, at_ms: float, why: Absence, program: Program | None, *, is_new: bool) -> e.Event:
+    """Return the event of a seat that nobody took.
+
+    Args:
+        seat: which one.
+        at_ms: now, in the match's instants.
+        why: nobody sits there.
+        program: that was launched for it; None: none was.
+        is_new: whether the match begins; else it is gone on with.
+    """
+    if why.code is not None:
+        return e.ProtocolBroken(
+            seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence, stage=why.stage
+        )
+    if program is not None and program.status is not None:
+        is_stranger = why.ending is e.Ending.STRANGER
+        status = f"{program.status}; its hello had been refused: {STRANGER}" if is_stranger else program.status
+        ending = e.Ending.STRANGER if is_stranger else ending_of(program)
+        return e.ProgramExited(seat=seat, at_ms=at_ms, status=status, ending=ending)
+    if is_new:
+        return e.SeatVacant(seat=seat, at_ms=at_ms, detail=why.detail, evidence=why.evidence, ending=why.ending)
+    return e.ConnectionLost(seat=seat, at_ms=at_ms, detail=why.detail)
+
+
+def left_before(name: str, at_ms: float) -> e.RefereeFailed:
+    """Return the event of a program that was offered a match and had ended after the one before: nobody's foul.
+
+    Args:
+        name: the player's.
+        at_ms: now, in the match's instants.
+    """
+    return e.RefereeFailed(at_ms=at_ms, detail=f"the program of {name} had ended between its match before and this one")
+
+
+def exited(seat: int, at_ms: float, program: Program) -> e.ProgramExited:
+    """Return the event of a program that has ended.
+
+    Args:
+        seat: its own.
+        at_ms: now, in the match's instants.
+        program: the program.
+    """
+    return e.ProgramExited(seat=seat, at_ms=at_ms, status=str(program.status), ending=ending_of(program))
