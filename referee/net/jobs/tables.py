@@ -75,8 +75,8 @@ class LocalTables:
         """
         host = self._host(job, self.services if sealer is None else replace(self.services, sealer=sealer))
         if resumed is None:
-            return await host.play(occupants, is_patient=True)
-        return await host.play_on(resumed, occupants, LOCAL, is_patient=True)
+            return await host.play(occupants, vacate_if_missing=True)
+        return await host.play_on(resumed, occupants, LOCAL, void_if_missing=True)
 
     async def play_once_opened(
         self, job: MatchJob, occupants: Sequence[Launch], opened: "Deferred[MatchJob]"

@@ -129,18 +129,19 @@ class MatchHost:
         """What a player writes to connect, once the host listens."""
 
     async def play(
-        self, occupants: Sequence[Occupant], address: str = LOCAL, *, is_patient: bool = False
+        self, occupants: Sequence[Occupant], address: str = LOCAL, *, vacate_if_missing: bool = False
     ) -> MatchReport:
         """Play between programs to start, players that are connected, and seats that stay vacant.
 
         Args:
-            occupants: by seat, unless lots are drawn; none of them None.
+            occupants: in seat order, or in any order if seats are drawn by lot; none of them is None.
             address: Twisted endpoint string to listen on; not used where a sandbox has a socket of its own.
-            is_patient: whether a program that can't be started leaves its seat vacant: a foul as if it had not come.
+            vacate_if_missing: whether a program that can't be started leaves its seat vacant: a foul, as if it had not
+                come.
 
         Raises:
             BadSetup: options or position are not the game's.
-            PlayerError: a program can't be started, and that is not put up with.
+            PlayerError: a program can't be started, and `vacate_if_missing` is false.
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
@@ -150,10 +151,10 @@ class MatchHost:
         seats = places(names, match.setup.names)
         self._programs = tuple(self._settings.programs[place] for place in seats if self._settings.programs)
         seated = [players[place] for place in seats]
-        return await self._play_seated(match, seated, address, None, is_patient=is_patient)
+        return await self._play_seated(match, seated, address, None, vacate_if_missing=vacate_if_missing)
 
     async def play_on(
-        self, resumed: Resumption, occupants: Sequence[Occupant], address: str, *, is_patient: bool = False
+        self, resumed: Resumption, occupants: Sequence[Occupant], address: str, *, void_if_missing: bool = False
     ) -> MatchReport:
         """Go on with a match whose referee died.
 
@@ -161,10 +162,10 @@ class MatchHost:
             resumed: the match.
             occupants: by seat; empty: the players come back by themselves, each with its resume token.
             address: Twisted endpoint string to listen on.
-            is_patient: whether the match is void if a program does not come back; it is no fault of the player's.
+            void_if_missing: whether the match is void if a program does not come back: no fault of the player's.
 
         Raises:
-            PlayerError: a program can't be started, and that is not put up with.
+            PlayerError: a program can't be started, and `void_if_missing` is false.
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
@@ -172,7 +173,9 @@ class MatchHost:
             if resumed.match.result is not None:
                 return self._played(resumed.match, resumed.match.result, resumed.writer)
             self._seed = resumed.match.seed
-            return await self._play_seated(resumed.match, occupants, address, resumed, is_patient=is_patient)
+            return await self._play_seated(
+                resumed.match, occupants, address, resumed, vacate_if_missing=void_if_missing
+            )
         finally:
             resumed.writer.close()  # whoever tries again must not find it locked
 
@@ -183,13 +186,16 @@ class MatchHost:
         address: str,
         resumed: Resumption | None,
         *,
-        is_patient: bool,
+        vacate_if_missing: bool,
     ) -> MatchReport:
-        """Play between players that have a token for their seat."""
-        async with self._gathered(match, occupants, address, is_patient=is_patient) as there:
+        """Play between players that have a token for their seat.
+
+        A vacant seat is a foul in a new match, and voids a match that is taken up again.
+        """
+        async with self._gathered(match, occupants, address, vacate_if_missing=vacate_if_missing) as there:
             missing = None if resumed is None else there.missing(match, occupants)
-            if missing is not None and not is_patient:
-                raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
+            if missing is not None and not vacate_if_missing:
+                raise PlayerError(f"{missing}; nothing was played; fix it and resume again")
             if occupants or not self._settings.come_back_s:
                 there.ports.stop()
             return await self._run(match, there.links, there.lobby, there.programs, resumed, missing)
@@ -213,7 +219,7 @@ class MatchHost:
             OSError: before it was opened, the disk can't take a copy of a folder; then, the record can't be written.
         """
         match = self._new_match([launch.name for launch in occupants])
-        async with self._gathered(match, occupants, LOCAL, is_patient=True) as there:
+        async with self._gathered(match, occupants, LOCAL, vacate_if_missing=True) as there:
             there.ports.stop()
             settings = await there.stopped_until(opened) if there.is_whole else None
             if settings is None or not there.is_whole:
@@ -225,7 +231,7 @@ class MatchHost:
 
     @contextlib.asynccontextmanager
     async def _gathered(
-        self, match: Match, occupants: Sequence[Occupant], address: str, *, is_patient: bool
+        self, match: Match, occupants: Sequence[Occupant], address: str, *, vacate_if_missing: bool
     ) -> AsyncIterator[Gathered]:
         """Wait until all who have a token for their seat have come, or can't; clean up after them at the end."""
         tokens = self._tokens(match)
@@ -245,7 +251,7 @@ class MatchHost:
                         has_invited = any(isinstance(occupant, InvitedPlayer) for occupant in occupants)
                         own = [address] if has_invited or not sockets else []
                         await self._listen(ports, [*own, *sockets.values()], lobby)
-                    match_programs.start(lobby, self._address, sockets, is_patient=is_patient)
+                    match_programs.start(lobby, self._address, sockets, vacate_if_missing=vacate_if_missing)
                     self._seat(lobby, match, occupants, tokens)
                     if self._address:
                         started = counted(len(match_programs.programs.keys() - match_programs.reused.keys()), "program")

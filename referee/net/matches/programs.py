@@ -119,7 +119,7 @@ class MatchPrograms:
         """
         try:
             for seat, launch in self._launches.items():
-                if not self._match.is_out(seat) and not await self._is_lent(seat, launch):
+                if not self._match.is_out(seat) and not await self._take_kept(seat, launch):
                     await self._copy(seat, launch)
             yield
         finally:
@@ -128,8 +128,11 @@ class MatchPrograms:
             for folders in self._folders.values():
                 await outlasting(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close))
 
-    async def _is_lent(self, seat: int, launch: Launch) -> bool:
-        """Take a program that waits, if there is one; a match that is gone on with would be news to it."""
+    async def _take_kept(self, seat: int, launch: Launch) -> bool:
+        """Take a program that has played before, if one waits; return whether one did.
+
+        A match that is resumed starts new programs: one that has played before knows nothing of it.
+        """
         if self._kept is None:
             return False
         self._stamps[seat] = await self._kept.stamp(launch)
@@ -156,17 +159,19 @@ class MatchPrograms:
         except PlayerError as error:
             self._copies[seat] = error
 
-    def start(self, lobby: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
+    def start(
+        self, lobby: ReservedSeats, address: str, sockets: Mapping[int, Path], *, vacate_if_missing: bool
+    ) -> None:
         """Start every program whose seat is still in the match; those that stay take their seats.
 
         Args:
             lobby: where they are to take their seats; those that can't are given up there.
             address: the referee's, as a player writes it.
             sockets: the private ones, by seat.
-            is_patient: whether a program that can't be started leaves its seat vacant.
+            vacate_if_missing: whether a program that can't be started leaves its seat vacant.
 
         Raises:
-            PlayerError: a program can't be started, and that is not put up with.
+            PlayerError: a program can't be started, and `vacate_if_missing` is false.
         """
         for seat, launch in self._launches.items():
             if self._match.is_out(seat):
@@ -177,7 +182,7 @@ class MatchPrograms:
             try:
                 program = self._start_one(seat, address, sockets.get(seat))
             except PlayerError as error:
-                if not is_patient:
+                if not vacate_if_missing:
                     raise
                 lobby.give_up(seat, str(error))
                 continue

@@ -212,7 +212,7 @@ class TournamentRunner:
         while self._trouble is None:
             self._pair()
             openable = list(self._openable())  # anew each time: a match that ends at once changes what is due
-            if not openable or len(self._playing) >= self._most_open or not self._has_room():
+            if not openable or len(self._playing) >= self._most_open or not self._check_disk():
                 return
             self._open(openable[0])
 
@@ -246,7 +246,7 @@ class TournamentRunner:
         left = [fixture for match, fixture in playing.items() if match not in self._playing]
         for fixture in (*left, *(fixture for fixture in self._tournament.fixtures() if fixture.match not in playing)):
             name = fixture.match
-            if name in self._course.broken_off or not self._awaited(fixture) or self._has_waited(name):
+            if name in self._course.broken_off or not self._awaited(fixture) or self._end_wait(name):
                 yield fixture
 
     def _awaited(self, fixture: Fixture) -> list[str]:
@@ -255,8 +255,8 @@ class TournamentRunner:
         names = [self._spec.entrants[entrant].name for entrant in remote]
         return [name for name in names if not self._pool.is_here(name)]
 
-    def _has_waited(self, name: str) -> bool:
-        """Tell whether a match has waited for its remote players as long as it may; set the clock for it else."""
+    def _end_wait(self, name: str) -> bool:
+        """Return whether a match has waited long enough for its remote players; if not, look again when it has."""
         since = self._due_since.setdefault(name, self._now())
         left_s = since + self._run_settings.show_up_s - self._now()
         if left_s <= 0 and self._pool.patience.stood_still(since, ""):
@@ -265,8 +265,8 @@ class TournamentRunner:
             self._look_again(left_s)
         return left_s <= 0
 
-    def _has_room(self) -> bool:
-        """Tell whether the disk has room for another record; look again later else."""
+    def _check_disk(self) -> bool:
+        """Return whether the disk has room for another record; if not, tell the organiser and look again later."""
         free_mib = shutil.disk_usage(self._run_settings.folder).free / MIB
         if free_mib >= self._run_settings.min_free_mib:
             return True

@@ -124,15 +124,15 @@ class Host:
         self._hosts = hosts
         self._settings = settings
 
-    def play(self, _occupants: Any, *, is_patient: bool) -> Deferred[MatchReport]:
+    def play(self, _occupants: Any, *, vacate_if_missing: bool) -> Deferred[MatchReport]:
         """Play until the test says what came of it."""
-        assert is_patient
+        assert vacate_if_missing
         self._hosts.at_opening(self._settings)
         return self._begun()
 
-    def play_on(self, _resumed: Any, _occupants: Any, _address: str, *, is_patient: bool) -> Deferred[MatchReport]:
+    def play_on(self, _resumed: Any, _occupants: Any, _address: str, *, void_if_missing: bool) -> Deferred[MatchReport]:
         """Play on, likewise."""
-        return self.play(_occupants, is_patient=is_patient)
+        return self.play(_occupants, vacate_if_missing=void_if_missing)
 
     def _begun(self) -> Deferred[MatchReport]:
         match = match_of(self._settings)
