@@ -17,12 +17,12 @@ from twisted.internet.task import LoopingCall
 from referee import chance
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.net.event_loop import EventLoop
 from referee.net.garbage import look_seldom
 from referee.net.links.lobby import Lobby
 from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
-from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
@@ -42,8 +42,8 @@ class Tables(Lobby):
     """Seats whoever comes, and begins when all are there; a player's name tells its table: `p17s0`."""
 
     def __init__(self, folder: Path, matches: int, turns: int, stall_ms: float) -> None:
-        self._lag = LoopLag(_reactor, time.monotonic)
-        super().__init__(_reactor, hello_s=LIMIT_MS / 1000, patience=Patience(_reactor, self._lag))
+        self._loop = EventLoop(_reactor, time.monotonic)
+        super().__init__(_reactor, hello_s=LIMIT_MS / 1000, patience=Patience(_reactor, self._loop))
         self._folder = folder
         self._turns = turns
         self._matches = self._running = matches
@@ -51,9 +51,9 @@ class Tables(Lobby):
         self._links: dict[str, PlayerLink] = {}
         self._sealer = Sealer.new()
         self._source = Random(0)
-        self._lag.note = self._note
+        self._loop.lag.note = self._note
         self._stalls_ms: list[float] = []
-        self._lag.start()
+        self._loop.lag.start()
         LoopingCall(self._perhaps_stand_still).start(_STALL_EVERY_S)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
@@ -84,7 +84,7 @@ class Tables(Lobby):
         writer.write_header(setup, _SEED, is_fixed=True, referee="benchmark", opened="")
         links = [self._links[name] for name in names]
         players = SeatedPlayers(links=links, tokens=[""] * len(links))
-        runner = MatchRunner(Match(_GAME, setup, _SEED), players, Journal(writer), _reactor, self._lag)
+        runner = MatchRunner(Match(_GAME, setup, _SEED), players, Journal(writer), _reactor, self._loop)
         runner.start().addBoth(self._ended)
 
     def _ended(self, _result: Any) -> None:

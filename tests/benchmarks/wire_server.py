@@ -18,13 +18,13 @@ from twisted.protocols.basic import Int32StringReceiver
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from referee.games.q.game import QGame
 from referee.match.machine import Match
+from referee.net.event_loop import EventLoop
 from referee.net.garbage import look_seldom
 from referee.net.group_commit import GroupCommit
 from referee.net.links.lobby import Lobby
 from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
-from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
@@ -66,9 +66,9 @@ class Tables(Lobby):
     """Seats whoever comes at a table of its own and plays at once."""
 
     def __init__(self, folder: Path) -> None:
-        self._lag = LoopLag(_reactor, time.monotonic)
-        self._lag.start()
-        super().__init__(_reactor, patience=Patience(_reactor, self._lag))
+        self._loop = EventLoop(_reactor, time.monotonic)
+        self._loop.lag.start()
+        super().__init__(_reactor, patience=Patience(_reactor, self._loop))
         self._folder = folder
         self._count = 0
         self._sealer = Sealer.new()
@@ -88,7 +88,7 @@ class Tables(Lobby):
         writer.write_header(setup, staircase.SEED, is_fixed=True, referee="benchmark", opened="")
         match = Match(_GAME, setup, staircase.SEED)
         players, journal = SeatedPlayers(links=[link], tokens=[""]), Journal(writer, self._commits)
-        MatchRunner(match, players, journal, _reactor, self._lag).start()
+        MatchRunner(match, players, journal, _reactor, self._loop).start()
 
 
 def main() -> None:

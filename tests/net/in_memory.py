@@ -17,11 +17,12 @@ from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.agenda import AT_ONCE, Agenda
+from referee.net.event_loop import EventLoop
 from referee.net.group_commit import Durability, GroupCommit
 from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.links.patience import Patience
 from referee.net.matches.journal import Journal
-from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.net.matches.lag import BEAT_S
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.observers import Observer, Observers
 from referee.plugins import installed
@@ -71,7 +72,7 @@ class InMemoryMatch:
         *,
         come_back_s: float = 0.0,
         clock: Clock | None = None,
-        lag: LoopLag | None = None,
+        event_loop: EventLoop | None = None,
         patience: Patience | None = None,
         observers: Observers | None = None,
         commits: GroupCommit | None = None,
@@ -102,9 +103,9 @@ class InMemoryMatch:
             self.setup, SEED, is_fixed=False, referee="test", opened="", dialect=self.dialect, durability=marked
         )
         self.match = Match(QGame(), self.setup, SEED)
-        self.lag = lag or LoopLag(self.clock, self.clock.seconds)
-        if lag is None:
-            self.lag.start()
+        self.event_loop = event_loop or EventLoop(self.clock, self.clock.seconds)
+        if event_loop is None:
+            self.event_loop.lag.start()
         tokens = [token(seat) for seat in range(seats)]
         players = SeatedPlayers(links=seated[0], tokens=tokens, come_back_s=come_back_s, reused=reused)
         told = observers or Observers()
@@ -113,7 +114,7 @@ class InMemoryMatch:
             players,
             Journal(writer, commits, durability),
             self.clock,
-            self.lag,
+            self.event_loop,
             on_step=lambda step: told.tell(Observer.match_stepped, step),
         )
         lobby.returns = self.runner
@@ -152,7 +153,7 @@ class InMemoryMatch:
         assert len(self.result) == 1
         record = audit(self.path, lambda _name: QGame(), find_wire=installed().wire)
         assert record.result is not None
-        self.lag.stop()
+        self.event_loop.lag.stop()
         assert self.clock.getDelayedCalls() == []
         result: Result = self.result[0]
         assert result.void is None

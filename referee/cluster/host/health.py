@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 
 from ...match.setup import DEFAULT_LAG_MARGIN_MS
-from ...net.matches.lag import LoopLag
+from ...net.matches.lag import Lag
 
 SLIP_S = DEFAULT_LAG_MARGIN_MS / 1000
 """A standstill of more than this usually leaves it open who was late; shorter ones are taken off as lag."""
@@ -26,7 +26,7 @@ class Health:
         self._slips: deque[tuple[float, float]] = deque()
         """Begin and end, in monotonic seconds."""
 
-    def listen(self, lag: LoopLag) -> None:
+    def listen(self, lag: Lag) -> None:
         """Hear of the standstills of a loop: of one that several beats tell of, once."""
         lag.listeners.add(self.stalled)
 

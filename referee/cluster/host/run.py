@@ -86,7 +86,7 @@ class HostRun:
         self._tables = LocalTables(
             reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits
         )
-        self.lag = self._tables.lag
+        self.lag = self._tables.loop.lag
         self.lag.start()
         self._telling = LoopingCall(self._tell_lines)
         self._telling.clock = reactor

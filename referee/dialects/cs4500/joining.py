@@ -20,12 +20,12 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 from ...games.base import Game, MalformedMove
 from ...hookspecs import Joined
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, own_copy
+from ...net.event_loop import EventLoop
 from ...net.links.addresses import Ports
 from ...net.links.patience import Patience
 from ...net.links.player_protocol import LinkFactory, Owner, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
 from ...net.matches.host import LOCAL
-from ...net.matches.lag import LoopLag
 from ...net.matches.programs import private_sockets
 from .forms import choice_of
 from .player_end import Call, PlayerEnd, connect
@@ -179,12 +179,12 @@ async def join(
         PlayerError: the program can't be started, or is not ready in time.
         NobodyListens: there is no referee.
     """
-    asked, token, lag, ports = CourseTerms(**terms), secrets.token_hex(32), LoopLag(reactor, now), Ports()
-    lobby = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, lag))
+    asked, token, loop, ports = CourseTerms(**terms), secrets.token_hex(32), EventLoop(reactor, now), Ports()
+    lobby = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, loop))
     with (
         private_sockets(confinement, [0]) as sockets,
         own_copy(launch, confinement, FileAccess()) as copy,
-        lag.beating(),
+        loop.lag.beating(),
     ):
         socket = sockets.get(0)
         access = FileAccess(socket=socket, own_copy=copy)

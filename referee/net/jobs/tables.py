@@ -11,10 +11,10 @@ from ...launch import Launch
 from ...plugins import find_game
 from ...record.resume import Resumption
 from ...record.seal import Sealer
+from ..event_loop import EventLoop
 from ..group_commit import GroupCommit
 from ..matches.host import LOCAL, MatchHost, MatchReport
 from ..matches.kept import KeptPrograms
-from ..matches.lag import LoopLag
 from ..matches.programs import Occupant
 from ..matches.services import MatchServices
 from .job import MatchJob
@@ -46,13 +46,13 @@ class LocalTables:
         self._reactor = reactor
         self._now = now
         self._folder = folder
-        self.lag = LoopLag(reactor, now, process)
-        self.lag.note = services.observers.note
+        self.loop = EventLoop(reactor, now, process)
+        self.loop.lag.note = services.observers.note
         self.commits = commits or GroupCommit(reactor, services.durability)
         self._kept = None
         if keep_for is not None:
             self._kept = KeptPrograms(reactor, services.confinement, keep_for, services.observers)
-        self.services = replace(services, lag=self.lag, commits=self.commits, kept=self._kept)
+        self.services = replace(services, loop=self.loop, commits=self.commits, kept=self._kept)
 
     async def play(
         self,

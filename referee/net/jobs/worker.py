@@ -151,7 +151,7 @@ class Worker:
         self._tables = LocalTables(
             self._reactor, self._now, settings.folder, services, settings.keep_for, settings.process, commits
         )
-        self._tables.lag.start()
+        self._tables.loop.lag.start()
 
     def _play(self, job: MatchJob, *, is_followed: bool) -> None:
         if is_followed:
@@ -182,7 +182,7 @@ class Worker:
     async def _close(self) -> None:
         self._alive.stop()
         if self._tables is not None:
-            self._tables.lag.stop()
+            self._tables.loop.lag.stop()
             await self._tables.close()
             self._tables.services.confinement.close()
         self._flush()

@@ -20,7 +20,7 @@ from protocol.messages import Hello, Message, Refused, Welcome
 
 from ...clock import Clock
 from ...match.events import Ending, Stage
-from ..matches.lag import LoopLag
+from ..event_loop import EventLoop
 from .patience import Patience, Wait
 from .player_protocol import Owner, PlayerLink
 from .tokens import name_of
@@ -99,11 +99,11 @@ class Lobby(Owner):
         patience: Patience | None = None,
     ) -> None:
         self.clock = clock
-        self.patience = patience or Patience(clock, LoopLag(clock, clock.seconds))
+        self.patience = patience or Patience(clock, EventLoop(clock, clock.seconds))
         self._hashes = hashes
         self._hello_s = hello_s
         self._greeting: dict[PlayerLink, Wait] = {}
-        self._lag = self.patience.lag
+        self._loop = self.patience.loop
         self.is_open = True
         self.returns: Returns | None = None
         """The match that takes its players back, once the lobby is closed."""
@@ -116,8 +116,8 @@ class Lobby(Owner):
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
         self.note("connection-opened", address=link.address)
         if link.has_socket:
-            self._lag.sockets.watch(link)
-        self._lag.storms.count(link.origin)
+            self._loop.sockets.watch(link)
+        self._loop.lag.storms.count(link.origin)
         self._greeting[link] = self.patience.wait(self._hello_s, self._silent, link, origin=link.origin)
         self._make_room(link)
 
@@ -126,8 +126,8 @@ class Lobby(Owner):
 
         An honest player says hello at once, and is in.
         """
-        link.ended = self._lag.unseated.discard
-        oldest = self._lag.unseated.add(link, link.origin)
+        link.ended = self._loop.origins.discard
+        oldest = self._loop.origins.add(link, link.origin)
         if oldest is not None:
             # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
             self.clock.callLater(0, self.clock.callLater, 0, self._make_way, oldest)
@@ -172,7 +172,7 @@ class Lobby(Owner):
 
     def _welcome(self, link: PlayerLink) -> None:
         self.note("connection-welcomed", address=link.address, name=link.name)
-        self._lag.unseated.discard(link)
+        self._loop.origins.discard(link)
         link.send(Welcome(version=PROTOCOL_VERSION, referee="referee"))
 
     def _take_back(self, link: PlayerLink) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from ...clock import Clock, Timer
 from ...match.setup import DEFAULT_LAG_MARGIN_MS
 from ...match.timekeeper import MAX_EXTENSIONS
-from ..matches.lag import LoopLag
+from ..event_loop import EventLoop
 
 _LOOKS = 2
 """Turns of the loop after a limit: in the first a connection is taken, in the second its first bytes are read."""
@@ -41,7 +41,7 @@ class Wait:
             self._timer.cancel()
 
     def _begin(self) -> None:
-        self._begun = self._patience.lag.now()
+        self._begun = self._patience.loop.now()
         self._timer: Timer = self._patience.clock.callLater(self._limit_s, self._reached)
 
     def _reached(self) -> None:
@@ -64,13 +64,13 @@ class Patience:
 
     Args:
         clock: the reactor, or a test's clock.
-        lag: the loop's beat.
+        loop: whose standstills excuse.
         margin_ms: a standstill up to this long excuses nobody.
     """
 
-    def __init__(self, clock: Clock, lag: LoopLag, margin_ms: float = DEFAULT_LAG_MARGIN_MS) -> None:
+    def __init__(self, clock: Clock, loop: EventLoop, margin_ms: float = DEFAULT_LAG_MARGIN_MS) -> None:
         self.clock = clock
-        self.lag = lag
+        self.loop = loop
         self._margin_s = margin_ms / 1000
 
     def wait(self, limit_s: float, passed: Callable[..., Any], *args: Any, origin: str = "") -> Wait:
@@ -91,4 +91,4 @@ class Patience:
             since: in monotonic seconds.
             origin: who answers for whoever is waited for.
         """
-        return self.lag.longest(since, self.lag.now(), origin) > self._margin_s
+        return self.loop.lag.longest(since, self.loop.now(), origin) > self._margin_s

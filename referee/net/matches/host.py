@@ -23,6 +23,7 @@ from ...observers.unusual import tell_step
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
+from ..event_loop import EventLoop
 from ..group_commit import Durability, GroupCommit
 from ..links.addresses import Ports
 from ..links.lobby import Lobby, MatchLobby, SignUpPolicy
@@ -30,7 +31,6 @@ from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from .journal import Journal
-from .lag import LoopLag
 from .programs import InvitedPlayer, MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
 from .services import MatchServices
@@ -116,11 +116,11 @@ class MatchHost:
         self._settings = settings
         self._services = services
         self._note = services.observers.note
-        self._lag = services.lag or LoopLag(reactor, now)
-        if services.lag is None:
-            self._lag.note = self._note
+        self._loop = services.loop or EventLoop(reactor, now)
+        if services.loop is None:
+            self._loop.lag.note = self._note
         self._commits = services.commits or GroupCommit(reactor, services.durability)
-        self._patience = Patience(reactor, self._lag, settings.lag_margin_ms)
+        self._patience = Patience(reactor, self._loop, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""
         self.match_name = settings.match or _match_name(game.name)
@@ -243,7 +243,7 @@ class MatchHost:
             remote_pool = self._services.remote_pool
             if remote_pool is not None:
                 remote_pool.playing[self.match_name] = lobby
-            with private_sockets(self._services.confinement, match_programs.seats) as sockets, self._lag.beating():
+            with private_sockets(self._services.confinement, match_programs.seats) as sockets, self._loop.lag.beating():
                 ports = Ports()
                 lobby.origins = {str(socket): seat for seat, socket in sockets.items()}
                 try:
@@ -296,7 +296,7 @@ class MatchHost:
         """
         lobby = self._sign_up(policy)
         ports = Ports()
-        with self._lag.beating():
+        with self._loop.lag.beating():
             try:
                 await self._listen(ports, [address], lobby)
                 self._note("reported", text=f"the referee listens on {self._address}")
@@ -376,7 +376,7 @@ class MatchHost:
             self._services.durability if resumed is None else Durability(resumed.durability or Durability.MATCH)
         )
         journal = Journal(writer, self._commits, durability)
-        runner = MatchRunner(match, players, journal, self.reactor, self._lag, last_ms=last_ms, on_step=_step)
+        runner = MatchRunner(match, players, journal, self.reactor, self._loop, last_ms=last_ms, on_step=_step)
         lobby.returns = runner
         if remote_pool is not None:
             remote_pool.playing[self.match_name] = runner

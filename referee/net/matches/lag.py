@@ -15,15 +15,12 @@ Whoever storms the lobby meanwhile may be the cause of a standstill: it is no ex
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from msgspec import Struct
 
 from ...clock import Clock, Timer
 from ...match.standstills import KEPT_STANDSTILLS, UNNOTICED_MS
-from ..agenda import Agenda
-from ..links.origin_limits import MOST_OF_ORIGIN, OriginLimiter, Storms, most_open
-from ..links.player_sockets import PlayerSockets
+from ..links.origin_limits import Storms
 
 BEAT_S = 0.005
 """A stall hardly longer than this (UNNOTICED_MS) goes unnoticed, and a few of them may follow each other.
@@ -51,8 +48,8 @@ class _Stall(Struct, frozen=True):
     """Whom it is no excuse for."""
 
 
-class LoopLag:
-    """The beat of one event loop.
+class Lag:
+    """The beat of one event loop, which tells how late the loop is.
 
     Args:
         clock: the reactor, or a test's clock.
@@ -68,11 +65,7 @@ class LoopLag:
         """What their instants are compared by, in monotonic seconds."""
         self.listeners: set[Callable[[float, float], None]] = set()
         """Told of every stall, its begin and its end."""
-        self.unseated: OriginLimiter[Any] = OriginLimiter(MOST_OF_ORIGIN, most_open())
-        """The loop's connections that have no seat, in whatever lobby."""
         self.storms = Storms(now)
-        self.agenda = Agenda()
-        self.sockets = PlayerSockets(clock, self.agenda)
         self._last = self._before = now()
         """The last beat, and the one before it."""
         self._stalls: list[_Stall] = []

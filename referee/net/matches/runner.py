@@ -29,6 +29,7 @@ from ...match import events as e
 from ...match.machine import Match, Phase
 from ...observers import MatchStep
 from ...record.writer import NotWritten
+from ..event_loop import EventLoop
 from ..links.lobby import Absence
 from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
@@ -37,7 +38,6 @@ from ..links.reserved_seats import STRANGER
 from ..links.tokens import index_of
 from .journal import Due, Journal
 from .kept import KeptProgram
-from .lag import LoopLag
 from .programs import ending_of
 from .stopwatch import Stopwatch
 
@@ -90,7 +90,7 @@ class MatchRunner(Owner):
         players: who sits where.
         journal: the match's record.
         clock: the reactor, or a test's clock.
-        lag: the loop's beat.
+        loop: in which it runs.
         last_ms: instant of the match's last event, if it is not new but resumed.
         on_step: called after every step; what it raises is a fault of the referee's own, and voids the match.
     """
@@ -101,7 +101,7 @@ class MatchRunner(Owner):
         players: SeatedPlayers,
         journal: Journal,
         clock: Clock,
-        lag: LoopLag,
+        loop: EventLoop,
         *,
         last_ms: float = 0.0,
         on_step: OnStep = lambda step: None,
@@ -113,8 +113,10 @@ class MatchRunner(Owner):
         self._tokens = players.tokens
         self._journal = journal
         journal.on_settled, journal.on_refused = self._go_on, self._give_up
-        self._stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
-        self._agenda = lag.agenda
+        self._stopwatch = Stopwatch(
+            clock, loop.lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed
+        )
+        self._agenda = loop.agenda
         self._on_step = on_step
         self._events: deque[e.Event] = deque()
         self._stages = (self._judge, self._write, self._say, self._send)
@@ -128,7 +130,7 @@ class MatchRunner(Owner):
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
         self._players = players
         self._returns = Counter[int]()
-        self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
+        self._patience = Patience(clock, loop, match.setup.lag_margin_ms)
         self._programs = players.programs
         self._last_ms = last_ms
         self._departures: dict[int, _Departure] = {}

@@ -1,14 +1,14 @@
-"""What a match shares with others of its referee: the key, the observers, the sandbox, the beat, connected players."""
+"""What a match shares with others of its referee: the key, the observers, the sandbox, the event loop."""
 
 from msgspec import Struct, field
 
 from ...launch import Confinement
 from ...observers import Observers
 from ...record.seal import Sealer
+from ..event_loop import EventLoop
 from ..group_commit import Durability, GroupCommit
 from ..links.remote_pool import RemotePool
 from .kept import KeptPrograms
-from .lag import LoopLag
 
 
 class MatchServices(Struct, frozen=True, kw_only=True):
@@ -20,8 +20,8 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     """Those who are told what happens; whatever they do, the match goes on."""
     confinement: Confinement = Confinement()
     """What launched programs are held to."""
-    lag: LoopLag | None = None
-    """The loop's beat, if several matches share it; None: a beat of the match's own."""
+    loop: EventLoop | None = None
+    """The event loop, if several matches share it; None: the match makes its own."""
     durability: Durability = Durability.MATCH
     """What of a running match outlives the machine's power."""
     commits: GroupCommit | None = None

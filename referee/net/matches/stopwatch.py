@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ...clock import Clock, Timer
 from ...match.standstills import MAX_LOOKS, UNNOTICED_MS, Standstill
-from .lag import LoopLag
+from .lag import Lag
 
 MARGIN_MS = 0.002
 """Covers the rounding of instants where the referee grants a player its whole limit."""
@@ -44,7 +44,7 @@ class Stopwatch:
     def __init__(
         self,
         clock: Clock,
-        lag: LoopLag,
+        lag: Lag,
         *,
         last_ms: float,
         bytes_of: Callable[[int], int],

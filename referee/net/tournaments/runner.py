@@ -89,7 +89,7 @@ class TournamentRunner:
         self._executor: Executor | None = None
         most = 0 if keep_for is not None or open_executor is not None else most_early(run_settings.tables)
         self._early = EarlyStarts(reactor, self._tables, course, run_settings, most)
-        patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
+        patience = Patience(reactor, self._tables.loop, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
         self._tables.services = replace(self._tables.services, remote_pool=self._pool)
@@ -122,7 +122,7 @@ class TournamentRunner:
         """
         port = await self._open_pool()
         if self._open_executor is None or self._run_settings.tokens:
-            self._tables.lag.start()  # else nobody here has a limit, unless a match is played here all the same
+            self._tables.loop.lag.start()  # else nobody here has a limit, unless a match is played here all the same
         if self._open_executor is not None:
             self._executor = self._open_executor(self._reactor, self._shared, self._tables.services, self._fill)
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
@@ -146,7 +146,7 @@ class TournamentRunner:
     async def _close(self, port: Port | None) -> None:
         """End all that runs beside the matches, and wait until nothing is left of it."""
         self._recorder.commits = None
-        self._tables.lag.stop()
+        self._tables.loop.lag.stop()
         self._refreshing.stop()
         if self._looking.running:
             self._looking.stop()

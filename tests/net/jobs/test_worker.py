@@ -69,7 +69,7 @@ class NoTables:
     """Tables at which a match lasts until it is cancelled."""
 
     def __init__(self, *_: Any) -> None:
-        self.lag = SimpleNamespace(start=lambda: None, stop=lambda: None)
+        self.loop = SimpleNamespace(lag=SimpleNamespace(start=lambda: None, stop=lambda: None))
         self.services = SimpleNamespace(confinement=Confinement())
         self.closed: Deferred[None] = Deferred()
 

@@ -6,11 +6,12 @@ from twisted.internet.task import Clock
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Welcome
 from referee.match.timekeeper import MAX_EXTENSIONS
+from referee.net.event_loop import EventLoop
 from referee.net.links.lobby import HELLO_S, Absence, MatchLobby, SignUpPolicy
 from referee.net.links.origin_limits import STORM
 from referee.net.links.patience import Patience
 from referee.net.links.reserved_seats import ReservedSeats
-from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.net.matches.lag import BEAT_S
 
 from ..in_memory import OpenMatch
 from ..matches.test_stopwatch import Turns
@@ -26,9 +27,9 @@ class Loop:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.lag = LoopLag(self.clock, self.clock.seconds)
-        self.lag.start()
-        self.patience = Patience(self.clock, self.lag, MARGIN_MS)
+        self.loop = EventLoop(self.clock, self.clock.seconds)
+        self.loop.lag.start()
+        self.patience = Patience(self.clock, self.loop, MARGIN_MS)
 
     def run(self, seconds: float) -> None:
         """Let the loop beat undisturbed."""
@@ -89,7 +90,7 @@ def test_no_standstill_excuses_who_storms(loop: Loop) -> None:
     for origin in ("rogue", "honest"):
         loop.patience.wait(1.0, passed.append, origin, origin=origin)
     for _ in range(2 * STORM):
-        loop.lag.storms.count("rogue")
+        loop.loop.lag.storms.count("rogue")
     loop.run(0.1)
     loop.stall(1.0)
     assert passed == ["rogue"]

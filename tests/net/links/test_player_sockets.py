@@ -66,7 +66,7 @@ class Scene:
     def __init__(self, stack: ExitStack) -> None:
         self.reactor = stack.enter_context(real_loop())
         self.lobby = Seats(self.reactor)
-        self.sockets = self.lobby.patience.lag.sockets
+        self.sockets = self.lobby.patience.loop.sockets
         factory = LinkFactory(self.lobby, self.reactor, self.reactor.seconds)
         self.port = self.reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
         self._stack = stack
@@ -95,7 +95,7 @@ class Scene:
         def _seat(link: PlayerLink) -> None:
             order.append(f"{link.name} heard")
             waiting.append(link.name)
-            self.lobby.patience.lag.agenda.add(self.lobby, (_catch_up,))
+            self.lobby.patience.loop.agenda.add(self.lobby, (_catch_up,))
 
         self.lobby.on_seated, self.lobby.on_catching_up = _seat, _catch_up
         return order
@@ -164,7 +164,7 @@ def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
     monkeypatch.setattr(agenda_module, "AT_ONCE", 3)
     monkeypatch.setattr(player_sockets, "_MOST_WAITING", most)
     taken: list[str] = []
-    agenda = scene.lobby.patience.lag.agenda
+    agenda = scene.lobby.patience.loop.agenda
     scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: taken.append(link.name),))
     ends = [scene.connect() for _ in range(8)]
     for number, end in enumerate(ends[:7]):
@@ -185,7 +185,7 @@ def test_what_came_together_is_answered_together(scene: Scene) -> None:
     """Nobody is answered before all of a batch are read: the agenda is held as long."""
     ends = [scene.connect() for _ in range(3)]
     taken: list[int] = []
-    agenda = scene.lobby.patience.lag.agenda
+    agenda = scene.lobby.patience.loop.agenda
     scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: taken.append(len(scene.lobby.came)),))
     for end in ends:
         end.sendall(said())
@@ -208,7 +208,7 @@ def test_who_has_left_by_what_came_before_is_read_no_more(scene: Scene) -> None:
     """Both had said something: the one that is answered first sends the other away."""
     ends = [scene.connect() for _ in range(2)]
     first, second = scene.sockets._links.values()
-    scene.lobby.on_seated = lambda _link: scene.lobby.patience.lag.agenda.add(scene.lobby, ())
+    scene.lobby.on_seated = lambda _link: scene.lobby.patience.loop.agenda.add(scene.lobby, ())
 
     def _catch_up() -> None:
         (second if first.name else first).cut_off()

@@ -100,7 +100,7 @@ class Fray:
 
     def _speak_together(self) -> None:
         """Let several speak before any of them is answered, as on sockets that are read together."""
-        agenda, wild = self.running.lag.agenda, (self._garble, self._come)
+        agenda, wild = self.running.event_loop.agenda, (self._garble, self._come)
         agenda.hold()
         if self.source.random() < 0.5:  # the match waits while the loop goes on
             let_others_go_first(agenda)

@@ -320,4 +320,4 @@ def test_two_answers_in_one_piece_are_two_answers(tmp_path: Path) -> None:
     assert running.match.turn == 2
     running.answer(1)
     assert running.result[0].void is None
-    running.lag.stop()
+    running.event_loop.lag.stop()

@@ -115,7 +115,7 @@ def open_slow(tmp_path: Path) -> Iterator[Open]:
     yield open_
     for match in opened:
         match.writer.close()
-        match.lag.stop()
+        match.event_loop.lag.stop()
 
 
 @pytest.mark.parametrize("acknowledge", [False, True])
@@ -318,10 +318,10 @@ def test_a_referee_that_stops_syncs_what_it_says_last(
         match.answer(before)
         match.sync()
     stopped = fired(match.runner.done.addErrback(lambda failure: failure.type))
-    match.lag.agenda.hold()
-    let_others_go_first(match.lag.agenda)
+    match.event_loop.agenda.hold()
+    let_others_go_first(match.event_loop.agenda)
     match.answer(seat)
-    match.lag.agenda.release()
+    match.event_loop.agenda.release()
     match.runner.pause("it is late")
     if seat:
         assert [kinds(peer.heard())[-1] for peer in match.peers] == ["End", "End"]

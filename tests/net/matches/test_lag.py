@@ -7,7 +7,7 @@ from twisted.internet.task import Clock
 
 from referee.match.standstills import UNNOTICED_MS
 from referee.net.links.origin_limits import STORM
-from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.net.matches.lag import BEAT_S, Lag
 
 
 class Watch:
@@ -15,7 +15,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.lag = Lag(self.clock, self.clock.seconds)
         self.lag.start()
 
     def run(self, seconds: float) -> None:
@@ -140,7 +140,7 @@ def test_a_late_beat_does_not_put_the_next_one_off(late_s: float) -> None:
     """Beats stay where they were due from the beginning, but for those that are left out."""
     clock = Clock()
     clock.advance(begun_s := 0.0021)
-    lag = LoopLag(clock, clock.seconds)
+    lag = Lag(clock, clock.seconds)
     lag.start()
     clock.pump([BEAT_S] * 3)
     clock.advance(BEAT_S + late_s)
@@ -186,7 +186,7 @@ def test_no_standstill_excuses_who_storms_the_door() -> None:
 def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
     """Nobody is excused by a loop that nobody watches."""
     clock = Clock()
-    lag = LoopLag(clock, clock.seconds)
+    lag = Lag(clock, clock.seconds)
     clock.advance(9.0)
     assert lag.longest(0.0, 9.0, "") == lag.of_reading(0.0, 9.0) == 0.0
 
@@ -194,7 +194,7 @@ def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
 def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
     """Who finds it beating leaves it so, and of two matches it is the last one to end."""
     clock = Clock()
-    lag = LoopLag(clock, clock.seconds)
+    lag = Lag(clock, clock.seconds)
     with lag.beating():
         with lag.beating():
             clock.advance(1.0)

@@ -15,11 +15,11 @@ from protocol import Connection, ConnectionState, Need, Role
 from protocol.messages import Ack, Hello, Message, Move, Nonce, Offer, Resumed, Reveal, Turn
 from referee.games.q.game import QGame
 from referee.net import agenda
+from referee.net.event_loop import EventLoop
 from referee.net.links import player_sockets
 from referee.net.links.lobby import Lobby
 from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory
-from referee.net.matches.lag import LoopLag
 from referee.plugins import installed
 from referee.record.audit.audit import audit
 from referee.record.audit.standstills import contradictions, presences
@@ -91,13 +91,13 @@ class SocketMatch(InMemoryMatch):
         folder: for its record.
         source: of all chance.
         loop: that it is played in.
-        lag: the loop's beat.
+        event_loop: the same, as matches see it.
     """
 
     peer = SocketPeer
     peers: list[SocketPeer]  # type: ignore[assignment]  # as they are made
 
-    def __init__(self, folder: Path, source: Random, loop: Any, lag: LoopLag) -> None:
+    def __init__(self, folder: Path, source: Random, loop: Any, event_loop: EventLoop) -> None:
         seats = source.choice((2, 3))
         self.source, self.rogue = source, source.randrange(seats)
         folder.mkdir()
@@ -106,8 +106,8 @@ class SocketMatch(InMemoryMatch):
             seats,
             come_back_s=source.choice((0.0, 1.0)),
             clock=loop,
-            lag=lag,
-            patience=Patience(loop, lag),
+            event_loop=event_loop,
+            patience=Patience(loop, event_loop),
             acknowledge=source.random() < 0.5,
             start_ms=LIMIT_MS,
         )
@@ -159,9 +159,9 @@ class SocketMatch(InMemoryMatch):
 
 def played(folder: Path, source: Random, loop: Any) -> list[SocketMatch]:
     """Play matches until all are over, and see to it that nothing is left to take."""
-    lag = LoopLag(loop, loop.seconds)
-    lag.start()
-    matches = [SocketMatch(folder / str(number), source, loop, lag) for number in range(MATCHES)]
+    event_loop = EventLoop(loop, loop.seconds)
+    event_loop.lag.start()
+    matches = [SocketMatch(folder / str(number), source, loop, event_loop) for number in range(MATCHES)]
     try:
         for _ in range(_MOST_LOOKS):
             going = [match for match in matches if not match.result]
@@ -171,10 +171,10 @@ def played(folder: Path, source: Random, loop: Any) -> list[SocketMatch]:
             if not going:
                 break
     finally:
-        lag.stop()
+        event_loop.lag.stop()
         for match in matches:
             match.close()
-    assert len(lag.agenda) == 0
+    assert len(event_loop.agenda) == 0
     return matches
 
 

@@ -61,7 +61,7 @@ def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, seed_opens:
     record = read_record(running.path)
     assert record.result is not None
     assert record.result.seed == SEED.hex()
-    running.lag.stop()
+    running.event_loop.lag.stop()
 
 
 def test_an_answer_has_three_instants(running: InMemoryMatch) -> None:
@@ -164,7 +164,7 @@ def test_a_long_stall_is_no_time_to_judge(running: InMemoryMatch) -> None:
 def test_a_long_stall_is_no_excuse_for_who_storms_the_door(running: InMemoryMatch) -> None:
     """Its limit passes as if the loop had stood still for nobody."""
     for _ in range(2 * STORM):
-        running.lag.storms.count(running.peers[0].link.origin)
+        running.event_loop.lag.storms.count(running.peers[0].link.origin)
     running.run(0.05)
     running.clock.advance(0.3)
     assert running.fouls() == [(0, Cause.TIMEOUT)]

@@ -9,7 +9,8 @@ from twisted.internet.task import Clock
 
 from protocol.messages import Move
 from referee.net import agenda
-from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.net.event_loop import EventLoop
+from referee.net.matches.lag import BEAT_S
 from referee.record.audit.standstills import Presence, contradictions, presences
 from referee.record.audit.times import check_book
 from referee.record.reader import read_record
@@ -32,13 +33,13 @@ def answer_one(match: InMemoryMatch) -> None:
     match.peers[seat].say(Move(match="m1", turn=request.number, move=PASS))
 
 
-def answer_some(matches: list[InMemoryMatch], lag: LoopLag, meanwhile: Callable[[], None]) -> None:
+def answer_some(matches: list[InMemoryMatch], loop: EventLoop, meanwhile: Callable[[], None]) -> None:
     """Let matches be answered that all have been read, one after the other."""
-    lag.agenda.hold()
+    loop.agenda.hold()
     for match in matches:
         answer_one(match)
     for _ in matches:
-        lag.agenda.release()
+        loop.agenda.release()
         meanwhile()
 
 
@@ -68,13 +69,13 @@ def test_matches_of_one_loop_tell_of_the_same_standstills(
     """Whatever they do meanwhile, whenever one of them begins or ends; the audit of each finds nothing too much."""
     monkeypatch.setattr(agenda, "AT_ONCE", 1)
     source, clock = Random(seed), TickingClock(Random(seed))
-    lag = LoopLag(clock, clock.seconds)
-    lag.start()
+    loop = EventLoop(clock, clock.seconds)
+    loop.lag.start()
     matches: list[InMemoryMatch] = []
     for number in range(3):
         (tmp_path / str(number)).mkdir()
         passed(clock, source)
-        matches.append(InMemoryMatch(tmp_path / str(number), clock=clock, lag=lag))
+        matches.append(InMemoryMatch(tmp_path / str(number), clock=clock, event_loop=loop))
         matches[-1].ready()
     while going := [match for match in matches if not match.result]:
         if source.random() < 0.1:
@@ -82,19 +83,19 @@ def test_matches_of_one_loop_tell_of_the_same_standstills(
         elif source.random() < 0.5:
             answer_one(source.choice(going))
         else:
-            answer_some(source.sample(going, source.randrange(1, len(going) + 1)), lag, lambda: passed(clock, source))
+            answer_some(source.sample(going, source.randrange(1, len(going) + 1)), loop, lambda: passed(clock, source))
         passed(clock, source)
-    lag.stop()
+    loop.lag.stop()
     records = [read_record(match.path) for match in matches]
     for record in records:
         check_book(record)
     found = [presence for record in records for presence in presences(record)]
-    assert {presence.process for presence in found} == {lag.process}
+    assert {presence.process for presence in found} == {loop.lag.process}
     assert any(presence.standstills for presence in found)
     assert list(contradictions(found)) == []
     for match in matches:
         match.end()
-    assert lag.listeners == set()
+    assert loop.lag.listeners == set()
     check_found(found)
 
 

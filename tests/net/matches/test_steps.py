@@ -12,8 +12,8 @@ from twisted.internet.task import Clock
 from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message, Move, Resumed, Turn
 from referee.match.fouls import Cause
+from referee.net.event_loop import EventLoop
 from referee.net.links.player_protocol import PlayerLink
-from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchPaused
 from referee.record.chain_writer import ChainWriter
 
@@ -27,14 +27,14 @@ class Tables:
 
     def __init__(self, folder: Path) -> None:
         self.clock = Clock()
-        self.lag = LoopLag(self.clock, self.clock.seconds)
-        self.lag.start()
+        self.loop = EventLoop(self.clock, self.clock.seconds)
+        self.loop.lag.start()
         self.opened: list[InMemoryMatch] = []
         self._folder = folder
 
     def open(self, name: str, **options: Any) -> InMemoryMatch:
         """Open a match whose seats have come."""
-        self.opened.append(InMemoryMatch(self._folder / name, clock=self.clock, lag=self.lag, **options))
+        self.opened.append(InMemoryMatch(self._folder / name, clock=self.clock, event_loop=self.loop, **options))
         return self.opened[-1]
 
     def ready(self, name: str, **options: Any) -> InMemoryMatch:
@@ -45,12 +45,12 @@ class Tables:
 
     def together(self, *acts: Callable[[], object], after_others: bool = False) -> None:
         """Do things as if they had come on sockets that are read together, after what others have said."""
-        self.lag.agenda.hold()
+        self.loop.agenda.hold()
         if after_others:
-            let_others_go_first(self.lag.agenda)
+            let_others_go_first(self.loop.agenda)
         for act in acts:
             act()
-        self.lag.agenda.release()
+        self.loop.agenda.release()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 
 from referee.match.standstills import MAX_LOOKS
 from referee.net.links.origin_limits import STORM
-from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.net.matches.lag import BEAT_S, Lag
 from referee.net.matches.stopwatch import MARGIN_MS, Stopwatch
 
 LIMIT_S = 0.1
@@ -46,7 +46,7 @@ class OneRequest:
         self.answer: dict[str, Any] | None = None
         self.passed: Mapping[str, Any] | None = None
         self._bytes = 0
-        lag = LoopLag(self.clock, self.clock.seconds)
+        lag = Lag(self.clock, self.clock.seconds)
         lag.start()
         self._watch = Stopwatch(self.clock, lag, last_ms=0.0, bytes_of=lambda _: self._bytes, passed=self._pass)
         self._arrives_s = arrives_s
@@ -115,7 +115,7 @@ def test_a_limit_is_looked_at_when_it_is_over(limit_ms: float, *, is_busy: bool,
         looks.append(seat)
         return len(looks) if is_busy else 0
 
-    lag = LoopLag(clock, clock.seconds)
+    lag = Lag(clock, clock.seconds)
     watch = Stopwatch(clock, lag, last_ms=0.0, bytes_of=_bytes_of, passed=lambda *_: passed.append(clock.seconds()))
     watch.begin(0, limit_ms)
     if not is_first:
@@ -138,7 +138,7 @@ class OneMatch:
 
     def __init__(self, origin: str = "") -> None:
         self.clock = Clock()
-        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.lag = Lag(self.clock, self.clock.seconds)
         self.clock.advance(1.23456789)
         self.lag.start()
         self.watch = Stopwatch(self.clock, self.lag, last_ms=0.0, bytes_of=lambda _: 0, passed=lambda *_: None)
