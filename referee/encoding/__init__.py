@@ -1,4 +1,4 @@
-"""Games as arrays and numbers, for programs that learn: see `base`. Needs numpy, and no environment."""
+"""Games as arrays and numbers, for programs that learn: see `base`. Needs the extra `learning` of the referee."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,12 +6,18 @@ from typing import Any
 from ..errors import BadRequest
 from ..games.base import seats_text
 from ..plugins import load
-from .base import Encoding, Part
-from .policy import Policy, chooser
-from .q import QEncoding
-from .quadominos import QuadOminosEncoding
-from .quincala import QuincalaEncoding
-from .quincy import QuincyEncoding
+
+try:
+    from .base import Encoding, Part
+    from .policy import Policy, chooser
+    from .q import QEncoding
+    from .quadominos import QuadOminosEncoding
+    from .quincala import QuincalaEncoding
+    from .quincy import QuincyEncoding
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"{missing}; install the referee's extra: pip install 'bot-referee[learning]'", name=missing.name
+    ) from None
 
 __all__ = ["ENCODINGS", "Encoding", "Part", "Policy", "chooser", "encoding_of"]
 
