@@ -122,7 +122,7 @@ def _host_table(
     """Host a match between programs and the persons of a table."""
 
     async def _play(host: MatchHost) -> T:
-        with at_hand.match.observers.also(table):
+        with at_hand.match.observers.also(*[table] * table.has_persons):
             async with table.opened(host.reactor) as occupants:
                 return await play_at(host, occupants)
 

@@ -101,12 +101,13 @@ class Observer:
         return type(self).__name__
 
     def hears(self, method: Callable[..., object]) -> bool:
-        """Tell whether a call of another method does anything; whoever overrides `told` says it here.
+        """Tell whether a call of another method does anything: this class overrides it, or takes all calls by `told`.
 
         Args:
             method: of Observer.
         """
-        return getattr(type(self), method.__name__) is not method
+        own = type(self)
+        return own.told is not Observer.told or getattr(own, method.__name__) is not method
 
     def told(self, method: str, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
         """Take one call of another method; whoever hands calls on to somebody else overrides this alone.

@@ -23,6 +23,8 @@ class Observers:
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = list(observers)
+        self._hearing: dict[str, tuple[Observer, ...]] = {}
+        """Method of Observer -> those that do anything when they are told by it; empty after every change of them."""
 
     def __enter__(self) -> Self:
         self._each(self._observers, lambda observer: observer.__enter__())
@@ -38,13 +40,13 @@ class Observers:
         Args:
             observers: are entered at its beginning, and left at its end.
         """
-        self._observers += observers
+        self._change([*self._observers, *observers])
         self._each(observers, lambda observer: observer.__enter__())
         try:
             yield self
         finally:
             self._leave(observers)
-            self._observers = [observer for observer in self._observers if observer not in observers]
+            self._change([observer for observer in self._observers if observer not in observers])
 
     def add(self, make: Callable[[], Observer]) -> None:
         """Tell an observer of a package from now on, in a thread of its own, if it can be made.
@@ -57,20 +59,36 @@ class Observers:
         except BaseException as error:  # noqa: BLE001  # as in _each
             self._note_failure(getattr(make, "__qualname__", repr(make)), error)
             return
-        self._observers.append(observer)
+        self._change([*self._observers, observer])
         self._each([observer], lambda added: added.__enter__())
 
     def hear(self, method: Callable[..., object]) -> bool:
         """Tell whether anybody would hear of what is told by this method of Observer."""
-        return any(observer.hears(method) for observer in self._observers)
+        return bool(self._hearers(method))
 
     def tell(self, method: Callable[Concatenate[Observer, P], object], /, *args: P.args, **facts: P.kwargs) -> None:
-        """Tell every observer by a method of Observer."""
-        self._each(self._observers, lambda observer: observer.told(method.__name__, args, facts))
+        """Tell every observer that has this method of Observer."""
+        for observer in self._hearers(method):
+            if observer in self._observers:  # else one before it has had it dropped
+                try:
+                    observer.told(method.__name__, args, facts)
+                except BaseException as error:  # noqa: BLE001  # as in _each
+                    self._drop(observer, error)
 
     def note(self, event: str, /, **facts: Any) -> None:
         """Tell every observer what happened at the edges; see Observer.note."""
         self.tell(Observer.note, event, **facts)
+
+    def _hearers(self, method: Callable[..., object]) -> tuple[Observer, ...]:
+        hearers = self._hearing.get(method.__name__)
+        if hearers is None:
+            hearers = tuple(observer for observer in self._observers if observer.hears(method))
+            self._hearing[method.__name__] = hearers
+        return hearers
+
+    def _change(self, observers: Iterable[Observer]) -> None:
+        self._observers = list(observers)
+        self._hearing.clear()
 
     def _each(self, observers: Iterable[Observer], call: Callable[[Observer], object]) -> None:
         for observer in tuple(observers):
@@ -86,7 +104,7 @@ class Observers:
     def _drop(self, observer: Observer, error: BaseException) -> None:
         if observer not in self._observers:
             return
-        self._observers.remove(observer)
+        self._change([kept for kept in self._observers if kept is not observer])
         with suppress(BaseException):
             observer.__exit__(type(error), error, error.__traceback__)
         self._note_failure(observer.label, error)

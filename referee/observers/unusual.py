@@ -13,9 +13,10 @@ UNUSUAL_COMMANDS = (c.ExpelSeat, c.ExtendLimit, c.CloseMatch)
 
 
 def tell_step(observers: Observers, step: MatchStep) -> None:
-    """Tell observers of a step, and of what is unusual in it."""
+    """Tell observers of a step, and of what is unusual in it, if any of them hears that."""
     observers.tell(Observer.match_stepped, step)
-    note_unusual(observers, step)
+    if observers.hear(Observer.note):
+        note_unusual(observers, step)
 
 
 def note_unusual(observers: Observers, step: MatchStep) -> None:

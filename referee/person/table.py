@@ -55,6 +55,7 @@ class PersonTable(Observer):
         if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
             raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
         persons = {launch.name for launch in launches if launch.person is not None}
+        self.has_persons = bool(persons)
         if interface.relays and interface.relays.keys() != persons:
             raise BadRequest("a socket for each person, and none for anybody else, is to be given")
 

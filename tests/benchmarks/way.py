@@ -1,7 +1,7 @@
 """How long the way of a move, of `referee play` and of a standings page is: how many calls, in how many files.
 
 Each is run in this process while every call of a Python function is counted. Calls of the rules (`referee/games`) and
-of the terminal (`referee/cli/views`) are left out of a move: they are a game's and a view's own.
+of the terminal (`referee/cli`) are left out of a move: they are a game's and a view's own.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 OWN = (f"{ROOT}/referee/", f"{ROOT}/protocol/", f"{ROOT}/sample_players/")
-LEFT_OUT = ("referee/games/", "referee/cli/views/", "sample_players/")
+LEFT_OUT = ("referee/games/", "referee/cli/", "sample_players/")
 """Not counted of a move."""
 FIRST_MOVE, LAST_MOVE = 5, 15
 """Moves between which calls are counted: none of a match's first or last steps is among them."""
