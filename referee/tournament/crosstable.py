@@ -217,7 +217,7 @@ class Crosstable:
     def scale(self) -> Scale:
         """Return everybody's points in a form that is quick to work with, made once for each state of the table."""
         if self._scale is None:
-            points, draw = [sums.points for sums in self._sums], first_place(self.scoring) * HALF
+            points, draw = [sums.points for sums in self._sums], self._first_place * HALF
             unit = lcm(draw.denominator, *(worth.denominator for worth in points))
             own, draw_worth = [int(worth * unit) for worth in points], int(draw * unit)
             adjusted = [worth + self.missed(entrant) * draw_worth for entrant, worth in enumerate(own)]
@@ -226,7 +226,11 @@ class Crosstable:
 
     def bye_share(self, *, is_late: bool = False) -> Fraction:
         """Return which part of a win a bye is worth, or one for a round that was missed."""
-        return bye_points(self.scoring, self.field.seats, is_late=is_late) / first_place(self.scoring)
+        return bye_points(self.scoring, self.field.seats, is_late=is_late) / self._first_place
+
+    @property
+    def _first_place(self) -> Fraction:
+        return first_place(self.scoring, self.field.seats)
 
     def _add_match(self, played: PlayedPairing) -> None:
         """Count what takes opponents: encounters, wins, and the game's own points."""

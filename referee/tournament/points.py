@@ -35,10 +35,10 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     worth the share of opponents beaten, times the most that any first place is worth.
     """
     bye: float | None = None
-    """What a bye is worth, as a share of a first place: 1 all of it, 0.5 half. None: a win in matches of two, and in
-    larger ones what a table gives on average."""
+    """What a bye is worth, as a share of a first place of the tournament's matches: 1 all of it, 0.5 half. None: a win
+    in matches of two, and in larger ones what a table gives on average."""
     late_bye: float = 0.5
-    """What each round is worth that somebody has missed who joined late; a share of a first place as well."""
+    """What each round is worth that somebody has missed who joined late; a share of such a first place as well."""
     default_margin: Margin = 0
     """The game's points for who alone is left in a match, all others having fouled; those get 0."""
     teams: tuple[tuple[int, ...], ...] = ()
@@ -63,9 +63,9 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return tuple(next(index for index, team in enumerate(self.teams) if seat in team) for seat in range(seats))
 
 
-def first_place(scoring: Scoring) -> Fraction:
-    """Return the most that one match can bring: 1, or the greatest number of `by_rank`."""
-    return max((exact(row[0]) for row in scoring.by_rank), default=Fraction(1))
+def first_place(scoring: Scoring, seats: int) -> Fraction:
+    """Return what a first place is worth in matches of so many seats."""
+    return _places(len(scoring.teams) or seats, scoring)[0]
 
 
 def exact(number: float) -> Fraction:
@@ -87,12 +87,12 @@ def groups_of(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
 
 def bye_points(scoring: Scoring, seats: int, *, is_late: bool) -> Fraction:
     """Return what a bye is worth where matches have so many seats, or one for a round that was missed."""
+    places = _places(len(scoring.teams) or seats, scoring)
     if is_late:
-        return exact(scoring.late_bye) * first_place(scoring)
+        return exact(scoring.late_bye) * places[0]
     if scoring.bye is None and seats > 2:
-        places = _places(len(scoring.teams) or seats, scoring)
         return sum(places, ZERO) / len(places)
-    return exact(1 if scoring.bye is None else scoring.bye) * first_place(scoring)
+    return exact(1 if scoring.bye is None else scoring.bye) * places[0]
 
 
 def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tuple[Fraction, ...]:
@@ -129,7 +129,8 @@ def _places(sides: int, scoring: Scoring) -> list[Fraction]:
     row = next((row for row in scoring.by_rank if len(row) == sides), None)
     if row:
         return [exact(number) for number in row]
-    return [first_place(scoring) * Fraction(sides - 1 - place, sides - 1) for place in range(sides)]
+    most = max((exact(row[0]) for row in scoring.by_rank), default=Fraction(1))
+    return [most * Fraction(sides - 1 - place, sides - 1) for place in range(sides)]
 
 
 @lru_cache(_CACHED)

@@ -10,6 +10,8 @@ import pytest
 from referee.pairing.base import LATE
 from referee.tournament.crosstable import HeadToHead
 from referee.tournament.points import BadScoring, Scoring, match_points
+from referee.tournament.standings import standings
+from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .results import Groups, match, random_match, sat_out, table_of
 
@@ -70,6 +72,13 @@ def test_a_row_of_points_is_followed(ranking: Groups, expected: Any) -> None:
         (Scoring(by_rank=((3, 1, 0),)), 3, F(4, 3)),
         (Scoring(by_rank=((10, 6, 3, 1), (3, 1, 0))), 12, 5),
         (Scoring(by_rank=((4, 0),), teams=((0, 2), (1, 3))), 4, 2),
+        (Scoring(bye=1, by_rank=((10, 6, 3, 1), (3, 1))), 2, 3),
+        (Scoring(by_rank=((10, 6, 3, 1), (3, 1))), 2, 3),
+        (Scoring(bye=0.5, by_rank=((10, 6, 3, 1), (3, 1))), 2, F(3, 2)),
+        (Scoring(bye=1, by_rank=((3, 1), (10, 6, 3, 1))), 4, 10),
+        (Scoring(bye=1, by_rank=((10, 6, 3, 1), (20, 5, 0))), 4, 10),
+        (Scoring(bye=1, by_rank=((10, 6, 3, 1), (3, 1)), teams=((0, 2), (1, 3))), 4, 3),
+        (Scoring(bye=1, by_rank=((10, 6, 3, 1), (3, 1))), 3, 10),
     ],
 )
 def test_a_bye_is_worth_a_win_of_two_or_what_a_table_gives_on_average(
@@ -86,6 +95,10 @@ def test_a_bye_is_worth_a_win_of_two_or_what_a_table_gives_on_average(
         (Scoring(bye=1), 4, F(1, 2)),
         (Scoring(late_bye=0.1, by_rank=((3, 1, 0),)), 3, F(3, 10)),
         (Scoring(late_bye=0), 2, 0),
+        (Scoring(by_rank=((10, 6, 3, 1), (3, 1))), 2, F(3, 2)),
+        (Scoring(late_bye=1, by_rank=((10, 6, 3, 1), (3, 1))), 2, 3),
+        (Scoring(by_rank=((10, 6, 3, 1), (3, 1))), 4, 5),
+        (Scoring(by_rank=((10, 6, 3, 1), (3, 1)), teams=((0, 2), (1, 3))), 4, F(3, 2)),
     ],
 )
 def test_a_round_missed_by_joining_late_is_worth_half_a_first_place(
@@ -93,6 +106,17 @@ def test_a_round_missed_by_joining_late_is_worth_half_a_first_place(
 ) -> None:
     """Unless it is said which share of one it is, whatever other byes are worth."""
     assert (expected,) == match_points(sat_out(1, 0, LATE), scoring, seats)
+
+
+def test_no_bye_of_any_share_is_worth_more_than_the_win_of_a_match() -> None:
+    """Rows for other numbers of seats change nothing in a tournament of two, its tie-breaks included."""
+    results = [match(1, (0, 1), ((0,), (1,))), sat_out(1, 2), match(2, (2, 0), ((0,), (1,))), sat_out(2, 1, LATE)]
+    tables = [
+        table_of(3, results, scoring=Scoring(by_rank=rows), gone=[2])
+        for rows in (((3, 1),), ((3, 1), (10, 6, 3, 1)), ((10, 6, 3, 1), (3, 1)))
+    ]
+    assert [table.sums(entrant).points for table in tables for entrant in range(3)] == [4, F(5, 2), 6] * 3
+    assert len({str(standings(table, tuple(TIE_BREAKS))) for table in tables}) == 1
 
 
 PARTNERS = ((0, 2), (1, 3))
