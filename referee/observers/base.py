@@ -135,7 +135,8 @@ class Observer:
 
         Args:
             tournament: it goes on changing; observers look at it, and leave it as it is.
-            total: how many matches it will have, those played before included; None: nobody knows.
+            total: how many matches it will have at least, as far as is known now, those played before included; None:
+                nobody knows. The tournament's own `total` says later how many more they have become.
         """
 
     def match_recalled(self, entry: MatchEntry) -> None:

@@ -173,6 +173,13 @@ class PairingFormat(ABC, Generic[S]):
         """
         return 0
 
+    def later(self, state: S) -> int | None:
+        """Return how many pairings are to be played at least besides those that are due, byes not counted.
+
+        None: nobody can tell. What is through does not count; a draw that is due again does, as one that is due.
+        """
+        return None
+
     @abstractmethod
     def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> S:
         """Return the state before the first match.

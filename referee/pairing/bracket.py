@@ -4,7 +4,7 @@ A match is due as soon as both its entrants are known. Who has withdrawn stays i
 to, without a match; who has to meet nobody goes on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -97,6 +97,29 @@ class State(EliminationState, frozen=True, kw_only=True):
         leans, played = _leant(self, old.pairing.seats, -1), self.played - {place}
         due = tuple(pairing for pairing in self.due if self.place(pairing) not in gone)
         return replace(self, results=tuple(results), leans=leans, due=due, played=played)
+
+    def later(self) -> int:
+        """Return how many matches wait for an entrant from another match, and will have two that play."""
+        found, comes = 0, list[tuple[bool, bool]]()
+        """By match: whether somebody who plays comes from it as its winner, and as its loser."""
+        for node, result in zip(self.nodes, self.results, strict=True):
+            first, second = (self._plays(source, comes) for source in node.sources)
+            if result is not None:
+                winner, loser = result
+                comes.append((self._is_there(winner), self._is_there(loser)))
+                continue
+            is_waiting = any(_entrant(self, source) is None for source in node.sources)
+            found += first and second and is_waiting and not node.is_reset
+            comes.append((first or second, first and second))
+        return found
+
+    def _plays(self, source: Source, comes: Sequence[tuple[bool, bool]]) -> bool:
+        if source.kind != "seed":
+            return comes[source.index][source.kind == "loser"]
+        return self._is_there(self.seeds[source.index] if source.index < len(self.seeds) else NOBODY)
+
+    def _is_there(self, entrant: int) -> bool:
+        return entrant != NOBODY and entrant not in self.withdrawn
 
     def bracket(self) -> tuple[BracketPlace, ...]:
         """Return all matches of the graph but a reset that is not needed."""

@@ -88,6 +88,10 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         return ()
 
     @abstractmethod
+    def later(self) -> int:
+        """Return how many matches are to be played at least besides those that are due, if nobody draws any more."""
+
+    @abstractmethod
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
 
@@ -130,6 +134,10 @@ class EliminationFormat(PairingFormat[S]):
         """
         state = state if old is None else state.taken_back(old)
         return state if new is None else state.after(new)
+
+    def later(self, state: S) -> int:
+        """Return how many matches are to be played at least besides those that are due."""
+        return state.later()
 
     def bracket(self, state: S) -> tuple[BracketPlace, ...]:
         """Return the places of its bracket; none: results decide who goes where."""

@@ -7,8 +7,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from .base import BadFormat, EntrantField, Extent, Pairing, PlayedPairing, what_is_left, without
-from .timetable import FixedFormat, FixedState
+from .base import BadFormat, EntrantField, Extent, Pairing, PlayedPairing, what_is_left
+from .timetable import FixedFormat, FixedState, with_result
 
 _WINDOW = 256
 """So many pairings are looked at together at least: more than there are ever tables, and few enough to be quick."""
@@ -94,14 +94,13 @@ class Gauntlet(FixedFormat[State]):
         if options.challengers >= len(field.entrants):
             raise BadFormat(f"{options.challengers} challengers of {len(field.entrants)} entrants leave no opponents")
         single = frozenset(index for index, entrant in enumerate(field.entrants) if not entrant.has_copies)
-        return _filled(
-            State(schedule=Schedule(len(field.entrants), options.challengers, options.cycles), single=single)
-        )
+        schedule = Schedule(len(field.entrants), options.challengers, options.cycles)
+        return _filled(State(schedule=schedule, single=single, planned=_matches(schedule)))
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: each challenger meets all others in both seats."""
         schedule = Schedule(len(field.entrants), options.challengers, options.cycles)
-        matches = 2 * schedule.cycles * schedule.challengers * (schedule.entrants - schedule.challengers)
+        matches = _matches(schedule)
         return Extent(fewest=matches, most=matches, rounds=schedule.rounds)
 
     def record(self, state: State, played: PlayedPairing) -> State:
@@ -110,7 +109,7 @@ class Gauntlet(FixedFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _filled(replace(state, due=without(state.due, played)))
+        return _filled(with_result(state, played))
 
     def first_open(self, state: State, besides: Pairing) -> int | None:
         """Return the smallest number of a pairing without a result, but for one of them; None if there is no other."""
@@ -120,7 +119,8 @@ class Gauntlet(FixedFormat[State]):
     def reopen(self, state: State, pairing: Pairing) -> State:
         """Return the state with a pairing that is through to come again."""
         lost = state.given_up + (not state.withdrawn.isdisjoint(pairing.seats))
-        return _filled(replace(state, held=tuple(sorted((*state.held, pairing.number))), given_up=lost))
+        held = tuple(sorted((*state.held, pairing.number)))
+        return _filled(replace(state, held=held, through=state.through - (not pairing.is_bye), given_up=lost))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers."""
@@ -137,6 +137,11 @@ class Gauntlet(FixedFormat[State]):
         withdrawn = state.withdrawn - {entrant}
         back = _still_to_come(state, entrant, withdrawn)
         return _filled(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
+
+
+def _matches(schedule: Schedule) -> int:
+    """Return how many matches there are: each challenger meets all others in both seats."""
+    return 2 * schedule.cycles * schedule.challengers * (schedule.entrants - schedule.challengers)
 
 
 def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int:

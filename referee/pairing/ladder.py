@@ -127,6 +127,16 @@ class Ladder(PairingFormat[State]):
             return None
         return Extent(fewest=options.matches if options.certainty is None else 1, most=options.matches)
 
+    def later(self, state: State) -> int | None:
+        """Return how many matches are still to be begun; None: results decide."""
+        options = state.options
+        if options.matches == "endless" or options.certainty is not None:
+            return None
+        if len(state.order) - len(state.withdrawn) < len(state.used[0]):
+            return 0
+        through = state.done + sum(waiting.played is not None for waiting in state.early)
+        return max(options.matches - through - len(state.due), 0)
+
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""
         return state.due

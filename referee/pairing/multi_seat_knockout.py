@@ -60,6 +60,14 @@ class State(EliminationState, frozen=True, kw_only=True):
         state = replace(self, withdrawn=self.withdrawn.union(leaving)).record(played)
         return reduce(_without_match, sorted(leaving), state)
 
+    def later(self) -> int:
+        """Return how many tables the rounds after this one have."""
+        if not self.due:
+            return 0
+        through = sum(entrant not in self.withdrawn for _, entrant in self.going_on)
+        through += sum(self.counts[self.place(pairing) - self.first] for pairing in self.due)
+        return sum(tables_by_round(through, len(self.used[0]), self.advance))
+
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
         gone = {entrant for group in self.out for entrant in group}

@@ -93,9 +93,10 @@ class RoundRobin(FixedFormat[State]):
         order, count = tuple(shuffle(range(len(field.entrants)))), len(field.entrants)
         if field.seats == 2:
             numbers = tuple(order.index(entrant) + 1 for entrant in range(count))
-            return timetable.start(Berger(numbers, order, _berger_rounds(options, count)), count)
-        plan = SeatedTimetable(seats=field.seats, each=_each(options, field), limit=options.rounds)
-        return timetable.start(planned(plan, order), count)
+            berger = Berger(numbers, order, _berger_rounds(options, count))
+            return timetable.start(berger, count, berger.rounds * (count // 2))
+        plan = planned(SeatedTimetable(seats=field.seats, each=_each(options, field), limit=options.rounds), order)
+        return timetable.start(plan, count, plan.matches)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes; with more than two seats, rounds are known only if they are set."""

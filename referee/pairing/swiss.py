@@ -102,6 +102,10 @@ class Swiss(PairingFormat[State]):
         """Return how many tables are left out, now and later."""
         return state.given_up
 
+    def later(self, state: State) -> int:
+        """Return how many tables the rounds have that are not paired yet."""
+        return (state.rounds - state.round) * ((len(state.lines) - len(state.withdrawn)) // state.seats)
+
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing of the round that has no result yet."""
         return state.due

@@ -32,6 +32,10 @@ class FixedState(Struct, frozen=True, kw_only=True):
 
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
+    planned: int
+    """Pairings that there were to be at the beginning, byes not counted."""
+    through: int = 0
+    """Pairings of those that have a result."""
     given_up: int = 0
     """Pairings that are not played because somebody withdrew."""
 
@@ -44,9 +48,15 @@ class State(FixedState, frozen=True, kw_only=True):
     """By entrant: the round, from 0, that it waits for or plays in; the number of rounds if it is through."""
 
 
-def start(timetable: Timetable, entrants: int) -> State:
-    """Return the state before the first match."""
-    state = State(timetable=timetable, progress=(-1,) * entrants)
+def start(timetable: Timetable, entrants: int, planned: int) -> State:
+    """Return the state before the first match.
+
+    Args:
+        timetable: who plays when.
+        entrants: how many there are.
+        planned: how many pairings the timetable has, byes not counted.
+    """
+    state = State(timetable=timetable, progress=(-1,) * entrants, planned=planned)
     return _moved_on(state, range(entrants))
 
 
@@ -56,8 +66,20 @@ def record(state: State, played: PlayedPairing) -> State:
     Raises:
         NotDue: its pairing is not due.
     """
-    rest = replace(state, due=without(state.due, played))
-    return _moved_on(rest, played.pairing.seats)
+    return _moved_on(with_result(state, played), played.pairing.seats)
+
+
+F = TypeVar("F", bound=FixedState)
+
+
+def with_result(state: F, played: PlayedPairing) -> F:
+    """Return the state in which a pairing is through, before anything else is due by that.
+
+    Raises:
+        NotDue: it is not due.
+    """
+    due = without(state.due, played)
+    return replace(state, due=due, through=state.through + (not played.pairing.is_bye))
 
 
 def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> State:
@@ -80,7 +102,8 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     progress[entrant] = timetable.rounds
     due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
     withdrawn = state.withdrawn | {entrant}
-    left = State(
+    left = replace(
+        state,
         timetable=timetable,
         progress=tuple(progress),
         withdrawn=withdrawn,
@@ -154,6 +177,11 @@ class FixedFormat(PairingFormat[S]):
     def given_up(self, state: S) -> int:
         """Return how many pairings are walkovers, or of nobody any more."""
         return state.given_up
+
+    def later(self, state: S) -> int:
+        """Return how many pairings are neither through nor due nor given up."""
+        due = sum(not pairing.is_bye for pairing in state.due)
+        return max(state.planned - state.through - state.given_up - due, 0)
 
     def due(self, state: S) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""

@@ -92,6 +92,20 @@ class TournamentState:
         return max(self._format.given_up(self._state) * self.spec.legs - self._due.given_up_legs, 0)
 
     @property
+    def total(self) -> int | None:
+        """How many matches there will be at least, those that count already among them; None: nobody can tell.
+
+        It follows from how the tournament stands now, so that it grows with each draw that is played again and with
+        each entrant that joins, and shrinks with whatever is given up or ruled without a match.
+        """
+        later = self._format.later(self._state) if self.stopped is None else 0
+        if later is None:
+            return self.played if self.is_over else None
+        due = {pairing.number for pairing in self._wanted() if not pairing.is_bye}.union(self._due)
+        legs = (len(self._due.fixtures(number)) if number in self._due else self.spec.legs for number in due)
+        return self.played + sum(legs) + later * self.spec.legs
+
+    @property
     def to_pair(self) -> RoundToPair | None:
         """The round that somebody else is to pair before more is due."""
         return self._format.to_pair(self._state) if self.stopped is None else None

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -23,6 +24,8 @@ from referee.tournament.spec import Participant
 from referee.tournament.standings import standings
 
 from ..pages.tournaments import AT, START_DETAIL, Cast, Stage, spec
+from ..tournament.courses import begun, spec_of
+from ..tournament.courses import closed as match_closed
 
 CAST = Cast(cheats={0: 2}, dead=frozenset({3}), void=frozenset({1}))
 ESCAPE = "\x1b[2J[/red][bold]"
@@ -102,6 +105,32 @@ def test_plain_lines(tmp_path: Path) -> None:
     assert lines[-4] == "cup is over: 5 matches, 1 given up, 1 void"
 
 
+def test_a_drawn_match_that_is_played_again_is_one_more_of_all() -> None:
+    """Lines, the live view and JSON count up to a total that has grown with it, never beyond."""
+    lines: list[str] = []
+    told: list[dict[str, Any]] = []
+    live, console, _ = view(80)
+    watches: list[Observer] = [PlainLines(lines.append), JsonLines(told.append), live]
+    tournament = begun(spec_of(3, "knockout", format_options={"replays": 2}))
+    rows = []
+    with live:
+        for watch in watches:
+            watch.tournament_begun(tournament, tournament.total)
+        while (fixture := next(tournament.fixtures(), None)) is not None:
+            tournament.handle(te.MatchOpened(at=AT, fixture=fixture))
+            ranking = ((0, 1),) if fixture.number % 3 else ((0,), (1,))  # two draws before each win
+            closed = match_closed(tournament, fixture.match, Random(1), ranking=ranking, fouls=())
+            tournament.handle(closed)
+            for watch in watches:
+                watch.match_closed(closed.entry)
+            rows.append(screen(live, console)[1].split("   ")[0])
+    assert [line.split()[0] for line in lines] == ["cup:", "[1/3]", "[2/4]", "[3/4]", "[4/5]", "[5/6]", "[6/6]"]
+    assert [(item["played"], item["total"]) for item in told if "match" in item] == [
+        (1, 3), (2, 4), (3, 4), (4, 5), (5, 6), (6, 6)
+    ]  # fmt: skip
+    assert rows == [f"{line[1]} of {line[3]} matches" for line in lines[1:]]
+
+
 def test_plain_lines_tell_a_result_best_first(tmp_path: Path) -> None:
     """Scores stand behind the names, the best first; who fouled is marked."""
     lines: list[str] = []
@@ -144,7 +173,8 @@ def test_json_lines(tmp_path: Path) -> None:
     (suspended,) = by_event["entrant-suspended"]
     assert (suspended["name"], suspended["given_up"]) == ("bot03", 1)
     assert [item["event"] for item in written[-2:]] == ["standings", "tournament-over"]
-    assert written[-1] == {"event": "tournament-over", "is_over": True, "played": 5, "given_up": 1, "void": 1}
+    counts = {"played": 5, "total": 5, "given_up": 1, "void": 1}
+    assert written[-1] == {"event": "tournament-over", "is_over": True, **counts}
     assert written[-2]["standings"][0] == {
         "name": written[-2]["standings"][0]["name"],
         **msgspec.to_builtins(first_standing(told)),

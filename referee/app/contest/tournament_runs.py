@@ -219,7 +219,7 @@ class TournamentRun:
     def _take(self, line: bytes) -> None:
         told = msgspec.json.decode(line)
         match told["event"]:
-            case "tournament-begun" | "tournament-over":  # a ruling puts some aside
+            case "tournament-begun" | "tournament-over" | "entrant-suspended":  # a ruling puts some aside
                 self.played = told["played"]
             case "match-opened":
                 match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
@@ -235,7 +235,7 @@ class TournamentRun:
             case "match-closed" | "match-voided":
                 self.open_matches.pop(told["match"], None)
                 self._live.closed(self.scheduled.name, told["match"])
-                self.played += told["event"] == "match-closed"
+                self.played = told.get("played", self.played)
             case _:
                 return
         self._changed()

@@ -153,9 +153,7 @@ def _conducted(
         open_executor=_open_executor(run_settings, recorder, course.processes[1:], loaded.where(folder)),
     )
     with _left_in_order(recorder):
-        extent = extent_of(loaded.tournament.spec, format_)
-        total = None if extent is None else extent.fewest * loaded.tournament.spec.legs
-        is_over = _run(make, total, at_hand.monitoring)
+        is_over = _run(make, at_hand.monitoring)
         how = "changed while matches were played: the last of them may be another program's"
         _note_changes(recorder, course.digests, observers, how)
         recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
@@ -309,13 +307,13 @@ def extent_of(spec: TournamentSpec, format_: PairingFormat[Any]) -> Extent | Non
     return format_.extent(format_.parse_options(spec.format_options), spec.field())
 
 
-def _run(make: Callable[[Any], TournamentRunner], total: int | None, monitoring: Monitoring) -> bool:
+def _run(make: Callable[[Any], TournamentRunner], monitoring: Monitoring) -> bool:
     """Run the reactor until the tournament is over; return False if it was stopped before."""
 
     async def _main(reactor: Any) -> bool:
         async with monitoring.opened(reactor):
             try:
-                await make(reactor).run(total)
+                await make(reactor).run()
             except CancelledError:
                 return False
         return True

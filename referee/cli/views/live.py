@@ -92,7 +92,6 @@ class LiveView(Observer):
         self._recalled: deque[Text] = deque(maxlen=LATELY)
         self._closed_s: deque[float] = deque()
         self._tournament: Tournament | None = None
-        self._total: int | None = None
         self._begun_s = 0.0
         self._drawn_s = float("-inf")
         self._standings: Sequence[Standing] = ()
@@ -113,7 +112,7 @@ class LiveView(Observer):
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Note what is played."""
-        self._tournament, self._total = tournament, total
+        self._tournament = tournament
         self._begun_s = self._clock()
 
     def match_recalled(self, entry: MatchEntry) -> None:
@@ -197,7 +196,7 @@ class LiveView(Observer):
         spec = tournament.spec
         what = f"  {spec.game}, {spec.format}, {counted(len(spec.entrants), 'entrant')}"
         yield Text.assemble((spec.name, "bold"), (what, "dim"))
-        total = None if self._total is None else self._total - tournament.given_up
+        total = tournament.total
         played = counted(tournament.played, "match", "matches")
         parts = [played if total is None else f"{tournament.played} of {counted(total, 'match', 'matches')}"]
         parts.append(f"{spell(now_s - self._begun_s)} so far")

@@ -58,6 +58,11 @@ def name_of(tournament: Tournament | None, entrant: int) -> str:
     return "" if tournament is None else tournament.spec.entrants[entrant].name
 
 
+def _counts(tournament: Tournament | None) -> dict[str, int | None]:
+    """Return how many matches count, and how many there will be as far as that is known now."""
+    return {} if tournament is None else {"played": tournament.played, "total": tournament.total}
+
+
 class PlainLines(Observer):
     """A line for each result, foul, suspension and note: for logs, and where there is no terminal.
 
@@ -67,13 +72,12 @@ class PlainLines(Observer):
 
     def __init__(self, say: Say | None = None) -> None:
         self._say = say or console.say
-        self._total: int | None = None
         self._tournament: Tournament | None = None
         self._causes = Causes()
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Say what is going to be played."""
-        self._tournament, self._total = tournament, total
+        self._tournament = tournament
         spec = tournament.spec
         parts = [spec.game, spec.format, counted(len(spec.entrants), "entrant")]
         parts += [] if total is None else [counted(total, "match", "matches")]
@@ -85,9 +89,8 @@ class PlainLines(Observer):
 
     def match_closed(self, entry: MatchEntry) -> None:
         """Say the result, and who was expelled why."""
-        played = 0 if self._tournament is None else self._tournament.played
-        lost = 0 if self._tournament is None else self._tournament.given_up
-        of = "" if self._total is None else f"/{self._total - lost}"
+        played, total = (0, None) if self._tournament is None else (self._tournament.played, self._tournament.total)
+        of = "" if total is None else f"/{total}"
         self._say(f"[{played}{of}] {entry.match}: {result_text(entry)}")
         for line in foul_lines(entry, self._causes):
             self._say(f"  {line}")
@@ -143,7 +146,7 @@ class JsonLines(Observer):
     def match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
         told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
-        self._event("match-closed", match=entry.match, **told)
+        self._event("match-closed", match=entry.match, **told, **_counts(self._tournament))
         tournament = self._tournament
         if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
             self._standings(tournament)
@@ -155,8 +158,8 @@ class JsonLines(Observer):
     def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Write who plays no more and why, and how many matches are not played because of all who do not."""
         given_up = 0 if self._tournament is None else self._tournament.given_up
-        name = name_of(self._tournament, suspension.entrant)
-        self._event("entrant-suspended", name=name, why=suspension.why, given_up=given_up)
+        name, counts = name_of(self._tournament, suspension.entrant), _counts(self._tournament)
+        self._event("entrant-suspended", name=name, why=suspension.why, given_up=given_up, **counts)
 
     def noted(self, text: str) -> None:
         """Write it."""
@@ -168,7 +171,7 @@ class JsonLines(Observer):
         self._event(
             "tournament-over",
             is_over=tournament.is_over,
-            played=tournament.played,
+            **_counts(tournament),
             given_up=tournament.given_up,
             void=tournament.voided,
         )

@@ -108,11 +108,8 @@ class TournamentRunner:
         self._trouble: BaseException | None = None
         self._finished: Deferred[None] = Deferred()
 
-    async def run(self, total: int | None) -> None:
+    async def run(self) -> None:
         """Play until the tournament is over.
-
-        Args:
-            total: how many matches it will have, if that is known; for the observers.
 
         Raises:
             CancelledError: it was stopped; every open match is paused, and its record is what it goes on from.
@@ -125,7 +122,7 @@ class TournamentRunner:
             self._tables.loop.lag.start()  # else nobody here has a limit, unless a match is played here all the same
         if self._open_executor is not None:
             self._executor = self._open_executor(self._reactor, self._shared, self._tables.services, self._fill)
-        self._observers.tell(Observer.tournament_begun, self._tournament, total)
+        self._observers.tell(Observer.tournament_begun, self._tournament, self._tournament.total)
         self._refreshing.start(REFRESH_S, now=False)
         self._recorder.commits, self._recorder.on_refused = self._tables.commits, self._failed
         try:

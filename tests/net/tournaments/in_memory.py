@@ -195,7 +195,7 @@ class InMemoryTournament:
         """Begin, or go on."""
         is_new = len(lines_of(self.path)) == 1
         self.recorder.take(e.Begun(at=AT) if is_new else e.TournamentResumed(at=AT, referee="test"))
-        self.running = Deferred.fromCoroutine(self.runner.run(None))
+        self.running = Deferred.fromCoroutine(self.runner.run())
         self.running.addBoth(self.outcome.append)
 
     def rule(self, kind: e.Kind, **about: str) -> None:
