@@ -32,6 +32,7 @@ from .base import (
 from .seeding import seeded
 from .trf import PlayedRounds, RoundLine
 
+_WALKOVER = "walkover"
 _MOST = 1000
 """Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
 
@@ -50,7 +51,7 @@ class State(Struct, frozen=True, kw_only=True):
     seats: int
     """Of one match."""
     order: tuple[int, ...]
-    """Entrants by seed, best first."""
+    """Entrants by seed, best first; from round 1 on by starting number, those behind all others who were not there."""
     is_white_first: bool
     """Whether the best of the order has the first seat in round 1, of two."""
     lines: tuple[tuple[RoundLine, ...], ...]
@@ -207,11 +208,22 @@ def course_of(state: State) -> PlayedRounds:
     return PlayedRounds(
         rounds=state.rounds,
         through=through,
-        order=state.order,
+        order=_numbered(state),
         lines=tuple(tuple(line for line in own if line.round <= through) for own in state.lines),
         away=state.withdrawn,
         is_white_first=state.is_white_first,
     )
+
+
+def _numbered(state: State) -> tuple[int, ...]:
+    """Return the entrants by starting number.
+
+    Before round 1, numbers are given to those who are there: who begins with which colour goes by whether a number is
+    odd, so that somebody who is not there would turn the colours at all tables below.
+    """
+    if state.round:
+        return state.order
+    return tuple(sorted(state.order, key=state.withdrawn.__contains__))
 
 
 def _recorded(state: State, played: PlayedPairing) -> State:
@@ -226,7 +238,7 @@ def _recorded(state: State, played: PlayedPairing) -> State:
     if played.pairing.table == LATE:
         line = RoundLine(played.pairing.round, table, _bye_worth(state) // 2, "H")
     else:
-        unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table else ("U", table)
+        unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table == _WALKOVER else ("U", table)
         line = RoundLine(state.round, table, _bye_worth(state), unplayed)
     return replace(_noted(state, {entrant: line}), due=due)
 
@@ -238,7 +250,7 @@ def _left(state: State, entrant: int) -> State:
     gone = [pairing for pairing in state.due if entrant in pairing.seats]
     left = [other for pairing in gone for other in pairing.seats if other != entrant]
     byes = tuple(
-        Pairing(number=number, round=state.round, seats=(other,), table="walkover")
+        Pairing(number=number, round=state.round, seats=(other,), table=_WALKOVER)
         for number, other in enumerate(left, start=state.number + 1)
     )
     due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
@@ -247,7 +259,7 @@ def _left(state: State, entrant: int) -> State:
     later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
     lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
     for pairing in gone:
-        table = _walked_over(state, entrant) if pairing.table else pairing.seats
+        table = _walked_over(state, entrant) if pairing.table == _WALKOVER else pairing.seats
         if len(table) > 1:
             state = _noted(state, {entrant: RoundLine(state.round, table, 0, "-")})
     return replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost)
@@ -272,8 +284,8 @@ def _noted(state: State, lines: dict[int, RoundLine]) -> State:
 
 def _walked_over(state: State, entrant: int) -> Table:
     """Return the table of the round at which an entrant sat that has a walkover."""
-    lines = (state.lines[other][-1] for other in state.withdrawn if state.lines[other])
-    return next(line.table for line in lines if line.round == state.round and entrant in line.table)
+    lines = (own[-1] for own in state.lines if own)
+    return next(line.table for line in lines if line.round == state.round and {entrant} < {*line.table})
 
 
 def _is_settled(state: State) -> bool:
@@ -292,9 +304,9 @@ def _gathered(state: State) -> State:
 
 
 def _opened(state: State, tables: Sequence[Table]) -> State:
-    """Return the state with the next round, as it was paired."""
+    """Return the state with the next round, as it was paired; the first one settles the starting numbers."""
     due = tuple(
         Pairing(number=number, round=state.round + 1, seats=table)
         for number, table in enumerate(tables, start=state.number + 1)
     )
-    return replace(state, due=due, round=state.round + 1, number=state.number + len(due))
+    return replace(state, order=_numbered(state), due=due, round=state.round + 1, number=state.number + len(due))

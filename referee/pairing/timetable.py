@@ -32,8 +32,8 @@ class FixedState(Struct, frozen=True, kw_only=True):
 
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
-    planned: int
-    """Pairings that there were to be at the beginning, byes not counted."""
+    planned: int | None = None
+    """Pairings that there were to be at the beginning, byes not counted; None: they were not counted."""
     through: int = 0
     """Pairings of those that have a result."""
     given_up: int = 0
@@ -48,13 +48,13 @@ class State(FixedState, frozen=True, kw_only=True):
     """By entrant: the round, from 0, that it waits for or plays in; the number of rounds if it is through."""
 
 
-def start(timetable: Timetable, entrants: int, planned: int) -> State:
+def start(timetable: Timetable, entrants: int, planned: int | None = None) -> State:
     """Return the state before the first match.
 
     Args:
         timetable: who plays when.
         entrants: how many there are.
-        planned: how many pairings the timetable has, byes not counted.
+        planned: how many pairings the timetable has, byes not counted; None: nobody is told how many are to come.
     """
     state = State(timetable=timetable, progress=(-1,) * entrants, planned=planned)
     return _moved_on(state, range(entrants))
@@ -178,8 +178,10 @@ class FixedFormat(PairingFormat[S]):
         """Return how many pairings are walkovers, or of nobody any more."""
         return state.given_up
 
-    def later(self, state: S) -> int:
-        """Return how many pairings are neither through nor due nor given up."""
+    def later(self, state: S) -> int | None:
+        """Return how many pairings are neither through nor due nor given up; None if they were not counted."""
+        if state.planned is None:
+            return None
         due = sum(not pairing.is_bye for pairing in state.due)
         return max(state.planned - state.through - state.given_up - due, 0)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import BadFormat, BadPairing, Pairing
+from referee.pairing.base import BadFormat, BadPairing, Pairing, bye
 from referee.pairing.swiss import State, Swiss
 from referee.pairing.trf import RoundLine
 from referee.testing import check_pairing, random_result, with_rounds
@@ -218,3 +218,54 @@ def test_draws_keep_everybody_in_one_score_group() -> None:
     state, pairings = played_out(FORM, started(FORM, field(10), rounds=5), drawn)
     assert {points_of(state, entrant) for entrant in range(10)} == {5}
     assert len(pairings) == len({frozenset(pairing.seats) for pairing in pairings})
+
+
+@pytest.mark.parametrize("absent", [(1,), (0,), (1, 2), (4,), (6, 7), (0, 3, 5)])
+def test_starting_numbers_are_given_to_those_who_are_there_in_round_1(absent: tuple[int, ...]) -> None:
+    """Opponents and colours are those of a tournament in which the others were never entered, and so in round 2."""
+    count = 9
+    staying = [entrant for entrant in range(count) if entrant not in absent]
+    state = FORM.new(FORM.parse_options({"rounds": 3}), field(count, 2, falling(count)), SHUFFLE)
+    for entrant in absent:
+        state = FORM.withdraw(state, entrant)
+    alone = FORM.new(FORM.parse_options({"rounds": 3}), field(len(staying), 2, falling(len(staying))), SHUFFLE)
+    for _ in range(3):
+        state, alone = with_rounds(FORM, state), with_rounds(FORM, alone)
+        expected = [tuple(staying[entrant] for entrant in pairing.seats) for pairing in FORM.due(alone)]
+        assert expected == [pairing.seats for pairing in FORM.due(state)]
+        for pairing in FORM.due(state):
+            state = FORM.record(state, first_wins(pairing))
+        for pairing in FORM.due(alone):
+            alone = FORM.record(alone, first_wins(pairing))
+
+
+def test_who_is_back_before_round_1_has_its_old_number() -> None:
+    """A withdrawal that is taken back in time changes nothing at all."""
+    state = FORM.new(FORM.parse_options({}), field(8, 2, falling(8)), SHUFFLE)
+    back = FORM.reinstate(FORM.withdraw(state, 1), 1)
+    assert FORM.to_pair(back) == FORM.to_pair(state)
+
+
+def test_who_withdraws_with_late_byes_that_were_not_given_gets_none() -> None:
+    """The rounds that it had missed were missed for nothing, and no table has a walkover for them."""
+    state = started(FORM, field(6), rounds=3)
+    for pairing in FORM.due(state):
+        state = FORM.record(state, first_wins(pairing))
+    before = with_rounds(FORM, state)
+    joined = FORM.join(before, field(7))
+    assert [pairing.round for pairing in FORM.due(joined) if pairing.is_bye] == [1, 2]
+    state = FORM.withdraw(joined, 6)
+    assert FORM.due(state) == FORM.due(before)
+    assert state.lines[6] == ()
+    part = FORM.withdraw(FORM.record(joined, bye(FORM.due(joined)[-1])), 6)
+    assert part.lines[6] == (RoundLine(2, (6,), 1, "H"),)
+    assert FORM.due(part) == FORM.due(before)
+
+
+def test_a_walkover_is_one_though_the_other_is_back_before_it_is_given() -> None:
+    """The table of the round is known from whoever left it."""
+    state = started(FORM, field(8), rounds=3)
+    table = gone, other = FORM.due(state)[0].seats
+    state = FORM.reinstate(FORM.withdraw(state, gone), gone)
+    (walkover,) = (pairing for pairing in FORM.due(state) if pairing.is_bye)
+    assert FORM.record(state, bye(walkover)).lines[other] == (RoundLine(1, table, 2, "+"),)
