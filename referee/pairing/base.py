@@ -296,6 +296,10 @@ class PairingFormat(ABC, Generic[S]):
         """
         raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
 
+    def rounds_paired(self, state: S) -> int:
+        """Return how many rounds are paired; 0 where not everybody has a match or a bye in every round."""
+        return 0
+
     def renew(self, state: S, entrant: int) -> S:
         """Return the state with an entrant that has another program from now on."""
         return state

@@ -178,6 +178,10 @@ class Swiss(PairingFormat[State]):
         withdrawn = state.withdrawn - {entrant}
         return replace(state, withdrawn=withdrawn, given_up=max(state.given_up - later, 0))
 
+    def rounds_paired(self, state: State) -> int:
+        """Return how many rounds are paired."""
+        return state.round
+
     def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
         """Return the state with other points for a result; rounds that were paired by the old ones stay so."""
         told = old or new

@@ -2,8 +2,8 @@
 
 What it keeps grows with the entrants and the pairs that met, never with the matches: sums for each entrant, and wins,
 draws and losses for each pair. In a match of more than two, each pair of seats is an encounter of its own: the better
-placed has won it, and those who share a place have drawn. Two that both fouled have both lost. Partners do not meet. A
-void match leaves no trace.
+placed has won it, and those who share a place have drawn. Two that both fouled have both lost. Partners do not meet. Of
+a match that a ruling made void it is known only that there was one: a round that nobody played.
 """
 
 from collections import Counter, defaultdict
@@ -65,10 +65,26 @@ class Sums:
     """Late ones included."""
     late_byes: int = 0
     """For rounds that it missed before it joined."""
+    voids: int = 0
+    """Matches that count for nobody, by a ruling."""
+    back: int = 0
+    """The round after which it came back from its last withdrawal; 0: it never did."""
+    before_back: int = 0
+    """Results of rounds up to that one."""
     wins: int = 0
     """Matches in which it was first alone, or with its partners."""
     last_round: int = 0
     has_withdrawn: bool = False
+
+    @property
+    def results(self) -> int:
+        """Rounds that it has behind it: matches, byes and void matches."""
+        return self.played + self.byes + self.voids
+
+    @property
+    def missed_before(self) -> int:
+        """Rounds that went by without it before it came back."""
+        return max(self.back - self.before_back, 0)
 
     @property
     def points(self) -> Fraction:
@@ -93,7 +109,8 @@ class Scale(NamedTuple):
     """So many make a point."""
     own: Sequence[int]
     adjusted: Sequence[int]
-    """As they count for opponents: with a draw for each round missed (FIDE Handbook C.07, March 2026, 16.3.2)."""
+    """As they count for opponents: with a draw for each round since a withdrawal, but not for those missed before a
+    return (FIDE Handbook C.07, March 2026, 16.3)."""
     draw: int
     """Half of a first place."""
 
@@ -120,14 +137,12 @@ class Crosstable:
         self._head_to_heads: defaultdict[tuple[int, int], HeadToHead] = defaultdict(HeadToHead)
 
     def add(self, played: PlayedPairing, former: AbstractSet[int] = frozenset()) -> None:
-        """Count a result; a void match counts as not played.
+        """Count a result.
 
         Args:
             played: its ranking has every seat, or none if the match is void.
             former: entrants that have another program since.
         """
-        if not played.ranking:
-            return
         self._scale = None
         round_ = played.pairing.round
         self.rounds = max(self.rounds, round_)
@@ -137,7 +152,11 @@ class Crosstable:
             sums.points_by[points.denominator] += points.numerator
             sums.weighted_by[points.denominator] += points.numerator * round_
             sums.last_round = max(sums.last_round, round_)
-        if played.pairing.is_bye:
+            sums.before_back += round_ <= sums.back
+            sums.voids += not played.ranking
+        if not played.ranking:
+            pass
+        elif played.pairing.is_bye:
             (entrant,) = played.pairing.seats
             self._sums[entrant].byes += 1
             self._sums[entrant].late_byes += played.pairing.table == LATE
@@ -146,19 +165,25 @@ class Crosstable:
         else:
             self._add_match(played)
             self._add_head_to_head(played, former)
-        self._most = max(
-            self._most, *(self._sums[entrant].played + self._sums[entrant].byes for entrant in played.pairing.seats)
-        )
+        self._most = max(self._most, *(self._sums[entrant].results for entrant in played.pairing.seats))
 
     def withdraw(self, entrant: int) -> None:
         """Note that an entrant plays no more: the rounds after its last result are unplayed ones."""
         self._scale = None
         self._sums[entrant].has_withdrawn = True
 
-    def reinstate(self, entrant: int) -> None:
-        """Note that an entrant plays on."""
+    def reinstate(self, entrant: int, through: int) -> None:
+        """Note that an entrant plays on.
+
+        Args:
+            entrant: who had withdrawn.
+            through: the last round that it can't play any more; 0 where not everybody plays in every round.
+        """
         self._scale = None
-        self._sums[entrant].has_withdrawn = False
+        sums = self._sums[entrant]
+        sums.has_withdrawn = False
+        if through:
+            sums.back, sums.before_back = through, sums.results
 
     def renew(self, entrant: int) -> None:
         """Note that an entrant has another program: what it has done so far, its former one has."""
@@ -205,14 +230,8 @@ class Crosstable:
         return self._met[entrant].get(opponent, HeadToHead())
 
     def missed(self, entrant: int) -> int:
-        """Return how many rounds went by without an entrant that has withdrawn; 0 for all others.
-
-        They are no more than it has fewer results than who has most: formats without rounds count matches instead.
-        """
-        sums = self._sums[entrant]
-        if not sums.has_withdrawn:
-            return 0
-        return min(self.rounds - sums.last_round, self._most - sums.played - sums.byes)
+        """Return how many rounds went by without an entrant that has withdrawn, whether it came back or not."""
+        return self._sums[entrant].missed_before + self._missed_at_last(entrant)
 
     def scale(self) -> Scale:
         """Return everybody's points in a form that is quick to work with, made once for each state of the table."""
@@ -220,7 +239,7 @@ class Crosstable:
             points, draw = [sums.points for sums in self._sums], self._first_place * HALF
             unit = lcm(draw.denominator, *(worth.denominator for worth in points))
             own, draw_worth = [int(worth * unit) for worth in points], int(draw * unit)
-            adjusted = [worth + self.missed(entrant) * draw_worth for entrant, worth in enumerate(own)]
+            adjusted = [worth + self._missed_at_last(entrant) * draw_worth for entrant, worth in enumerate(own)]
             self._scale = Scale(unit, own, adjusted, draw_worth)
         return self._scale
 
@@ -231,6 +250,17 @@ class Crosstable:
     @property
     def _first_place(self) -> Fraction:
         return first_place(self.scoring, self.field.seats)
+
+    def _missed_at_last(self, entrant: int) -> int:
+        """Return how many rounds went by since an entrant withdrew that has not come back.
+
+        They are no more than it has fewer results than who has most: formats without rounds count matches instead.
+        """
+        sums = self._sums[entrant]
+        if not sums.has_withdrawn:
+            return 0
+        since = self.rounds - max(sums.last_round, sums.back)
+        return max(min(since, self._most - sums.results - sums.missed_before), 0)
 
     def _add_match(self, played: PlayedPairing) -> None:
         """Count what takes opponents: encounters, wins, and the game's own points."""

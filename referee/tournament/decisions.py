@@ -107,10 +107,10 @@ class Decisions:
         for books in (self.books, self._older):
             books.table.withdraw(entrant)
 
-    def reinstate(self, entrant: int) -> None:
-        """Note that an entrant plays on."""
+    def reinstate(self, entrant: int, through: int) -> None:
+        """Note that an entrant plays on; `through` as for the table."""
         for books in (self.books, self._older):
-            books.table.reinstate(entrant)
+            books.table.reinstate(entrant, through)
 
     def renew(self, entrant: int) -> None:
         """Note that an entrant has another program from now on."""

@@ -27,7 +27,7 @@ def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | No
         scoring: what the places of a leg are worth; not asked for a single one.
 
     Returns:
-        The ranking by the sum of match points; the scores added up.
+        The ranking by the sum of match points, none if no leg counts; the scores added up.
     """
     parts = [_reordered(pairing, entry) for entry in legs]
     if len(parts) == 1 or scoring is None:
@@ -40,7 +40,7 @@ def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | No
     groups = groupby(order, key=lambda seat: (seat in fouls, sums[seat]))
     return PlayedPairing(
         pairing=pairing,
-        ranking=tuple(tuple(group) for _, group in groups),
+        ranking=tuple(tuple(group) for _, group in groups) if any(part.ranking for part in parts) else (),
         scores=tuple(sum(part.scores[seat] for part in parts) for seat in seats),
         fouls=fouls,
         legs=tuple(parts),

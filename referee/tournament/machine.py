@@ -152,7 +152,7 @@ class Tournament(TournamentState):
             del self.suspended[entrant]
             self.disqualified.discard(entrant)
             self.failures.forgive(entrant)
-            self._decided.reinstate(entrant)
+            self._decided.reinstate(entrant, self._format.rounds_paired(self._state))
             return
         if entrant in self.suspended and (ruling.kind == "withdraw" or entrant in self.disqualified):
             raise BadRuling(f"{ruling.entrant} plays no more already: {self.suspended[entrant].why}")

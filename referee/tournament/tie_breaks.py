@@ -13,8 +13,11 @@ Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), art
   walkover counts as the same result against the one who withdrew, in every tie-break, not as one against a virtual
   opponent: who had met it before is not to be worse off.
 - `buchholz.withdrawn` Rounds after a withdrawal count half a first place each where the opponents' tie-breaks ask for
-  the points (16.3.2), are lost against the virtual opponent, and are the first to be cut (16.5). There are no other
-  rounds that one may sit out. The rule is for Swiss tournaments; here it holds for every format.
+  the points (16.3.2), are lost against the virtual opponent, and are the first to be cut (16.5). Somebody who came
+  back has lost those in between for its opponents, too (16.3.1). There are no other rounds that one may sit out. The
+  rule is for Swiss tournaments; here it holds for every format, but for those in between.
+- `buchholz.void` A match that a ruling made void counts for both as one lost against the virtual opponent (16.4). It
+  was nobody's choice, so that it is not the first to be cut.
 - `buchholz.rounds` Rounds are those that have been played so far, so that there are standings before the end.
 - `direct.missing` Pairs that met less often than others lack encounters (6.2); also where all should have met equally
   often.
@@ -115,7 +118,8 @@ def _contributions(table: Crosstable, entrant: int) -> Contributions:
     contributions = _byes(table, entrant)
     for opponent, versus in table.opponents(entrant).items():
         contributions[adjusted[opponent]] += versus.played
-    contributions[_virtual(table, entrant)] += table.missed(entrant) * table.opponents_each
+    unplayed = table.missed(entrant) + table.sums(entrant).voids
+    contributions[_virtual(table, entrant)] += unplayed * table.opponents_each
     return +contributions
 
 

@@ -45,6 +45,12 @@ class PlayedRounds:
     games: dict[int, Game] = field(default_factory=dict)
     """By the number of the pairing; those that count."""
     byes: list[Bye] = field(default_factory=list)
+    voids: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
+    """Number -> round and entrants of matches that a ruling made void."""
+    paired: int = 0
+    """The last round that was paired."""
+    back: dict[int, int] = field(default_factory=dict)
+    """Who came back -> the last round that was paired by then."""
     fixtures: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Number -> what is, or was, to be played."""
     gone: set[int] = field(default_factory=set)
@@ -53,7 +59,8 @@ class PlayedRounds:
     @property
     def rounds(self) -> int:
         """How many there were."""
-        return max([*(game.round for game in self.games.values()), *(bye.round for bye in self.byes)], default=0)
+        games, voids = (game.round for game in self.games.values()), (number for number, _ in self.voids.values())
+        return max([*games, *voids, *(bye.round for bye in self.byes)], default=0)
 
 
 def read(lines: list[dict[str, Any]]) -> PlayedRounds:
@@ -73,6 +80,8 @@ def take(course: PlayedRounds, event: dict[str, Any], commands: list[dict[str, A
     """Take a line into the course."""
     if event["event"] == "entrant-joined":
         course.names.append(event["participant"]["name"])
+    elif event["event"] == "round-paired":
+        course.paired = event["round"]
     elif event["event"] == "ruled":
         rule(course, event["ruling"])
     for command in commands:
@@ -95,9 +104,14 @@ def rule(course: PlayedRounds, ruling: dict[str, Any]) -> None:
     elif kind == "reinstate":
         course.gone.discard(who)
         course.disqualified.discard(who)
+        course.back[who] = course.paired
     elif kind in ("void", "replay", "award"):
         number = int(ruling["match"].removeprefix(course.spec["name"] + "-")[:5])
         course.games.pop(number, None)
+        course.voids.pop(number, None)
+        if kind == "void":
+            fixture = course.fixtures[number]
+            course.voids[number] = fixture["round"], tuple(fixture["entrants"])
         if kind == "award":
             fixture = course.fixtures[number]
             points = tuple(Fraction(entrant == who) for entrant in fixture["entrants"])
@@ -150,13 +164,28 @@ def points_of(course: PlayedRounds, who: int) -> Fraction:
     return games + sum((bye.points for bye in byes_of(course, who)), Fraction(0))
 
 
+def voids_of(course: PlayedRounds, who: int) -> list[int]:
+    """Return the rounds of an entrant's void matches."""
+    return [number for number, entrants in course.voids.values() if who in entrants]
+
+
+def rounds_of(course: PlayedRounds, who: int) -> list[int]:
+    """Return the rounds that an entrant had anything in."""
+    had = [number for _, _, number in games_of(course, who)] + [bye.round for bye in byes_of(course, who)]
+    return had + voids_of(course, who)
+
+
+def missed_before(course: PlayedRounds, who: int) -> int:
+    """Return how many rounds somebody missed who came back."""
+    return len(set(range(1, course.back.get(who, 0) + 1)) - set(rounds_of(course, who)))
+
+
 def missed(course: PlayedRounds, who: int) -> int:
     """Return how many rounds there were after the last one of somebody who withdrew."""
     if who not in course.gone:
         return 0
-    own = [number for _, _, number in games_of(course, who)] + [bye.round for bye in byes_of(course, who)]
-    counts = [len(games_of(course, other)) + len(byes_of(course, other)) for other in range(len(course.names))]
-    return min(course.rounds - max(own, default=0), max(counts) - len(own))
+    own = rounds_of(course, who)
+    return course.rounds - max([*own, min(course.back.get(who, 0), course.rounds)], default=0)
 
 
 def for_others(course: PlayedRounds, who: int) -> Fraction:
@@ -175,7 +204,8 @@ def virtual(course: PlayedRounds, who: int) -> Fraction:
 def contributions(course: PlayedRounds, who: int) -> list[Fraction]:
     """Return what each round adds to Buchholz."""
     real = [for_others(course, opponent) for opponent, _, _ in games_of(course, who)]
-    return real + [virtual(course, who)] * (len(byes_of(course, who)) + missed(course, who))
+    unplayed = len(byes_of(course, who)) + len(voids_of(course, who)) + missed(course, who) + missed_before(course, who)
+    return real + [virtual(course, who)] * unplayed
 
 
 def buchholz(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
@@ -186,7 +216,7 @@ def buchholz(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
 def buchholz_cut_1(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
     """Return the same without a round that was missed by choice, or else without the least of them (14.1, 16.5)."""
     left = sorted(contributions(course, who))
-    if missed(course, who) or any(bye.is_late for bye in byes_of(course, who)):
+    if missed(course, who) or missed_before(course, who) or any(bye.is_late for bye in byes_of(course, who)):
         left.remove(virtual(course, who))
     return sum(left[1:] if len(left) == len(contributions(course, who)) else left, Fraction(0))
 

@@ -23,9 +23,10 @@ class Naive:
 
     def __init__(self, size: int, seats: int, results: Sequence[PlayedPairing], gone: Sequence[int]) -> None:
         self.results = [played for played in results if played.ranking]
+        self.voids = [played for played in results if not played.ranking]
         self.size, self.seats, self.gone = size, seats, gone
         self.bye = Fraction(1) if seats == 2 else HALF
-        self.rounds = max((played.pairing.round for played in self.results), default=0)
+        self.rounds = max((played.pairing.round for played in results), default=0)
 
     def of(self, entrant: int) -> list[PlayedPairing]:
         """Return an entrant's results."""
@@ -63,9 +64,15 @@ class Naive:
         """Return how many rounds there were after an entrant's last, if it withdrew."""
         if entrant not in self.gone:
             return 0
-        last = max((played.pairing.round for played in self.of(entrant)), default=0)
-        fewer = max(len(self.of(other)) for other in range(self.size)) - len(self.of(entrant))
+        had = [played for played in (*self.results, *self.voids) if entrant in played.pairing.seats]
+        last = max((played.pairing.round for played in had), default=0)
+        counts = [len(self.of(other)) + len(self.void_of(other)) for other in range(self.size)]
+        fewer = max(counts) - len(had)
         return len([number for number in range(1, self.rounds + 1) if number > last][:fewer])
+
+    def void_of(self, entrant: int) -> list[PlayedPairing]:
+        """Return an entrant's matches that count for nobody."""
+        return [played for played in self.voids if entrant in played.pairing.seats]
 
     def for_others(self, entrant: int) -> Fraction:
         """Return an entrant's points as its opponents' tie-breaks see them."""
@@ -77,7 +84,7 @@ class Naive:
 
     def contributions(self, entrant: int) -> tuple[list[Fraction], list[Fraction]]:
         """Return what played matches and byes contribute to Buchholz, and what missed rounds do."""
-        kept = []
+        kept = [self.virtual(entrant)] * (len(self.void_of(entrant)) * (self.seats - 1))
         for played in self.of(entrant):
             if len(played.pairing.seats) == 1:
                 kept += [self.virtual(entrant)] * (self.seats - 1)

@@ -82,3 +82,11 @@ def test_a_single_leg_is_the_match_itself() -> None:
     """Without duplicates nothing is reckoned anew."""
     played = combined(PAIRING, [entry((4, 9), ((1,), (0,)), (3, 8), (0,))], Scoring())
     assert (played.ranking, played.scores, played.fouls) == (((1,), (0,)), (3, 8), (0,))
+
+
+def test_a_pairing_none_of_whose_legs_counts_is_void() -> None:
+    """Nobody has drawn where rulings have made all matches void; one that counts decides alone."""
+    voids = [entry((4, 9), (), (0, 0)), entry((9, 4), (), (0, 0), leg=1)]
+    assert combined(PAIRING, voids, Scoring()).ranking == ()
+    won = entry((9, 4), ((0,), (1,)), (3, 0), leg=1)
+    assert combined(PAIRING, [voids[0], won], Scoring()).ranking == ((1,), (0,))

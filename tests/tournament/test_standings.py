@@ -131,11 +131,73 @@ def test_a_match_of_four_is_an_encounter_of_every_pair() -> None:
     assert [table.sums(entrant).wins for entrant in range(4)] == [0, 0, 0, 0]
 
 
-def test_a_void_match_leaves_no_trace() -> None:
-    """Not even its round."""
+def test_a_void_match_is_worth_nothing_and_no_encounter() -> None:
+    """It is not played; its round is one that went by."""
     table = table_of(2, [match(7, (0, 1), (), scores=(5, 3))])
     assert everyone(table_of(2, [])) == everyone(table)
-    assert (table.rounds, table.sums(0).played, table.sums(0).score_difference) == (0, 0, F(0))
+    assert (table.rounds, table.sums(0).played, table.sums(0).score_difference) == (7, 0, F(0))
+
+
+def test_a_void_match_is_one_against_a_virtual_opponent() -> None:
+    """As FIDE C.07, 16.4 has it; it was nobody's choice, so that the least opponent is cut as ever (16.5)."""
+    results = [
+        *(duel(1, 0, 1, "1-0"), duel(1, 2, 3, "1-0")),
+        *(match(2, (0, 2), ()), duel(2, 1, 3, "1-0")),
+        *(duel(3, 0, 3, "1-0"), duel(3, 1, 2, "1/2")),
+    ]
+    # Points 2, 1 1/2, 1 1/2, 0 after three rounds: the virtual opponents of 0 and 2 have 1 1/2, the cap.
+    assert values("buchholz", 4, results) == [F(3, 2) + F(3, 2), 2 + F(3, 2), F(3, 2) + F(3, 2), 2 + F(3, 2) + F(3, 2)]
+    assert values("buchholz-cut-1", 4, results) == [F(3), F(7, 2), F(3), F(7, 2)]
+    assert values("median-buchholz", 4, results) == [F(3, 2)] * 4
+    assert values("sonneborn-berger", 4, results) == [F(3, 2), F(3, 4), F(3, 4), F(0)]
+
+
+def returned(results: list[PlayedPairing], through: int, later: list[PlayedPairing], *, is_gone: bool) -> Crosstable:
+    """Return a table in which entrant 0 withdrew after some results, and came back after a round."""
+    table = table_of(4, results, gone=(0,))
+    table.reinstate(0, through)
+    for played in later:
+        table.add(played)
+    if is_gone:
+        table.withdraw(0)
+    return table
+
+
+FIRST_ROUND = [duel(1, 0, 1, "1-0"), duel(1, 2, 3, "1-0")]
+WITHOUT_0 = [duel(2, 2, 1, "1-0"), sat_out(2, 3)]
+LAST_ROUNDS = [duel(3, 0, 2, "1-0"), duel(3, 1, 3, "1-0"), duel(4, 3, 0, "1-0"), duel(4, 1, 2, "1-0")]
+
+
+def test_rounds_missed_before_somebody_came_back_are_against_a_virtual_opponent_and_cut_first() -> None:
+    """As FIDE C.07, 16.4 and 16.5 have it; for its opponents they are lost, as rounds before others that it played."""
+    table = returned(FIRST_ROUND + WITHOUT_0, 2, LAST_ROUNDS, is_gone=False)
+    assert table.missed(0) == 1
+    # Points 2, 2, 2, 2 after four rounds, and so has the virtual opponent of 0.
+    assert {name: TIE_BREAKS[name](table, [0])[0] for name in ("buchholz", "buchholz-cut-1", "sonneborn-berger")} == {
+        "buchholz": F(8),
+        "buchholz-cut-1": F(6),
+        "sonneborn-berger": F(4),
+    }
+    assert [TIE_BREAKS["buchholz"](table, [entrant])[entrant] for entrant in (1, 2, 3)] == [F(8), F(8), F(8)]
+
+
+def test_who_came_back_and_left_again_has_missed_both() -> None:
+    """Only those after the last time count as drawn for its opponents (16.3.1 and 16.3.2)."""
+    table = returned(FIRST_ROUND + WITHOUT_0, 2, LAST_ROUNDS[:2], is_gone=True)
+    for played in (duel(4, 1, 2, "1-0"), sat_out(4, 3)):
+        table.add(played)
+    assert table.missed(0) == 2
+    assert table.scale().own[0] + table.scale().draw == table.scale().adjusted[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_no_matter_when_results_of_before_are_counted(seed: int) -> None:
+    """A ruling has results counted once more, in any order, after everybody came back."""
+    before = FIRST_ROUND + WITHOUT_0
+    expected = standings(returned(before, 2, LAST_ROUNDS, is_gone=False), EVERYTHING)
+    known = before[:seed]
+    later = Random(seed).sample(before[seed:] + LAST_ROUNDS, len(before[seed:] + LAST_ROUNDS))
+    assert standings(returned(known, 2, later, is_gone=False), EVERYTHING) == expected
 
 
 def test_equal_entrants_share_a_place() -> None:

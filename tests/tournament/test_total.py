@@ -110,7 +110,7 @@ def test_a_match_that_a_ruling_decides_is_not_waited_for(kind: e.Kind) -> None:
 def test_no_count_runs_beyond_its_total(
     *, name: str, seats: int, options: dict[str, Any], is_duplicate: bool, seed: int
 ) -> None:
-    """Draws, void matches, suspensions and withdrawals: there are never more matches than there are, and all at last."""
+    """Whatever draws, void matches, suspensions and withdrawals do, all matches are played in the end."""
     random = Random(f"{name} {seats} {seed}")
     tournament = begun(spec_of(11, name, seats, format_options=options, duplicate=is_duplicate, suspend_after=2))
     for event in events_of(tournament, random, troubles=Troubles(void=0.1, failed=0.1)):
