@@ -276,6 +276,19 @@ class PairingFormat(ABC, Generic[S]):
         """
         raise BadPairing(f"{self.name} pairs its rounds itself")
 
+    def paired_by_program(self, state: S, tables: tuple[Table, ...], output: str) -> S:
+        """Return the state after a round that a program of the organiser's paired.
+
+        Args:
+            state: in which a round is to be paired.
+            tables: entrants by seat of each table; a single one has the bye.
+            output: what the program printed.
+
+        Raises:
+            BadPairing: no round is to be paired, or not by a program, or not like this.
+        """
+        raise BadPairing(f"{self.name} has no program of the organiser's pair its rounds")
+
     def join(self, state: S, field: EntrantField) -> S:
         """Return the state with another entrant.
 

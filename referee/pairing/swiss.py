@@ -29,6 +29,7 @@ from .base import (
     half_points,
     without,
 )
+from .pairing_program import TRF, check_round, read_output
 from .seeding import seeded
 from .trf import PlayedRounds, RoundLine
 
@@ -37,11 +38,19 @@ _MOST = 1000
 """Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
 
 
+ProgramWord = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]*$(?!\n)")]
+
+
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     rounds: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     """How many; if it is not said, as many as a knockout of two seats would have."""
+    pairing_program: Annotated[tuple[ProgramWord, ...], Meta(min_length=1)] | None = None
+    """A program that pairs rounds of two seats in place of the built-in library: its command line, with `{trf}` for the
+    file that it reads; it prints the tables as bbpPairings does."""
+    pairing_limit: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
+    """How long that program may take for a round, in seconds."""
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -54,6 +63,8 @@ class State(Struct, frozen=True, kw_only=True):
     """Entrants by seed, best first; from round 1 on by starting number, those behind all others who were not there."""
     is_white_first: bool
     """Whether the best of the order has the first seat in round 1, of two."""
+    has_program: bool = False
+    """Whether a program of the organiser's may pair its rounds."""
     lines: tuple[tuple[RoundLine, ...], ...]
     """By entrant: its rounds that are over, but for those that it missed."""
     withdrawn: frozenset[int] = frozenset()
@@ -84,11 +95,17 @@ class Swiss(PairingFormat[State]):
         count = len(field.entrants)
         if field.seats == 2 and count > _MOST:
             raise BadFormat(f"{count} entrants are too many for {self.name}: it pairs {_MOST} at most")
+        has_program = options.pairing_program is not None
+        if has_program and field.seats > 2:
+            raise BadFormat(f"a pairing_program pairs matches of 2, not of {field.seats}")
+        if has_program and not any(TRF in word for word in options.pairing_program):
+            raise BadFormat(f'pairing_program: one of its words must hold "{TRF}", where the program is told its file')
         state = State(
             rounds=_rounds(options, field),
             seats=field.seats,
             order=seeded(field, shuffle),
             is_white_first=shuffle.later(1)([True, False])[0],
+            has_program=has_program,
             lines=((),) * count,
         )
         return _gathered(state)
@@ -129,6 +146,23 @@ class Swiss(PairingFormat[State]):
         wrong = rules.complaint(tables, request.course)
         if wrong is not None:
             raise BadPairing(f"round {request.round}: {wrong}")
+        return _opened(state, tables)
+
+    def paired_by_program(self, state: State, tables: tuple[Table, ...], output: str) -> State:
+        """Return the state with a round of two seats that a program of the organiser's paired.
+
+        Raises:
+            BadPairing: no round is to be paired, or not by a program; the tables are others than were printed, or break
+                a rule that holds for every pairing.
+        """
+        request = self.to_pair(state)
+        if request is None:
+            raise BadPairing("no round is to be paired")
+        if not state.has_program:
+            raise BadPairing("its tournament names no pairing_program")
+        if read_output(output, request.course) != tables:
+            raise BadPairing("the tables are not those that the program printed")
+        check_round(tables, request.course)
         return _opened(state, tables)
 
     def record(self, state: State, played: PlayedPairing) -> State:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from .hosts import Calibration
+from ..pairing.pairing_program import MOST_CHARS
 from .match_context import Fixture, MatchEntry
 from .spec import Participant
 
@@ -63,7 +64,7 @@ class HostCame(TournamentEvent, frozen=True, kw_only=True, tag="host-came"):
     calibration: Calibration
 
 
-class RoundPaired(TournamentEvent, frozen=True, kw_only=True, tag="round-paired"):
+class RoundPaired(TournamentEvent, frozen=True, kw_only=True, omit_defaults=True, tag="round-paired"):
     """A round was paired, as a command had asked."""
 
     round: int
@@ -71,6 +72,8 @@ class RoundPaired(TournamentEvent, frozen=True, kw_only=True, tag="round-paired"
     """Entrants by seat of each pairing; a single one has the bye."""
     by: str
     """Name and version of what paired it."""
+    output: Annotated[str, Meta(max_length=MOST_CHARS)] | None = None
+    """What a program of the organiser's printed; None: the referee paired it."""
 
 
 class MatchOpened(TournamentEvent, frozen=True, kw_only=True, tag="match-opened"):

@@ -100,7 +100,10 @@ class Tournament(TournamentState):
         if asked is None or asked.round != event.round:
             raise ImpossibleEvent(f"round {event.round} is not to be paired now")
         try:
-            self._state = self._format.paired(self._state, event.tables)
+            if event.output is None:
+                self._state = self._format.paired(self._state, event.tables)
+            else:
+                self._state = self._format.paired_by_program(self._state, event.tables, event.output)
         except BadPairing as error:
             raise ImpossibleEvent(f"round {event.round}: {error}") from None
 

@@ -16,6 +16,7 @@ from ...errors import BadRequest
 from ...net.tournaments.seeds import salt_of
 from ...observers import Observer, Observers
 from ...pairing.base import PairingFormat
+from ...pairing.pairing_program import MAY_CHANGE
 from ...record.audit.standstills import presences
 from ...record.reader import RecordError, read_record
 from ...record.recovery import TORN, has_line
@@ -149,6 +150,10 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
     """Check that a tournament is the one that was begun, perhaps with more entrants."""
     count = len(kept.entrants)
     wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
+    if kept.format_options.keys() & {*MAY_CHANGE}:
+        same = {key: value for key, value in kept.format_options.items() if key in MAY_CHANGE}
+        others = {key: value for key, value in wanted.format_options.items() if key not in MAY_CHANGE}
+        wanted = replace(wanted, format_options={**others, **same})
     if kept != wanted:
         parts = [f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept, wanted).items()]
         remedy = "change that back to go on with it, or give the new tournament a name of its own"

@@ -1,13 +1,15 @@
 """Runs the tournament of a file: reads what the file means, and conducts it."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from ...cluster.security import check_address
 from ...launch import PlayerError, resolved
+from ...net.tournaments.pairing_program import PairingProgram, PairingProgramError, find_program
 from ...observers import Observer
 from ...plugins import installed
 from ...record.reader import RecordError
@@ -59,7 +61,17 @@ def read_plan(
         cluster=cluster,
         cluster_keys=keys,
     )
-    return _as_begun(replace(plan, run_settings=run_settings))
+    program = _pairing_program(plan.spec.format_options, path.absolute().parent)
+    return _as_begun(replace(plan, run_settings=replace(run_settings, pairing_program=program)))
+
+
+def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram | None:
+    """Return the program that a file's format options have pair its rounds; None: they name none."""
+    words = options.get("pairing_program")
+    if words is None:
+        return None
+    limit = {"limit_s": options["pairing_limit"]} if "pairing_limit" in options else {}
+    return PairingProgram(words=tuple(words), folder=folder, **limit)
 
 
 def _as_begun(plan: TournamentPlan) -> TournamentPlan:
@@ -101,6 +113,15 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
             launch = replace(find_player(entrant.player, spec.game, name=entrant.name), name=entrant.name)
             resolved(launch, launch.build)  # what a build makes need not be there yet
         except PlayerError as error:
+            yield printable(str(error))
+
+
+def absent_pairing_program(plan: TournamentPlan) -> Iterator[str]:
+    """Yield, in a line, that the program which is to pair the rounds is not there or can't be run, if that is so."""
+    if plan.run_settings.pairing_program is not None:
+        try:
+            find_program(plan.run_settings.pairing_program)
+        except PairingProgramError as error:
             yield printable(str(error))
 
 

@@ -64,13 +64,13 @@ def tournament(
     With --json, one object a line says what happens; without a terminal, plain lines do.
 
     Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong; with
-    --check 1 says that the command of an entrant is not there.
+    --check 1 says that the command of an entrant, or the pairing program, is not there.
     """
     if cluster is not None and workers:
         raise click.UsageError("--workers and --cluster: one of both")
     plan = from_file.read_plan(file, tables, workers, cluster, keys, name)
     if check:
-        absent = tuple(from_file.absent_programs(plan.spec))
+        absent = (*from_file.absent_programs(plan.spec), *from_file.absent_pairing_program(plan))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)
         sys.exit(FAILED if absent else FINE)
     if as_json:

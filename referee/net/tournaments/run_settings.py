@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...tournament.events import SpectatorSight
+from .pairing_program import PairingProgram
 
 DEFAULT_MIN_FREE_MIB = 200.0
 """Records of some thousand matches; below that, no match is begun."""
@@ -38,5 +39,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """How long a remote entrant that is not connected is waited for when its match is due."""
     sandbox: str = "auto"
     """`auto`, `required` or `off`, as with `referee play`."""
+    pairing_program: PairingProgram | None = None
+    """What pairs rounds in place of the built-in library."""
     min_free_mib: float = DEFAULT_MIN_FREE_MIB
     """No match is begun while less is free on the disk of the records."""

@@ -19,6 +19,7 @@ from ...files.tree import MIB
 from ...observers import Observer, PlayingProcess
 from ...observers.base import OWN_PROCESS
 from ...pairing.base import RoundToPair
+from ...pairing.trf import TrfPlayer
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
@@ -35,6 +36,7 @@ from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
 from .course import TournamentCourse
 from .early_starts import EarlyStarts, most_early
+from .pairing_program import PairedRound, PairingProgramError, RoundByProgram
 from .round_pairing import pair_apart
 from .run_settings import RunSettings
 
@@ -102,6 +104,10 @@ class TournamentRunner:
         self._looking = LoopingCall(self._look)
         self._refreshing.clock = self._looking.clock = reactor
         self._is_pairing = False
+        self._by_program: RoundByProgram | None = None
+        """The round that the organiser's program pairs, or paired last."""
+        self._not_paired: tuple[RoundToPair, PairingProgramError] | None = None
+        """The round that it could not pair, and why."""
         self._is_filling = False
         self._look_course: Deferred[None] | None = None
         """Of the look at what was asked for, while it goes on."""
@@ -221,17 +227,39 @@ class TournamentRunner:
     def _pair(self) -> None:
         """Let a round be paired, if one is to be; a large one takes seconds."""
         asked = self._tournament.to_pair
-        if asked is not None and not self._is_pairing:
-            self._is_pairing = True
-            pairing = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), pair_apart, asked)
-            pairing.addCallback(self._paired, asked).addErrback(self._failed)
+        if asked is None or self._is_pairing or (self._not_paired is not None and self._not_paired[0] == asked):
+            return
+        self._is_pairing, self._not_paired = True, None
+        pairing = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), self._pair_round, asked)
+        pairing.addCallbacks(self._paired, self._not_paired_by_program, callbackArgs=(asked,), errbackArgs=(asked,))
+        pairing.addErrback(self._failed)
 
-    def _paired(self, found: tuple[tuple[tuple[int, ...], ...], str], asked: RoundToPair) -> None:
+    def _pair_round(self, asked: RoundToPair) -> PairedRound:
+        """Pair a round, by the organiser's program if there is one; called in a thread."""
+        program = self._run_settings.pairing_program
+        if program is None:
+            return PairedRound(*pair_apart(asked))
+        people = [TrfPlayer(entrant.name, entrant.rating) for entrant in self._tournament.spec.entrants]
+        self._by_program = RoundByProgram(program, asked, self._spec.name, people)
+        if self._trouble is not None:
+            self._by_program.end()
+        return self._by_program.pair()
+
+    def _paired(self, found: PairedRound, asked: RoundToPair) -> None:
         self._is_pairing = False
-        tables, by = found
         if self._trouble is None and asked == self._tournament.to_pair:  # no ruling has changed it meanwhile
             at = self._recorder.clock()
-            self._recorder.take(e.RoundPaired(at=at, round=asked.round, tables=tables, by=by))
+            self._recorder.take(e.RoundPaired(at=at, round=asked.round, **found._asdict()))
+        self._fill()
+
+    def _not_paired_by_program(self, failure: Failure, asked: RoundToPair) -> None:
+        """Let what is open be played to its end; the tournament stops then, unless a ruling has changed the round."""
+        self._is_pairing = False
+        error = failure.value
+        if not isinstance(error, PairingProgramError):
+            self._failed(failure)
+            return
+        self._not_paired = asked, error
         self._fill()
 
     def _openable(self) -> Iterator[Fixture]:
@@ -338,6 +366,8 @@ class TournamentRunner:
         """Open nothing more, and pause what is open."""
         if self._trouble is None:
             self._trouble = trouble
+            if self._by_program is not None:
+                self._by_program.end()
             for _, course in list(self._playing.values()):
                 course.cancel()
         self._conclude()
@@ -352,5 +382,7 @@ class TournamentRunner:
             return
         elif self._tournament.is_over:
             self._finished.callback(None)
+        elif self._not_paired is not None:
+            self._finished.errback(self._not_paired[1])
         elif self._alarm is None or not self._alarm.active():
             self._finished.errback(TournamentStopped("the pairing format gives nothing to play, and is not over"))

@@ -184,7 +184,7 @@ def audit_tournament(
         rounds.check()  # what is wrong in a line before that is told first
         raise
     rounds.check()
-    return AuditedTournament(record, history, tuple(rounds.on_trust))
+    return AuditedTournament(record, history, tuple(sorted(rounds.on_trust)))
 
 
 class _Rounds:
@@ -208,6 +208,9 @@ class _Rounds:
         Raises:
             RecordError: one of those so far is paired otherwise.
         """
+        if event.output is not None:
+            self.on_trust.append(asked.round)  # the fold has held it to the rules, and has read the program's output
+            return
         self._waiting.append((asked, event, line))
         if len(self._waiting) == _ROUNDS:
             self.check()
