@@ -1,7 +1,7 @@
 """What a program of the organiser's may say of a round: the form of its output, and rules that no pairing breaks.
 
 bbpPairings and JaVaFo print the number of tables, then a line for each with the starting numbers of White and Black, 0
-for a bye. The rules are the absolute ones of FIDE's Handbook, C.04.3, which are the same in all its versions: C.1 to C.3.
+for a bye. The rules are the absolute ones of FIDE's Handbook, C.04.3, C.1 to C.3, which all its versions have.
 """
 
 from collections.abc import Iterator, Sequence

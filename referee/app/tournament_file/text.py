@@ -1,5 +1,6 @@
 """Says in words what a tournament's file means."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,8 +43,14 @@ def _matters(plan: TournamentPlan) -> Iterator[tuple[str, str]]:
 def _options(options: Mapping[str, Any]) -> str:
     files = ((key, isinstance(value, dict), value) for key, value in options.items())
     return "".join(
-        f", {key} as in its file" if is_file else f", {key} = {shown(value)}" for key, is_file, value in files
+        f", {key} as in its file" if is_file else f", {key} = {_value(value)}" for key, is_file, value in files
     )
+
+
+def _value(value: Any) -> str:
+    """Return an option's value as the file has it; a command line with all its words."""
+    is_words = isinstance(value, list) and all(isinstance(word, str) for word in value)
+    return f"[{', '.join(map(json.dumps, value))}]" if is_words else shown(value)
 
 
 def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
