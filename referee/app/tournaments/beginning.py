@@ -150,7 +150,7 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
     """Check that a tournament is the one that was begun, perhaps with more entrants."""
     count = len(kept.entrants)
     wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
-    if kept.format_options.keys() & {*MAY_CHANGE}:
+    if "pairing_program" in kept.format_options:
         same = {key: value for key, value in kept.format_options.items() if key in MAY_CHANGE}
         others = {key: value for key, value in wanted.format_options.items() if key not in MAY_CHANGE}
         wanted = replace(wanted, format_options={**others, **same})
