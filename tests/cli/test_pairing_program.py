@@ -111,7 +111,7 @@ def test_what_can_pair_nothing_is_refused_with_its_line(tmp_path: Path) -> None:
     """A program that is told no file, matches of more than two seats, a format without rounds to pair."""
     for words, line, why in (
         (WITH_PROGRAM.replace("{trf}", "trf"), 7, 'one of its words must hold "{trf}"'),
-        (WITH_PROGRAM.replace('"quincy"', '"quincy"\nseats = 3'), 8, "a pairing_program pairs matches of 2, not of 3"),
+        (WITH_PROGRAM.replace('"quincy"', '"quincy"\nseats = 4'), 8, "a pairing_program pairs matches of 2, not of 4"),
         (WITH_PROGRAM.replace('"swiss"', '"roundrobin"'), 10, "pairing_program"),
         (CUP + "pairing_program = []\n", 10, "pairing_program"),
         (CUP + 'pairing_program = "bbpPairings"\n', 10, "pairing_program"),
