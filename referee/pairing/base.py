@@ -277,12 +277,7 @@ class PairingFormat(ABC, Generic[S]):
         raise BadPairing(f"{self.name} pairs its rounds itself")
 
     def paired_by_program(self, state: S, tables: tuple[Table, ...], output: str) -> S:
-        """Return the state after a round that a program of the organiser's paired.
-
-        Args:
-            state: in which a round is to be paired.
-            tables: entrants by seat of each table; a single one has the bye.
-            output: what the program printed.
+        """Return the state after a round that a program of the organiser's paired, with what the program printed.
 
         Raises:
             BadPairing: no round is to be paired, or not by a program, or not like this.

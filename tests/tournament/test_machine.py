@@ -1,7 +1,6 @@
 """The fold of tournaments, over simulated results of every format: what it gives to play, and what it refuses."""
 
 from collections.abc import Callable
-from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -16,7 +15,6 @@ from referee.tournament.machine import ImpossibleEvent, Tournament
 from referee.tournament.match_context import Fixture, FoulEntry
 from referee.tournament.placing import placed
 from referee.tournament.spec import Participant
-from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .courses import AT, FORMATS, Troubles, begun, closed, events_of, played_out, spec_of, take
 
@@ -249,31 +247,6 @@ def test_who_is_disqualified_is_last_and_who_is_reinstated_plays_on() -> None:
     played_out(tournament, Random(2))
     assert tournament.is_over
     assert 1 < tournament.table.sums(best).played <= 5
-
-
-def test_a_round_of_a_swiss_missed_before_a_reinstatement_is_in_the_tie_breaks() -> None:
-    """Somebody away in round 2, and back while it is played, has a virtual opponent there, which Cut-1 drops."""
-    tournament = begun(spec_of(6, "swiss", format_options={"rounds": 3}))
-    for number in range(1, 4):
-        if number == 2:
-            ruling(tournament, "withdraw", entrant="e0")
-            take_round(tournament, most=1)
-            ruling(tournament, "reinstate", entrant="e0")
-        take_round(tournament)
-    table = tournament.table
-    met = sorted(table.scale().adjusted[opponent] for opponent in table.opponents(0))
-    virtual = min(table.sums(0).points, Fraction(3, 2)) * table.scale().unit
-    assert (table.missed(0), len(met)) == (1, 2)
-    assert TIE_BREAKS["buchholz"](table, [0])[0] * table.scale().unit == sum(met) + virtual
-    assert TIE_BREAKS["buchholz-cut-1"](table, [0])[0] * table.scale().unit == sum(met)
-
-
-def take_round(tournament: Tournament, most: int = 9) -> None:
-    """Play so many matches of the round that is due, and no further one."""
-    for fixture in list(tournament.fixtures())[:most]:
-        take(tournament, e.MatchOpened(at=AT, fixture=fixture))
-        first, second = sorted(range(2), key=lambda seat: fixture.entrants[seat])
-        take(tournament, closed(tournament, fixture.match, Random(1), ranking=((first,), (second,)), fouls=()))
 
 
 def _playing(tournament: Tournament) -> dict[str, str]:

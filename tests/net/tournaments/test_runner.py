@@ -1,6 +1,5 @@
 """A tournament under its runner: what is opened when, what is on record when somebody is told, and how it ends."""
 
-import contextlib
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +13,6 @@ from twisted.internet.defer import CancelledError, Deferred
 from referee.net.jobs import tables
 from referee.net.matches.settings import MatchSettings
 from referee.net.tournaments import runner
-from referee.net.tournaments.pairing_program import PairingProgram, PairingProgramError
 from referee.net.tournaments.runner import MAX_ATTEMPTS, TournamentStopped
 from referee.pairing.base import BadRuling
 from referee.pairing.dutch import pair_round
@@ -400,44 +398,3 @@ def test_what_is_played_again_is_the_last_match_with_its_deal(make: Make, hosts:
     hosts.end(void="the disk is full")
     played_out(tournament, hosts)
     assert told == [False, True, True]
-
-
-def failing_swiss(tmp_path: Path, script: str) -> InMemoryTournament:
-    """Return a Swiss of four whose rounds a shell script is to pair."""
-    program = PairingProgram(words=("sh", "-c", script, "{trf}"), folder=tmp_path)
-    spec = spec_of(4, "swiss", format_options={"rounds": 2, "pairing_program": list(program.words)})
-    return InMemoryTournament(tmp_path, spec, tables=2, pairing_program=program)
-
-
-def test_a_pairing_program_that_fails_stops_no_match_that_is_open(tmp_path: Path, hosts: Hosts) -> None:
-    """What a ruling has played again is played to its end; then the tournament stops, and the error says why."""
-    pairs_once = r"[ -e once ] && exit 9; touch once; printf '2\n1 3\n4 2\n'"
-    tournament = failing_swiss(tmp_path, pairs_once)
-    with contextlib.closing(tournament.writer):
-        tournament.start()
-        paired(tournament)
-        hosts.end_all(stronger_wins)
-        assert len(tournament.loop.work) == 1
-        tournament.rule("replay", match="cup-00001")
-        paired(tournament)
-        assert len(hosts.playing) == 1
-        assert not tournament.outcome
-        hosts.end_all(stronger_wins)
-        paired(tournament)
-        (failure,) = tournament.outcome
-        assert isinstance(failure.value, PairingProgramError)
-        assert "round 2 is not paired by sh: it ended with exit status 9" in str(failure.value)
-        assert events_on_record(tournament.path).count("match-closed") == 3
-
-
-def test_a_ruling_that_changes_the_round_has_it_paired_again(tmp_path: Path, hosts: Hosts) -> None:
-    """A program that could not pair the round as it was may be able to pair it without somebody."""
-    lacks_bye = r"grep -q 'Z$' $0 && printf '2\n1 0\n3 2\n' || exit 1"
-    tournament = failing_swiss(tmp_path, lacks_bye)
-    with contextlib.closing(tournament.writer):
-        tournament.start()
-        tournament.rule("withdraw", entrant="e3")
-        paired(tournament)
-        assert not tournament.outcome
-        assert len(hosts.playing) == 1
-        tournament.runner._stop(CancelledError())
