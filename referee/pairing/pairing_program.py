@@ -12,8 +12,8 @@ from .base import BadPairing
 from .swiss_rules import Card, cards_of
 from .trf import PlayedRounds
 
-MAY_CHANGE = ("pairing_program", "pairing_limit")
-"""Options of a format that may change while a tournament goes on: how its program is started, if it has one."""
+MAY_CHANGE = ("pairing_program", "pairing_limit", "pairing_lines")
+"""Options of a format that may change while a tournament goes on: how its program is asked, if it has one."""
 MOST_CHARS = 1 << 16
 """Of an output that is a pairing: a thousand entrants take six thousand."""
 TRF = "{trf}"

@@ -38,6 +38,7 @@ _MOST = 1000
 """Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
 
 
+TrfLine = Annotated[str, Meta(max_length=1000, pattern=r"^XX[AP] [ -~]+$(?!\n)")]
 ProgramWord = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]*$(?!\n)")]
 
 
@@ -49,6 +50,9 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pairing_program: Annotated[tuple[ProgramWord, ...], Meta(min_length=1)] | None = None
     """A program that pairs rounds of two seats in place of the built-in library: its command line, with `{trf}` for the
     file that it reads; it prints the tables as bbpPairings does."""
+    pairing_lines: tuple[TrfLine, ...] = ()
+    """Further lines of the file that it reads: `XXP {ada} {bob}` forbids a pair, `XXA {ada}  1.0  1.0` accelerates an
+    entrant; `{NAME}` stands for a starting number of four columns."""
     pairing_limit: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
     """How long that program may take for a round, in seconds."""
 
@@ -100,6 +104,8 @@ class Swiss(PairingFormat[State]):
             raise BadFormat(f"a pairing_program pairs matches of 2, not of {field.seats}")
         if has_program and not any(TRF in word for word in options.pairing_program):
             raise BadFormat(f'pairing_program: one of its words must hold "{TRF}", where the program is told its file')
+        if options.pairing_lines and not has_program:
+            raise BadFormat("pairing_lines are for a pairing_program: the built-in library does not read them")
         state = State(
             rounds=_rounds(options, field),
             seats=field.seats,

@@ -90,6 +90,15 @@ def test_what_is_no_time_is_refused(limit: object) -> None:
         new(pairing_program=WORDS, pairing_limit=limit)
 
 
+@pytest.mark.parametrize("line", ["", "XXR 9", "001 1", "XXP 1 2\n", "XXP 1 2\nXXR 9", "XXA\t1"])
+def test_what_is_no_line_for_a_program_is_refused(line: str) -> None:
+    """It forbids a pair or accelerates somebody, and is for a program alone."""
+    with pytest.raises(BadFormat, match="pairing_lines"):
+        new(pairing_program=WORDS, pairing_lines=[line])
+    with pytest.raises(BadFormat, match="pairing_lines are for a pairing_program"):
+        new(pairing_lines=["XXP 1 2"])
+
+
 def test_matches_of_more_seats_take_no_program() -> None:
     """FIDE's systems pair two."""
     with pytest.raises(BadFormat, match="pairs matches of 2, not of 3"):

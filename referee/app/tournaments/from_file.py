@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ...cluster.security import check_address
 from ...launch import PlayerError, resolved
-from ...net.tournaments.pairing_program import PairingProgram, PairingProgramError, find_program
+from ...net.tournaments.pairing_program import PairingProgram, PairingProgramError, find_program, with_numbers
 from ...observers import Observer
 from ...plugins import installed
 from ...record.reader import RecordError
@@ -71,7 +71,7 @@ def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram
     if words is None:
         return None
     limit = {"limit_s": options["pairing_limit"]} if "pairing_limit" in options else {}
-    return PairingProgram(words=tuple(words), folder=folder, **limit)
+    return PairingProgram(words=tuple(words), folder=folder, lines=tuple(options.get("pairing_lines", ())), **limit)
 
 
 def _as_begun(plan: TournamentPlan) -> TournamentPlan:
@@ -117,10 +117,14 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
 
 
 def absent_pairing_program(plan: TournamentPlan) -> Iterator[str]:
-    """Yield, in a line, that the program which is to pair the rounds is not there or can't be run, if that is so."""
-    if plan.run_settings.pairing_program is not None:
+    """Yield, in a line, why the program that is to pair the rounds can't: it is not there, or is told of nobody."""
+    program = plan.run_settings.pairing_program
+    if program is not None:
+        numbers = {entrant.name: number for number, entrant in enumerate(plan.spec.entrants, start=1)}
         try:
-            find_program(plan.run_settings.pairing_program)
+            find_program(program)
+            for line in program.lines:
+                with_numbers(line, numbers)
         except PairingProgramError as error:
             yield printable(str(error))
 

@@ -5,9 +5,10 @@ prints is not believed before it is checked.
 """
 
 import hashlib
+import re
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -30,6 +31,7 @@ _MOST_BLOCKS = 1 << 15
 """Of 512 or 1024 bytes, by the shell: no file that the program writes is longer, its output included."""
 _MOST_WORDS = 300
 """Characters of what it says on stderr, in an error."""
+_NAME = re.compile(r"\{([^{}]*)\}")
 _CAPPED = f'ulimit -f {_MOST_BLOCKS} && exec "$@"'
 
 
@@ -40,6 +42,8 @@ class PairingProgram(Struct, frozen=True, kw_only=True):
     """Its command line; `{trf}` stands for the file that it reads."""
     folder: Path
     """Where it runs, and to which its path is relative."""
+    lines: tuple[str, ...] = ()
+    """Further lines of that file; `{NAME}` in them stands for the starting number of an entrant."""
     limit_s: float = 120.0
     """How long it may take for a round, in seconds."""
 
@@ -76,6 +80,21 @@ def find_program(program: PairingProgram) -> Path:
         where = f"no program {printable(str(program.folder / word))}" if "/" in word else "not on the PATH"
         raise PairingProgramError(f"pairing_program {printable(word)} can't be run: {where}; install it, or correct it")
     return Path(found)
+
+
+def with_numbers(line: str, numbers: Mapping[str, int]) -> str:
+    """Return a line of a file with starting numbers, of four columns, in place of the names in it.
+
+    Raises:
+        PairingProgramError: nobody has one of the names.
+    """
+
+    def _number(found: re.Match[str]) -> str:
+        if found[1] not in numbers:
+            raise PairingProgramError(f"pairing_lines: nobody is called {found[1]}; correct the name, or leave it out")
+        return f"{numbers[found[1]]:4}"
+
+    return _NAME.sub(_number, line)
 
 
 class RoundByProgram:
@@ -124,7 +143,9 @@ class RoundByProgram:
             scratch, course = Path(name), self._request.course
             trf = scratch / f"round-{self._request.round}.trf"
             heads = [("012", self._title), ("062", str(len(course.order)))]
-            trf.write_text(trf_text(course, self._people, heads), encoding="utf-8")
+            numbers = {self._people[entrant].name: place for place, entrant in enumerate(course.order, start=1)}
+            lines = "".join(f"{with_numbers(line, numbers)}\n" for line in self._program.lines)
+            trf.write_text(trf_text(course, self._people, heads) + lines, encoding="utf-8")
             words = [word.replace(TRF, str(trf)) for word in self._program.words]
             output = self._run([str(file), *words[1:]], scratch, self._program.limit_s)
             tables = read_output(output, course)
