@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+import msgspec
+
 _ALIKE = 0.6
 """How alike two names must be for one to be meant by the other; difflib's own default."""
 MAX_CHARS = 600
@@ -37,6 +39,17 @@ def printable_json(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
+
+
+def show_json(value: object, most: int = 300) -> str:
+    """Return a value as the JSON that it is in a record, cut.
+
+    Args:
+        value: anything that can stand in a record.
+        most: characters that are shown at most.
+    """
+    text = msgspec.json.encode(value, enc_hook=str).decode()
+    return text if len(text) <= most else text[:most] + "..."
 
 
 def counted(count: float, noun: str, nouns: str = "") -> str:

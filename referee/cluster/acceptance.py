@@ -22,6 +22,7 @@ from ..record.audit.audit import check_course
 from ..record.audit.standstills import Presence, presences
 from ..record.reader import ChainEnd, Record, RecordError
 from ..record.schema import FORMAT, Header
+from ..text import show_json
 
 _ROUNDING_MS = 0.01
 """Of an instant and of a clock's, each rounded to a microsecond; with some room."""
@@ -73,18 +74,18 @@ def accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
         raise
     except Exception as error:  # a record that makes this process fail would stop the tournament
         found = f"one at which the audit fails: {type(error).__name__}: {error}"
-        raise RecordError(record.path, 0, "a record that can be audited", found) from error
+        raise RecordError(record.path, None, "a record that can be audited", found) from error
 
 
 def _accepted(job: MatchJob, record: Record, handed_out: HandedOut) -> Accepted:
     count, path = len(record.chain.lines), record.path
     _check_header(job, record, handed_out)
     if record.result is None or record.is_torn:
-        raise RecordError(path, count + 1, "a result as the last line", "part of a line" if record.is_torn else "none")
+        raise RecordError(path, count, "a result as the last line", "part of a line" if record.is_torn else "none")
     if record.seal is not None:
-        raise RecordError(path, count, "no seal, which is for who has the key", "one")
+        raise RecordError(path, count - 1, "no seal, which is for who has the key", "one")
     if record.result.seed != job.seed.hex():
-        raise RecordError(path, count, "the seed of the job", "another one")
+        raise RecordError(path, count - 1, "the seed of the job", "another one")
     presence = _presence(job, record, handed_out)
     _check_vacancies(job, record)
     check_course(record, find_game)
@@ -121,9 +122,11 @@ def _check_header(job: MatchJob, record: Record, handed_out: HandedOut) -> None:
         durability=handed_out.durability.on_record,
     )
     for name, expected, found in _differences(_plain(wanted), _plain(header), ""):
-        raise RecordError(record.path, 1, f"{name} {expected!r:.140}, as the job has it", f"{found!r:.140}")
+        raise RecordError(
+            record.path, 0, f"{name} {show_json(expected, 140)}, as the job has it", show_json(found, 140)
+        )
     if not _is_time_of_day(header.opened):
-        raise RecordError(record.path, 1, "the time of day in UTC, ISO 8601", f"{header.opened!r:.40}")
+        raise RecordError(record.path, 0, "the time of day in UTC, ISO 8601", show_json(header.opened, 40))
 
 
 def _plain(header: Header) -> dict[str, Any]:
@@ -155,29 +158,30 @@ def _presence(job: MatchJob, record: Record, handed_out: HandedOut) -> Presence:
         RecordError: it was not.
     """
     found, path = presences(record), record.path
-    began = [n for n, step in enumerate(record.steps, 2) if isinstance(step.event, e.Began)]
-    if began != [2]:
-        raise RecordError(path, began[-1] if began else 2, "one begin, in line 2", "another one" if began else "none")
+    began = [n for n, step in enumerate(record.steps, 1) if isinstance(step.event, e.Began)]
+    if began != [1]:
+        raise RecordError(path, began[-1] if began else 1, "one begin, in line 1", "another one" if began else "none")
     presence = found[0]
     if presence.process != handed_out.process:
-        raise RecordError(path, 2, f"process {handed_out.process!r}, which it was given to", f"{presence.process!r}")
+        expected = f"process {handed_out.process or 'none'}, which it was given to"
+        raise RecordError(path, 1, expected, presence.process or "none")
     begin_ms = presence.clock_ms + presence.begin_ms
     if begin_ms < handed_out.since_ms - _ROUNDING_MS:
         what = f"a begin from {handed_out.since_ms:.3f} ms on, for its process had other matches before"
-        raise RecordError(path, 2, what, f"{begin_ms:.3f} ms")
+        raise RecordError(path, 1, what, f"{begin_ms:.3f} ms")
     started = [seat.launch is not None for seat in job.seats]
     are_fit = len(presence.starts) == len(started) and handed_out.keeps_programs
     if presence.starts and not (
         are_fit and all(n >= 0 and (has or not n) for n, has in zip(presence.starts, started, strict=True))
     ):
-        raise RecordError(path, 2, "the starts of programs that stay, by seat", f"{list(presence.starts)!r:.140}")
+        raise RecordError(path, 1, "the starts of programs that stay, by seat", show_json(presence.starts, 140))
     return presence
 
 
 def _check_vacancies(job: MatchJob, record: Record) -> None:
     """Check that nobody has played on a seat that the job leaves vacant."""
     vacant = {place for place, seat in enumerate(job.seats) if seat.why_not is not None}
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         event = step.event
         if isinstance(event, e.SeatEvent) and event.seat in vacant and not isinstance(event, e.SeatVacant):
             what = f"nobody on seat {event.seat}, as the job has it"

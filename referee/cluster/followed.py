@@ -113,7 +113,7 @@ class Followed:
             self._size, self._is_clear = 0, True
         self._take(record[self._size :])
         if not self._is_clear:
-            raise RecordError(self.remote.path, 0, "events that follow from each other", "others")
+            raise RecordError(self.remote.path, None, "events that follow from each other", "others")
         self.remote.path.write_bytes(record)
 
     def judged(self) -> Accepted:

@@ -34,7 +34,7 @@ class Said(Struct, kw_only=True, tag_field="is", tag="said"):
     """Something the referee sent to the seat."""
 
     line: int
-    """Line of the record, from 1."""
+    """The `n` of the record's line."""
     at_ms: float
     command: str
     """What it was: `ask-move`, `tell-seat`..."""
@@ -132,7 +132,7 @@ def explain(
     verdict = None
     limit_ms: float | None = None
     expected = None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines):
         if line.fields["kind"] != "step":
             continue
         event = line.fields["event"]

@@ -152,7 +152,7 @@ def timings(record: Record) -> list[Timing]:
     limits: dict[int, float] = {}
     found: list[Timing] = []
     process = ""
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         event = step.event
         if isinstance(event, e.Began):
             process = event.process

@@ -65,8 +65,8 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
         record = read_tournament(path) if is_tournament(path) else read_record(path)
         header = record.header
         if not record.is_sealed:
-            raise RecordError(path, len(record.chain.lines) + 1, "a seal", "a record that is unfinished")
-        check_key(path, 1, header.key, (sealer.public,))
+            raise RecordError(path, len(record.chain.lines), "a seal", "a record that is unfinished")
+        check_key(path, 0, header.key, (sealer.public,))
         match = header.spec.name if isinstance(header, TournamentHeader) else header.setup.match
         name = path.relative_to(folder).as_posix()
         entries.append(ManifestEntry(file=name, match=match, head=record.chain.head))
@@ -84,23 +84,23 @@ def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
         keys: public keys, one of which must have signed it; empty: the one that it names itself.
 
     Raises:
-        RecordError: it is no manifest, not signed, or not the list of the records that are there; line 0.
+        RecordError: it is no manifest, not signed, or not the list of the records that are there.
     """
     path = folder / NAME
     try:
         data = read_small(path, MAX_BYTES)
         manifest = msgspec.json.decode(data, type=Manifest, strict=True)
     except OSError as error:
-        raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+        raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise RecordError(path, 0, f"a manifest of format {FORMAT}", str(error)) from None
+        raise RecordError(path, None, f"a manifest of format {FORMAT}", str(error)) from None
     if manifest.format != FORMAT:
-        raise RecordError(path, 0, f"format {FORMAT}", f"format {manifest.format}")
-    check_key(path, 0, manifest.key, keys)
+        raise RecordError(path, None, f"format {FORMAT}", f"format {manifest.format}")
+    check_key(path, None, manifest.key, keys)
     if not is_signed(manifest.key, MANIFEST_PURPOSE, _digest(manifest.key, manifest.records), manifest.signature):
-        raise RecordError(path, 0, f"the signature of key {manifest.key}", manifest.signature)
+        raise RecordError(path, None, f"the signature of key {manifest.key}", manifest.signature)
     if data != json_bytes(manifest):
-        raise RecordError(path, 0, "the form that `referee manifest` writes", "another one")
+        raise RecordError(path, None, "the form that `referee manifest` writes", "another one")
     _check_files(folder, manifest)
     return manifest
 
@@ -109,18 +109,18 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     there = {path.relative_to(folder).as_posix(): path for path in record_files(folder)}
     listed = {entry.file: entry for entry in manifest.records}
     if [entry.file for entry in manifest.records] != sorted(listed, key=PurePosixPath):
-        raise RecordError(folder / NAME, 0, "each record once, by its file", "another order, or one twice")
+        raise RecordError(folder / NAME, None, "each record once, by its file", "another order, or one twice")
     if missing := sorted(listed.keys() - there.keys()):
-        raise RecordError(folder / missing[0], 0, "the record that the manifest lists", "no such file")
+        raise RecordError(folder / missing[0], None, "the record that the manifest lists", "no such file")
     if added := sorted(there.keys() - listed.keys()):
-        raise RecordError(folder / added[0], 0, "no record that the manifest does not list", "this one")
+        raise RecordError(folder / added[0], None, "no record that the manifest does not list", "this one")
     for name, entry in listed.items():
         chain = read_chain(there[name])
         if chain.head != entry.head:
-            raise RecordError(there[name], 0, f"the head that the manifest lists, {entry.head}", chain.head)
+            raise RecordError(there[name], None, f"the head that the manifest lists, {entry.head}", chain.head)
         match = _name_in(chain)
         if match != entry.match:
-            raise RecordError(folder / NAME, 0, f"the name of {name}, {match}", entry.match)
+            raise RecordError(folder / NAME, None, f"the name of {name}, {match}", entry.match)
 
 
 def _name_in(chain: Chain) -> object:

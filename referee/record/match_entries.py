@@ -13,13 +13,13 @@ def entry_of(record: Record) -> MatchEntry:
     """
     context, line = record.header.context, record.result
     if context is None:
-        raise RecordError(record.path, 1, "a match of a tournament", "none")
+        raise RecordError(record.path, 0, "a match of a tournament", "none")
     entrants, names = len(context.fixture.entrants), len(record.header.setup.names)
     if entrants != names:
-        raise RecordError(record.path, 1, f"the names of {entrants} entrants", f"{names} names")
+        raise RecordError(record.path, 0, f"the names of {entrants} entrants", f"{names} names")
     if line is None or record.seal is None:
         raise RecordError(
-            record.path, len(record.chain.hashes) + 1, "a result and its seal", f"a record that is {record.state}"
+            record.path, len(record.chain.hashes), "a result and its seal", f"a record that is {record.state}"
         )
     return outcome(context.fixture, record.header.setup.names, line.result, record.seal.prev)
 

@@ -6,17 +6,19 @@ A last line without a line feed is torn: its referee died while writing. It is c
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
+from msgspec.structs import replace
+
 from ..errors import DoesNotHold
 from ..match.events import SeatEvent
-from ..text import visible
+from ..text import show_json, visible
 from .schema import (
     FIRST_PREV,
     AnyLine,
@@ -27,6 +29,7 @@ from .schema import (
     RecordedStep,
     ResultLine,
     SealLine,
+    encode_plain,
     header_of,
     read_line,
     typed,
@@ -49,17 +52,17 @@ class RecordError(DoesNotHold):
 
     Args:
         path: the file.
-        line: its offending line, from 1; 0 for the whole file.
+        line: the `n` of its offending line, which counts from 0; None: the error concerns the whole file.
         expected: what should stand there.
         found: what does.
     """
 
-    def __init__(self, path: Path, line: int, expected: str, found: str) -> None:
+    def __init__(self, path: Path, line: int | None, expected: str, found: str) -> None:
         self.path = path
         self.line = line
         self.expected = visible(expected)
         self.found = visible(found)
-        where = f"{path}, line {line}" if line else str(path)
+        where = str(path) if line is None else f"{path}, line {line}"
         super().__init__(f"{visible(where)}: expected {self.expected}; found {self.found}")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -183,13 +186,13 @@ def opened_file(path: Path) -> Iterator[BinaryIO]:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise RecordError(path, 0, "a file", stat.filemode(status.st_mode))
+            raise RecordError(path, None, "a file", stat.filemode(status.st_mode))
         if status.st_size > MAX_RECORD_BYTES:
-            raise RecordError(path, 0, f"at most {MAX_RECORD_BYTES} bytes", f"{status.st_size} bytes")
+            raise RecordError(path, None, f"at most {MAX_RECORD_BYTES} bytes", f"{status.st_size} bytes")
         with path.open("rb") as file:
             yield file
     except OSError as error:
-        raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+        raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
 
 
 def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
@@ -209,9 +212,9 @@ def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
             raise BadLine("a part of a line")
         last = typed(line)
     except OSError as error:
-        raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+        raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
     except BadLine as error:
-        raise RecordError(path, 0, "a line of a record as the last one", str(error)) from None
+        raise RecordError(path, None, "a line of a record as the last one", str(error)) from None
     return last, ChainEnd(line.hash, last.n + 1, size_bytes)
 
 
@@ -224,10 +227,10 @@ def lines_in(path: Path, file: BinaryIO) -> Iterator[bytes]:
     """
     number = 0
     while data := file.readline(MAX_LINE_BYTES + 1):
-        number += 1
         if len(data) > MAX_LINE_BYTES:
             raise RecordError(path, number, f"a line of at most {MAX_LINE_BYTES} bytes", "a longer one")
         yield data
+        number += 1
 
 
 def _chained(path: Path, file: BinaryIO) -> Chain:
@@ -241,20 +244,44 @@ def _chained(path: Path, file: BinaryIO) -> Chain:
         try:
             line = read_line(data[:-1])
         except BadLine as error:
-            raise RecordError(path, number + 1, "a line of a record", str(error)) from None
-        _check_link(path, number, line.fields, prev)
+            raise RecordError(path, number, "a line of a record", str(error)) from None
+        if line.fields.get("n") != number or type(line.fields["n"]) is not int:
+            raise RecordError(path, number, f"n = {number}", f"n = {show_json(line.fields.get('n'))}")
+        if line.fields.get("prev") != prev:
+            raise _unlinked(path, lines, data[:-1], file.readline(MAX_LINE_BYTES))
         prev, size_bytes = line.hash, size_bytes + len(data)
         lines.append(line)
     hashes = tuple(line.hash for line in lines)
     return Chain(path, hashes, size_bytes, rest, digest.hexdigest(), partial(tuple, lines))
 
 
-def _check_link(path: Path, number: int, line: dict[str, Any], prev: str) -> None:
-    n = line.get("n")
-    if type(n) is not int or n != number:
-        raise RecordError(path, number + 1, f"n = {number}", f"n = {n!r:.40}")
-    if line.get("prev") != prev:
-        raise RecordError(path, number + 1, f"prev = {prev} (the line before)", f"prev = {line.get('prev')!r:.80}")
+def _unlinked(path: Path, before: Sequence[PlainLine], data: bytes, following: bytes) -> RecordError:
+    """Name the line that was changed, where one does not hold the hash of the line before it.
+
+    That is the line before, unless the next line, or the seal's signature, knows this one with the right hash in it:
+    then this hash alone was changed.
+
+    Args:
+        path: the file.
+        before: the lines before.
+        data: the line that does not hold the hash of the last of those, without its line feed.
+        following: the next line; empty if there is none.
+    """
+    line, prev = read_line(data), before[-1].hash if before else FIRST_PREV
+    told, number = show_json(line.fields.get("prev"), 80), len(before)
+    is_alone = not before
+    with suppress(BadLine):
+        if before and line.fields.get("kind") == "seal":
+            seal, key = typed(line), str(before[0].fields.get("key"))
+            is_alone = isinstance(seal, SealLine) and is_sealed(key, replace(seal, prev=prev))
+        elif following:
+            here = b'"prev":' + encode_plain(line.fields.get("prev"))
+            restored = read_line(data.replace(here, b'"prev":' + encode_plain(prev), 1))
+            is_alone = is_alone or read_line(following.removesuffix(b"\n")).fields.get("prev") == restored.hash
+    if is_alone:
+        return RecordError(path, number, f"prev = {prev} (the line before)", f"prev = {told}")
+    expected = f"a line whose hash is {told}, as line {number} has it"
+    return RecordError(path, number - 1, expected, f"one whose hash is {prev}")
 
 
 def read_header(path: Path) -> Header:
@@ -267,11 +294,11 @@ def read_header(path: Path) -> Header:
         with path.open("rb") as file:
             data = next(lines_in(path, file), b"")
     except OSError as error:
-        raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+        raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
     try:
         return header_of(read_line(data.removesuffix(b"\n")))
     except BadLine as error:
-        raise RecordError(path, 1, "a header", str(error)) from None
+        raise RecordError(path, 0, "a header", str(error)) from None
 
 
 def read_record(path: Path) -> Record:
@@ -303,18 +330,18 @@ def _record_of(chain: Chain) -> Record:
     others = _typed_lines(chain)
     header = others.pop(0) if others else None
     if not isinstance(header, Header):
-        raise RecordError(path, 1, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
+        raise RecordError(path, 0, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
     seal, result = _popped(others, SealLine), _popped(others, ResultLine)
     steps: list[RecordedStep] = []
-    for number, line in enumerate(others, 2):
+    for number, line in enumerate(others, 1):
         if not isinstance(line, RecordedStep):
             raise RecordError(path, number, "an event with its commands", f"a line of kind {_kind(line)}")
         check_seats(path, number, line, len(header.setup.names))
         steps.append(line)
     if seal is not None and result is None:
-        raise RecordError(path, len(chain.lines), "a result before the seal", "none")
+        raise RecordError(path, len(chain.lines) - 1, "a result before the seal", "none")
     if chain.rest and seal:
-        raise RecordError(path, len(chain.lines) + 1, "nothing more", f"{len(chain.rest)} bytes")
+        raise RecordError(path, len(chain.lines), "nothing more", f"{len(chain.rest)} bytes")
     check_seal(chain)
     return Record(path, header, tuple(steps), result, seal, chain)
 
@@ -339,7 +366,7 @@ def _popped(lines: list[AnyLine], kind: type[T]) -> T | None:
     return None
 
 
-def check_key(path: Path, line: int, key: Any, keys: Collection[str]) -> None:
+def check_key(path: Path, line: int | None, key: Any, keys: Collection[str]) -> None:
     """Check that a key is one of those that an auditor demands; if it demands none, any is.
 
     Raises:
@@ -359,14 +386,16 @@ def check_seal(chain: Chain) -> None:
         return
     key, last = chain.lines[0].fields.get("key"), chain.lines[-1]
     if list(last.fields) != ["n", "prev", "kind", "signature"]:  # nothing hashes the last line
-        raise RecordError(chain.path, len(chain.lines), "a line of a record", f"keys {', '.join(last.fields)[:140]}")
+        raise RecordError(
+            chain.path, len(chain.lines) - 1, "a line of a record", f"keys {', '.join(last.fields)[:140]}"
+        )
     try:
         seal = typed(last)
     except BadLine as error:
-        raise RecordError(chain.path, len(chain.lines), "a line of a record", str(error)) from None
+        raise RecordError(chain.path, len(chain.lines) - 1, "a line of a record", str(error)) from None
     assert isinstance(seal, SealLine), "its kind was looked at"
     if not is_sealed(str(key), seal):
-        raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", seal.signature)
+        raise RecordError(chain.path, len(chain.lines) - 1, f"the seal of key {key}", seal.signature)
 
 
 def is_sealed(key: str, seal: SealLine) -> bool:
@@ -375,11 +404,11 @@ def is_sealed(key: str, seal: SealLine) -> bool:
 
 
 def _typed_lines(chain: Chain) -> list[AnyLine]:
-    hidden = next((number for number, line in enumerate(chain.lines, 1) if line.is_redacted), None)
+    hidden = next((number for number, line in enumerate(chain.lines) if line.is_redacted), None)
     if hidden is not None:  # looked for first: a redacted record may have lines before it in which all is shown
         raise IsRedacted(chain.path, hidden)
     lines: list[AnyLine] = []
-    for number, line in enumerate(chain.lines, 1):
+    for number, line in enumerate(chain.lines):
         try:
             lines.append(typed(line))
         except BadLine as error:

@@ -50,9 +50,9 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
             path.rename(path.with_suffix(TORN))
             continue
         record = read_record(path)
-        check_key(path, 1, record.header.key, (sealer.public,))
+        check_key(path, 0, record.header.key, (sealer.public,))
         if record.header.context != context:
-            raise RecordError(path, 1, f"the match that was opened with line {context.head}", "another one")
+            raise RecordError(path, 0, f"the match that was opened with line {context.head}", "another one")
         if record.seal is None:
             recovery.open[match] = reopen(path, find_game, sealer)
         else:
@@ -69,7 +69,7 @@ def check_no_others(folder: Path, tournament: str, opened: Collection[str]) -> N
     """
     for path in sorted(folder.glob(f"{tournament}-*.jsonl")):
         if path.stem not in opened:
-            raise RecordError(path, 0, f"no match that the record of {tournament} does not tell of", "this one")
+            raise RecordError(path, None, f"no match that the record of {tournament} does not tell of", "this one")
 
 
 def has_line(path: Path) -> bool:

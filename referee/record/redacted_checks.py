@@ -13,6 +13,7 @@ from ..games.base import Game, ranked
 from ..match import events as e
 from ..match.fouls import SHOWN_HEX, Cause, Foul, accused_of
 from ..match.setup import restored
+from ..text import show_json
 from .audit.checks import check_chance, check_ranking
 from .audit.shown_course import check_course
 from .audit.times import check_book
@@ -81,14 +82,14 @@ def _check_scores(record: Record) -> None:
     levels = [level for level in result.ranking if out.isdisjoint(level)]
     expected = ranked(result.scores, sorted(seat for level in levels for seat in level))
     if [sorted(level) for level in levels] != [*map(list, expected)]:
-        found = f"ranking {result.ranking}, scores {result.scores}"
-        raise RecordError(record.path, len(record.steps) + 2, "a ranking by scores", found)
+        found = f"ranking {show_json(result.ranking)}, scores {show_json(result.scores)}"
+        raise RecordError(record.path, len(record.steps) + 1, "a ranking by scores", found)
 
 
 def _check_instants(record: Record) -> None:
     """Check that instants are in order, and that nobody does anything who is out."""
     last_ms, out = 0.0, set[int]()
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         event = step.event
         if event.at_ms < last_ms:
             raise RecordError(record.path, number, f"an instant from {last_ms} ms on", f"{event.at_ms} ms")
@@ -96,7 +97,7 @@ def _check_instants(record: Record) -> None:
         if isinstance(event, e.SeatEvent) and event.seat in out:
             raise RecordError(record.path, number, f"nothing of seat {event.seat}, which is out", type(event).__name__)
         if isinstance(event, _TIMED) and not _are_in_order(event):
-            raise RecordError(record.path, number, "instants in order, and lags within them", f"{event!r:.200}")
+            raise RecordError(record.path, number, "instants in order, and lags within them", show_json(event, 200))
         out |= {foul.seat for foul in _expulsions(step)}
 
 
@@ -110,7 +111,7 @@ def _are_in_order(event: e.Answer | e.DeadlinePassed) -> bool:
 def _check_turns(record: Record) -> None:
     """Check that turns are counted from 1, and that the result has as many."""
     turns = 0
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         for command in step.commands:
             if command["command"] == "ask-move":
                 if command["turn"] not in (turns, turns + 1):
@@ -119,30 +120,34 @@ def _check_turns(record: Record) -> None:
     assert record.result is not None, "a redacted record has one"
     if record.result.result.turns != turns:
         found = f"{record.result.result.turns}"
-        raise RecordError(record.path, len(record.steps) + 2, f"{turns} turns, as were asked for", found)
+        raise RecordError(record.path, len(record.steps) + 1, f"{turns} turns, as were asked for", found)
 
 
 def _check_fouls(record: Record) -> None:
     """Check each foul against what its seat did, and the result's against those, and against the last command's."""
     fouls = []
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         for foul in _expulsions(step):
             if not _is_that_of(foul, step.event):
                 raise RecordError(record.path, number, f"a foul of {type(step.event).__name__}", _shown(foul))
             fouls.append(_public(foul))
         _check_shown_bytes(record, number, step)
     assert record.result is not None, "a redacted record has one"
-    line, result = len(record.steps) + 2, record.result.result
+    line, result = len(record.steps) + 1, record.result.result
     if fouls != [_public(foul) for foul in result.fouls]:
-        raise RecordError(record.path, line, f"the fouls that were told, {fouls}", f"{[*map(_public, result.fouls)]}")
+        raise RecordError(
+            record.path, line, f"the fouls that were told, {show_json(fouls)}", show_json([*map(_public, result.fouls)])
+        )
     last = record.steps[-1].commands if record.steps else []
     told = last[-1].get("result") if last else None
     if not isinstance(told, dict) or _without_fouls(told) != _without_fouls(msgspec.to_builtins(result)):
-        raise RecordError(record.path, line, f"the result that closed the match: {told!r:.140}", f"{result!r:.140}")
+        raise RecordError(
+            record.path, line, f"the result that closed the match: {show_json(told, 140)}", show_json(result, 140)
+        )
     for command in (own for own in last if own["command"] == "end-seat"):
         wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
         if wrong:
-            raise RecordError(record.path, line - 1, f"the result's {wrong[0]}", f"{command[wrong[0]]!r:.140}")
+            raise RecordError(record.path, line - 1, f"the result's {wrong[0]}", show_json(command[wrong[0]], 140))
 
 
 def _check_shown_bytes(record: Record, number: int, step: RecordedStep) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ..match.commands import CloseMatch, Command, ExpelSeat, ResumeSeat, SeatCommand
+from ..text import show_json
 from .hidden_fields import HASH_KEY, hidden_fields
 from .reader import Chain, Record, RecordError, check_seats
 from .schema import BadLine, Header, PlainLine, RecordedStep, ResultLine, SealLine, check_form, encode_plain, typed
@@ -33,7 +34,7 @@ def record_as_shown(chain: Chain, header: Header) -> Record:
     """
     kinds = ["step"] * (len(chain.lines) - 3) + ["result"]
     steps, result, seats = [], None, len(header.setup.names)
-    for number, (line, kind) in enumerate(zip(chain.lines[1:-1], kinds, strict=False), 2):
+    for number, (line, kind) in enumerate(zip(chain.lines[1:-1], kinds, strict=False), 1):
         try:
             found = _typed(line, kind)
         except (BadLine, msgspec.MsgspecError, RecursionError, OverflowError) as error:
@@ -45,7 +46,7 @@ def record_as_shown(chain: Chain, header: Header) -> Record:
             result = found
     if result is None or not len(result.result.scores) == len(result.result.used_ms) == len(result.nonces) == seats:
         found_text = "none" if result is None else f"scores, times and nonces of other than {seats} seats"
-        raise RecordError(chain.path, len(chain.lines), "a line of kind result", found_text)
+        raise RecordError(chain.path, len(steps) + 1, "a line of kind result", found_text)
     seal = typed(chain.lines[-1])
     assert isinstance(seal, SealLine), "the last line was looked at"
     return Record(chain.path, header, tuple(steps), result, seal, chain)
@@ -55,7 +56,7 @@ def _typed(line: PlainLine, kind: str) -> RecordedStep | ResultLine:
     """Refuse a line of another kind, or without the form of that, or that hides what everybody may see."""
     fields = line.fields
     if fields.get("kind") != kind:
-        raise BadLine(f"kind {fields.get('kind')!r:.40}")
+        raise BadLine(f"kind {show_json(fields.get('kind'), 40)}")
     found: RecordedStep | ResultLine
     if kind == "step":
         filled = {**fields, "event": _filled(fields.get("event"))}
@@ -83,7 +84,7 @@ def _check_command(command: dict[str, Any]) -> None:
     kind = command.get("command")
     form = _COMMANDS.get(kind) if isinstance(kind, str) else None
     if form is None:
-        raise BadLine(f"command {kind!r:.40}")
+        raise BadLine(f"command {show_json(kind, 40)}")
     filled = _filled(command)
     if isinstance(command.get("draws"), dict):
         filled["draws"] = []

@@ -47,7 +47,7 @@ def redacted_lines(path: Path, find_game: FindGame, seat: int, *, find_wire: Fin
     match = open_match(record, find_game)
     assert match is not None, "a finished record tells its seed"
     if not 0 <= seat < len(match.setup.names):
-        raise RecordError(path, 1, f"a seat from 0 to {len(match.setup.names) - 1}", f"seat {seat}")
+        raise RecordError(path, 0, f"a seat from 0 to {len(match.setup.names) - 1}", f"seat {seat}")
     lines = []
     for number, data in enumerate(path.read_bytes().splitlines()):
         is_step = 0 < number <= len(record.steps)
@@ -86,12 +86,12 @@ def check_redacted(
     """
     chain = read_chain(path)
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
-        raise RecordError(path, len(chain.lines) + 1, "the seal as the last line", "another end")
+        raise RecordError(path, len(chain.lines), "the seal as the last line", "another end")
     try:
         header = header_of(chain.lines[0])
     except BadLine as error:
-        raise RecordError(path, 1, "a header", str(error)) from None
-    check_key(path, 1, header.key, keys)
+        raise RecordError(path, 0, "a header", str(error)) from None
+    check_key(path, 0, header.key, keys)
     check_seal(chain)
     record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
@@ -106,7 +106,7 @@ def _seat_of(chain: Chain, header: Header) -> int:
     To hide more would be to hide what a line is about.
     """
     seats = set(range(len(header.setup.names)))
-    for number, line in enumerate(chain.lines, 1):
+    for number, line in enumerate(chain.lines):
         shown, hidden = line.opened, hidden_fields(line.fields)
         seats = {seat for seat in seats if shown == tuple(field.path for field in hidden if field.seat == seat)}
         if [*line.shown] != [path for path in shown if path.endswith(".view")]:

@@ -52,7 +52,7 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
         raise RecordError(path, len(record.chain.lines), "an unfinished record", f"one that is {record.state}")
     if record.header.dialect is not None:
         found = f"one of {record.header.dialect}, whose players can't come back"
-        raise RecordError(path, 1, "a match in the referee's own wire", found)
+        raise RecordError(path, 0, "a match in the referee's own wire", found)
     match = _new_match(record, find_game(record.header.setup.game), sealer)
     last_ms = 0.0
     for step, _ in refold(record, match):
@@ -72,8 +72,8 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
 def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Match:
     header = record.header
     if header.key != sealer.public:
-        raise RecordError(record.path, 1, f"key {sealer.public}, the one at hand", f"key {header.key}")
+        raise RecordError(record.path, 0, f"key {sealer.public}, the one at hand", f"key {header.key}")
     try:
         return Match(game, header.setup, sealer.unlock(header.locked_seed, header.setup.commitment))
     except (WrongKey, BadSetup, UnfitSeed) as error:
-        raise RecordError(record.path, 1, "a setup and a seed that fit it", str(error)) from None
+        raise RecordError(record.path, 0, "a setup and a seed that fit it", str(error)) from None

@@ -16,6 +16,7 @@ from ..match.commands import Command, Result
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
 from ..match.standstills import Standstill
+from ..text import show_json
 from ..tournament.match_context import MatchContext
 from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
 
@@ -257,7 +258,9 @@ def _check_format(line: dict[str, Any]) -> None:
     """Refuse a header of another format at once: what else it says may mean anything."""
     form = line.get("format", FORMAT)
     if line.get("kind") in _HEADERS and (form != FORMAT or type(form) is not int):
-        raise BadLine(f"the header of a record of format {form!r:.40}; this referee reads format {FORMAT} alone")
+        raise BadLine(
+            f"the header of a record of format {show_json(form, 40)}; this referee reads format {FORMAT} alone"
+        )
 
 
 def typed(line: PlainLine) -> AnyLine:

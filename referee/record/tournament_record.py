@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..pairing.base import BadRuling
+from ..text import show_json
 from ..tournament import commands as c
 from ..tournament import events as e
 from ..tournament.machine import ImpossibleEvent
@@ -153,7 +154,7 @@ def read_begun(folder: Path) -> TournamentStart | None:
         header = msgspec.json.decode(chosen[0], type=TournamentHeader)
         steps = [msgspec.json.decode(line, type=TournamentStep) for line in chosen[1:] if line.endswith(b"\n")]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordError(path, 0, "the record of a tournament", str(error)) from None
+        raise RecordError(path, None, "the record of a tournament", str(error)) from None
     return begun_with(header, steps)
 
 
@@ -181,12 +182,12 @@ def read_tournament(path: Path) -> TournamentRecord:
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
     chain = read_chain(path)
-    lines = [_typed(path, number, line) for number, line in enumerate(chain.lines, 1)]
+    lines = [_typed(path, number, line) for number, line in enumerate(chain.lines)]
     header = lines.pop(0) if lines else None
     if not isinstance(header, TournamentHeader):
-        raise RecordError(path, 1, "the header of a tournament", "none")
+        raise RecordError(path, 0, "the header of a tournament", "none")
     steps = []
-    for number, line in enumerate(lines, 2):
+    for number, line in enumerate(lines, 1):
         if isinstance(line, TournamentStep):
             steps.append(line)
         elif not isinstance(line, SealLine):
@@ -200,7 +201,7 @@ def _typed(path: Path, number: int, line: PlainLine) -> Line:
     kind = line.fields.get("kind")
     form = _TYPES.get(kind) if isinstance(kind, str) else None
     if form is None or line.opened or line.is_redacted:
-        raise RecordError(path, number, "a line of a tournament's record", f"a line of kind {kind!r:.40}")
+        raise RecordError(path, number, "a line of a tournament's record", f"a line of kind {show_json(kind, 40)}")
     try:
         typed: Line = msgspec.convert(line.fields, form, strict=True)
     except (msgspec.ValidationError, RecursionError, OverflowError) as error:
@@ -249,10 +250,10 @@ def refold(
         try:
             commands = tuple(take(step.event))
         except (ImpossibleEvent, BadRuling) as error:
-            raise RecordError(record.path, step.n + 1, "an event that can happen then", str(error)) from None
+            raise RecordError(record.path, step.n, "an event that can happen then", str(error)) from None
         expected, found = _encode(commands), _encode(step.commands)  # to Python, true is 1, and keys have no order
         if expected != found:
-            raise RecordError(record.path, step.n + 1, f"commands {expected.decode():.300}", f"{found.decode():.300}")
+            raise RecordError(record.path, step.n, f"commands {expected.decode():.300}", f"{found.decode():.300}")
         line = record.chain.lines[step.n]
         yield c.TakenStep(line=step.n, hash=line.hash, event=step.event, commands=commands, is_recalled=True)
 

@@ -178,7 +178,8 @@ class AuthorApi:
         try:
             found = await self._reading.run(deferToThread, look, inquiry.author, name, _seat(inquiry.query))
         except RecordError as error:
-            text = f"the record does not hold in line {error.line}: expected {error.expected}"
+            where = "" if error.line is None else f" in line {error.line}"
+            text = f"the record does not hold{where}: expected {error.expected}"
             return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text, "tell the organiser: `referee audit` says more")
         if found is None:
             return NOWHERE

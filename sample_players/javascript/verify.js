@@ -43,7 +43,7 @@ function compare(records) { // a redacted record is, line for line, a whole one 
     const whole = sound.filter(({ match, isRedacted }) => match === record.match && !isRedacted);
     if (!whole.length || whole.some(({ lines }) => isSame(lines, record.lines))) continue;
     const names = whole.map(({ path }) => path).join(", ");
-    record.findings.push(new Finding(0, `it is redacted from another record than the whole ones of its match: ${names}`));
+    record.findings.push(new Finding(null, `it is redacted from another record than the whole ones of its match: ${names}`));
   }
 }
 
@@ -52,7 +52,7 @@ function comparePublished(records, text) { // with the heads of running records,
     const { record: name, line: number, head } = JSON.parse(line);
     const named = records.filter(({ match, findings }) => match === name && !findings.length);
     if (!named.length || named.some(({ lines }) => lines[number]?.hash === head)) continue;
-    named[0].findings.push(new Finding(number + 1, `it is another line than when ${head} was published`));
+    named[0].findings.push(new Finding(number, `it is another line than when ${head} was published`));
   }
 }
 
@@ -109,7 +109,7 @@ async function main(args) {
   for (const { path, findings, story, deal, setup } of records) {
     if (values.deal && deal) tellDeal(deal, setup);
     if (!findings.length) console.log(`${path} holds: ${story}`);
-    for (const { line, message } of findings) console.log(`${path}${line ? `, line ${line}` : ""}: ${message}`);
+    for (const { line, message } of findings) console.log(`${path}${line === null ? "" : `, line ${line}`}: ${message}`);
   }
   for (const head of missing) console.log(`no line has the hash ${head}`);
   if (!paths.length) console.log("no records there");

@@ -3,7 +3,7 @@
 "use strict";
 const { sha256 } = require("./shuffle.js");
 
-class Finding extends Error { // of a line, counted from 1; 0 for the file as a whole
+class Finding extends Error { // of the line with this `n`, which counts from 0; null for the file as a whole
   constructor(line, text) {
     super(text);
     this.line = line;
@@ -133,17 +133,30 @@ function readChain(data) { // bytes of a file -> its lines; what is wrong with t
   let prev = "0".repeat(64);
   let from = 0;
   for (let end = data.indexOf(10); end >= 0; from = end + 1, end = data.indexOf(10, from)) {
-    const line = attempt(lines.length + 1, () => {
-      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data.subarray(from, end));
-      return readLine(text);
-    });
+    const line = attempt(lines.length, () => readLine(textOf(data, from, end)));
     const { n, prev: told } = line.fields;
-    if (n !== lines.length) throw new Finding(lines.length + 1, `its number is ${n}, not ${lines.length}`);
-    if (told !== prev) throw new Finding(n + 1, "it does not hold the hash of the line before it: the chain is broken");
+    if (n !== lines.length) throw new Finding(lines.length, `its number is ${n}, not ${lines.length}`);
+    if (told !== prev) throw unlinked(textOf(data, from, end), told, prev, n, nextPrev(data, end + 1));
     prev = line.hash;
     lines.push(line);
   }
   return { lines, isTorn: from < data.length };
+}
+
+const textOf = (data, from, end) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data.subarray(from, end));
+
+function nextPrev(data, from) { // what the line that begins there names as the hash of the one before it; null if there is none
+  try {
+    return readLine(textOf(data, from, data.indexOf(10, from))).fields.prev;
+  } catch {
+    return null;
+  }
+}
+
+function unlinked(text, told, prev, n, following) { // the line that was changed: the one before, or `prev` of this one alone
+  const restored = readLine(text.replace(`"prev":${JSON.stringify(told)}`, `"prev":"${prev}"`));
+  if (!n || following === restored.hash) return new Finding(n, "it does not hold the hash of the line before it: the chain is broken");
+  return new Finding(n - 1, `line ${n} holds another hash of it, ${told}: the chain is broken`);
 }
 
 function attempt(line, work) { // whatever a hostile line makes fail is a finding of that line

@@ -16,23 +16,23 @@ const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text)
 
 async function checkSeals(seals, key, isSignature) { // whose chain holds, by the key in hex
   for (const { n, prev, signature, ...rest } of seals) {
-    if (Object.keys(rest).join() !== "kind") throw new Finding(n + 1, "the seal has other keys");
-    if (!/^[0-9a-f]{128}$/.test(signature)) throw new Finding(n + 1, "the signature is not 128 hex digits");
+    if (Object.keys(rest).join() !== "kind") throw new Finding(n, "the seal has other keys");
+    if (!/^[0-9a-f]{128}$/.test(signature)) throw new Finding(n, "the signature is not 128 hex digits");
     const isIt = !isSignature || await isSignature(signature, key, `referee record 1\n${prev}`);
-    if (!isIt) throw new Finding(n + 1, `the seal is not the signature of key ${key}`);
+    if (!isIt) throw new Finding(n, `the seal is not the signature of key ${key}`);
   }
 }
 
 function checkHeader({ fields: { kind, format, key } }, keys) {
-  if (!["header", "tournament"].includes(kind)) throw new Finding(1, "the first line is no header");
-  if (format !== 1) throw new Finding(1, `format ${format}: this program reads format 1`);
-  if (!isHash(key)) throw new Finding(1, "the key is not 64 hex digits");
-  if (keys.length && !keys.includes(key)) throw new Finding(1, `it was sealed by another key, ${key}`);
+  if (!["header", "tournament"].includes(kind)) throw new Finding(0, "the first line is no header");
+  if (format !== 1) throw new Finding(0, `format ${format}: this program reads format 1`);
+  if (!isHash(key)) throw new Finding(0, "the key is not 64 hex digits");
+  if (keys.length && !keys.includes(key)) throw new Finding(0, `it was sealed by another key, ${key}`);
 }
 
 function checkEnd({ lines, isTorn }, takesUnsealed) { // -> whether it has its last seal
   const isSealed = lines.at(-1).fields.kind === "seal";
-  if (isSealed && isTorn) throw new Finding(lines.length + 1, "something stands behind the seal");
+  if (isSealed && isTorn) throw new Finding(lines.length, "something stands behind the seal");
   if (!isSealed && !takesUnsealed) throw new Finding(lines.length, "it has no seal: unfinished, or cut off");
   return isSealed;
 }
@@ -43,7 +43,7 @@ function checkKinds(lines, isSealed) {
   const kinds = lines.map(({ fields }) => fields.kind);
   const rest = kinds.slice(1).join(" ").replace(/^(step ?)*/, "");
   const isRight = isSealed ? rest === "result seal" : rest === "" || rest === "result";
-  if (!isRight) throw new Finding(lines.length, "the lines are not a header, steps, a result and a seal");
+  if (!isRight) throw new Finding(lines.length - 1, "the lines are not a header, steps, a result and a seal");
 }
 
 function seatShown(lines) { // null for a whole record; which seat a redacted one is for
@@ -55,15 +55,15 @@ function seatShown(lines) { // null for a whole record; which seat a redacted on
   const views = lines.flatMap(({ entries }) => Object.entries(entries)).filter(([path]) => path.endsWith(".view"));
   const lengths = new Set(views.map(([, entry]) => entry.length));
   if (lines.every((line, number) => shows(line, number, () => true))) {
-    if (lengths.has(3)) throw new Finding(0, "it shows views, which only a redacted record does");
+    if (lengths.has(3)) throw new Finding(null, "it shows views, which only a redacted record does");
     return null;
   }
   let seats = lines[0].fields.setup.names.map((_, seat) => seat);
   lines.forEach((line, number) => {
     seats = seats.filter((mine) => shows(line, number, (seat) => seat === mine));
-    if (!seats.length) throw new Finding(number + 1, "it shows neither all that is hidden in it, nor what one seat may see");
+    if (!seats.length) throw new Finding(number, "it shows neither all that is hidden in it, nor what one seat may see");
   });
-  if (lengths.has(2)) throw new Finding(0, "it is redacted, but a view is not shown");
+  if (lengths.has(2)) throw new Finding(null, "it is redacted, but a view is not shown");
   return seats[0];
 }
 
@@ -73,43 +73,43 @@ function checkResult(lines, steps) { // the one that the match was closed with
   const closing = steps.at(-1)?.commands.at(-1);
   const plain = (result) => JSON.stringify(result, (_, value) => (value?.hidden ? null : value));
   if (closing?.command !== "close-match" || plain(closing.result) !== plain(told.result)) {
-    throw new Finding(told.n + 1, "the result is not the one that the match was closed with");
+    throw new Finding(told.n, "the result is not the one that the match was closed with");
   }
   const fouls = steps.flatMap(({ commands }) => commands).filter(({ foul }) => foul).map(({ foul }) => foul);
   if (plain(fouls) !== plain(told.result.fouls)) {
-    throw new Finding(told.n + 1, "its fouls are not those for which seats were expelled");
+    throw new Finding(told.n, "its fouls are not those for which seats were expelled");
   }
 }
 
 function checkTime(lines, steps) {
   const book = new TimeBook(lines[0].fields, steps);
-  steps.forEach(({ event, commands }, i) => attempt(i + 2, () => book.take(i + 2, event, commands)));
+  steps.forEach(({ event, commands }, i) => attempt(i + 1, () => book.take(i + 1, event, commands)));
   const result = lines.find(({ fields }) => fields.kind === "result")?.fields;
-  if (result) book.close(result.n + 1, result.result);
+  if (result) book.close(result.n, result.result);
 }
 
 function checkEvidence({ dialect, ...header }, steps) {
   if (dialect) return; // on its wire, bytes are judged otherwise
   const evidence = new Evidence(header);
-  steps.forEach(({ event, commands }, i) => attempt(i + 2, () => evidence.take(i + 2, event, commands)));
+  steps.forEach(({ event, commands }, i) => attempt(i + 1, () => evidence.take(i + 1, event, commands)));
 }
 
 function checkPrograms({ programs }, steps) { // of a whole record: who was started exits, who was not comes back
   const isStarted = (seat) => (programs?.[seat] ?? "remote") !== "remote";
   const fits = ({ event, seat }) => !["program-exited", "seat-returned"].includes(event) || isStarted(seat) === (event === "program-exited");
   const wrong = steps.find(({ event }) => !fits(event));
-  if (wrong) throw new Finding(wrong.n + 1, `${wrong.event.event} of seat ${wrong.event.seat}, which does not fit the programs of the header`);
+  if (wrong) throw new Finding(wrong.n, `${wrong.event.event} of seat ${wrong.event.seat}, which does not fit the programs of the header`);
 }
 
 function checkDialect({ dialect, context, setup }, steps) { // the course's, as protocol/CS4500.md has it
   if (dialect !== "cs4500") return;
   const isFit = setup.game === "q" && setup.acknowledge && !context;
-  if (!isFit) throw new Finding(1, "in this dialect Q is played, with confirmations, and in no tournament");
+  if (!isFit) throw new Finding(0, "in this dialect Q is played, with confirmations, and in no tournament");
   const zeros = "0".repeat(32);
   steps.forEach(({ event: { event, seat, commitment: told, nonce } }, i) => {
     const isBack = ["match-resumed", "seat-returned"].includes(event);
     const isOther = event === "ready-received" && told !== nonceCommitment(setup.match, seat, zeros);
-    if (isBack || isOther || (event === "nonce-received" && nonce !== zeros)) throw new Finding(i + 2, `${event}, which this dialect has not`);
+    if (isBack || isOther || (event === "nonce-received" && nonce !== zeros)) throw new Finding(i + 1, `${event}, which this dialect has not`);
   });
 }
 
@@ -128,7 +128,7 @@ function noncesOf(setup, steps) { // those that were opened since the match was 
     const isOpened = nonceCommitment(setup.match, seat, event.nonce) === committed[seat];
     if (isOpened !== !foul && (!foul || foul.code === "nonce")) {
       const verdict = foul ? "expelled though its nonce is the one" : "believed though its nonce is not the one";
-      throw new Finding(i + 2, `seat ${seat} was ${verdict} that it committed to`);
+      throw new Finding(i + 1, `seat ${seat} was ${verdict} that it committed to`);
     }
     nonces[seat] = foul ? null : event.nonce;
   });
@@ -146,15 +146,15 @@ function checkChance({ lines, setup }, steps, given) { // -> the key of the shuf
   const seed = told ?? given;
   if (seed === null) return null;
   const isKept = commitment(seed) === setup.commitment;
-  if (!isKept && told === null) throw new Finding(0, "the seed that was given is not that of the commitment");
-  if (!isKept) throw new Finding(1, "the commitment was broken: the seed is another one");
-  if (isHash(lines[0].fields.seed) && lines[0].fields.seed !== seed) throw new Finding(1, "the seed is not that of the result");
+  if (!isKept && told === null) throw new Finding(null, "the seed that was given is not that of the commitment");
+  if (!isKept) throw new Finding(0, "the commitment was broken: the seed is another one");
+  if (isHash(lines[0].fields.seed) && lines[0].fields.seed !== seed) throw new Finding(0, "the seed is not that of the result");
   const nonces = noncesOf(setup, steps);
   if (result && String(result.nonces) !== String(nonces)) {
-    throw new Finding(result.n + 1, "its nonces are not those that the players gave");
+    throw new Finding(result.n, "its nonces are not those that the players gave");
   }
   const drawn = shuffled(Buffer.from(derive(seed, "seating"), "hex"), [...setup.names].sort());
-  if (setup.lot && String(drawn) !== String(setup.names)) throw new Finding(1, `the lot gives the seats ${drawn}`);
+  if (setup.lot && String(drawn) !== String(setup.names)) throw new Finding(0, `the lot gives the seats ${drawn}`);
   return shuffleKey(seed, nonces);
 }
 
@@ -182,7 +182,7 @@ function checkTiles(record, steps, key) { // -> how many views were made again
   if (!isPlaced && (deal.why || !(key || setup.game === "quincala"))) return 0;
   const tiles = isPlaced ? QTiles.placed(setup) : DEALT[setup.game](setup, key);
   Object.assign(deal, { deals: tiles.deals, shown: tiles.shown });
-  steps.forEach((step, i) => attempt(i + 2, () => tiles.take(i + 2, step, lines[i + 1].entries)));
+  steps.forEach((step, i) => attempt(i + 1, () => tiles.take(i + 1, step, lines[i + 1].entries)));
   return tiles.views;
 }
 
@@ -198,14 +198,14 @@ function verifyMatch(record, isSealed, seed) { // -> what it is, in words
   const steps = lines.map(({ fields }) => fields).filter(({ kind }) => kind === "step");
   const check = (work) => {
     try {
-      return attempt(0, work);
+      return attempt(null, work);
     } catch (finding) {
       findings.push(finding);
       return null;
     }
   };
-  attempt(1, () => checkKinds(lines, isSealed));
-  const seat = attempt(0, () => seatShown(lines));
+  attempt(0, () => checkKinds(lines, isSealed));
+  const seat = attempt(null, () => seatShown(lines));
   Object.assign(record, { match: setup.match, setup, isRedacted: seat !== null });
   check(() => checkResult(lines, steps));
   check(() => checkTime(lines, steps));
@@ -233,7 +233,7 @@ function verifyTournament(record) {
   const { lines } = record;
   lines.forEach(({ fields: { kind }, entries }, i) => {
     const isRight = i ? ["tournament-step", "seal"].includes(kind) : kind === "tournament";
-    if (!isRight || Object.keys(entries).length) throw new Finding(i + 1, `no line of a tournament's record: ${kind}`);
+    if (!isRight || Object.keys(entries).length) throw new Finding(i, `no line of a tournament's record: ${kind}`);
   });
   record.match = lines[0].fields.spec.name;
   return `tournament ${record.match}, ${lines.length} lines; ${record.checked.join(", ")} hold`;
@@ -249,14 +249,14 @@ async function verifyRecord(data, { keys = [], takesUnsealed = false, isSignatur
   try {
     Object.assign(record, readChain(data));
     const { lines } = record;
-    if (!lines.length) throw new Finding(1, "there is no line of a record");
-    attempt(1, () => checkHeader(lines[0], keys));
+    if (!lines.length) throw new Finding(0, "there is no line of a record");
+    attempt(0, () => checkHeader(lines[0], keys));
     const isSealed = checkEnd(record, takesUnsealed);
     const { kind, key } = lines[0].fields;
     const seals = lines.map(({ fields }) => fields).filter((line) => line.kind === "seal");
     await checkSeals(seals, key, isSignature);
     if (isSignature && seals.length) record.checked.push(seals.length > 1 ? `${seals.length} seals` : "seal");
-    record.story = attempt(1, () => (kind === "tournament" ? verifyTournament(record) : verifyMatch(record, isSealed, seed)));
+    record.story = attempt(0, () => (kind === "tournament" ? verifyTournament(record) : verifyMatch(record, isSealed, seed)));
     record.story += isSealed ? "" : "; NOT SEALED";
   } catch (error) {
     if (!(error instanceof Finding)) throw error;

@@ -12,7 +12,7 @@ class Tiles { // a game's own class says how its tiles are dealt, played, handed
     this.pile = [...pile]; // front first
     this.order = hands.map((_, seat) => seat);
     this.arriving = null; // { seat, tiles }: taken, and not yet confirmed; or the last play's
-    this.line = 0; // that is followed
+    this.line = null; // the one that is followed; null before the first
     this.views = 0; // how many were made again
     this.deals = []; // as they were made: { hands, table, pile }
     this.shown = []; // what seats were shown of that: { deal, line, seat, what, dealt, told, isSame }

@@ -31,7 +31,7 @@ class Standstills { // of the referee, as all steps of a record tell them
       for (const [begin, end] of standstills) {
         const goesOn = mayGoOn && begin === this.all.at(-1)[0] && end >= reached;
         const fits = (goesOn || (reached <= begin && begin <= end)) && lastAt <= end && end <= event.at_ms;
-        if (!fits) throw new Finding(i + 2, `a standstill from ${begin} to ${end} ms, which does not fit there`);
+        if (!fits) throw new Finding(i + 1, `a standstill from ${begin} to ${end} ms, which does not fit there`);
         if (goesOn) this.all.pop();
         this.all.push([begin, end]);
         this.begins.set(end, begin);

@@ -37,7 +37,7 @@ def test_what_is_no_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "clean.jsonl").write_bytes((GOLDEN / "clean.jsonl").read_bytes())
     found = played(referee("fairness", "clean.jsonl", "notes.jsonl", "--json", cwd=tmp_path, status=1))
     assert [record["record"] for record in found["records"]] == ["clean.jsonl"]
-    assert found["broken"][0].startswith("notes.jsonl, line 1: expected a line of a record")
+    assert found["broken"][0].startswith("notes.jsonl, line 0: expected a line of a record")
     text = referee("fairness", "notes.jsonl", cwd=tmp_path, status=1).stderr
     assert "no record: notes.jsonl, line 1" in text
     (tmp_path / "notes.jsonl").unlink()

@@ -66,7 +66,7 @@ def test_a_match_is_sealed_with_the_key_that_was_named(tmp_path: Path) -> None:
     assert "made a key to seal records with: k.pem" in done.stderr
     (tmp_path / "k.pub").write_text(referee("key", "export", "--key", "k.pem", cwd=tmp_path).stdout)
     assert "1 record, 0 broken" in told("audit", "logs", "--key", "k.pub", cwd=tmp_path)
-    assert "line 1 expected key" in told("audit", "logs", "--key", Sealer.new().public, cwd=tmp_path, status=1)
+    assert "line 0 expected key" in told("audit", "logs", "--key", Sealer.new().public, cwd=tmp_path, status=1)
     assert "neither a public key" in told("audit", "logs", "--key", "k.pubb", cwd=tmp_path, status=2)
 
 
@@ -137,7 +137,7 @@ def test_an_unfinished_record_is_told_apart(logs: Path, tmp_path: Path) -> None:
     lines = record_of(logs, "second").read_bytes().splitlines(keepends=True)
     (tmp_path / "m.jsonl").write_bytes(b"".join(lines[:8]) + b'{"n":')
     text = told("audit", "m.jsonl", cwd=tmp_path, status=1)
-    assert "m.jsonl, line 9 expected a result and its seal" in text
+    assert "m.jsonl, line 8 expected a result and its seal" in text
     assert "unfinished, its last line torn" in text
     assert "7 events, unfinished" in told("audit", "m.jsonl", "--unsealed", cwd=tmp_path)
 
@@ -209,9 +209,9 @@ def test_a_manifest_wants_sealed_records(logs: Path, tmp_path: Path) -> None:
     lines = record_of(logs, "first").read_bytes().splitlines(keepends=True)
     path = tmp_path / "m.jsonl"
     path.write_bytes(b"".join(lines[:5]))
-    assert "m.jsonl, line 6: expected a seal" in told("manifest", ".", cwd=tmp_path, status=1)
+    assert "m.jsonl, line 5: expected a seal" in told("manifest", ".", cwd=tmp_path, status=1)
     path.write_bytes(b"".join(lines))
-    assert "m.jsonl, line 1: expected key" in told("manifest", ".", "--key", "other.pem", cwd=tmp_path, status=1)
+    assert "m.jsonl, line 0: expected key" in told("manifest", ".", "--key", "other.pem", cwd=tmp_path, status=1)
 
 
 # --- explain
@@ -340,7 +340,7 @@ def test_a_record_with_something_left_out_is_not_taken_for_redacted(logs: Path, 
     lines[number] = json.dumps(whole, separators=(",", ":")).encode() + b"\n"
     (tmp_path / "m.jsonl").write_bytes(b"".join(lines))
     text = told("audit", "m.jsonl", cwd=tmp_path, status=1)
-    assert "m.jsonl, line 1 expected shown all that one seat may see, and nothing else" in text
+    assert "m.jsonl, line 0 expected shown all that one seat may see, and nothing else" in text
 
 
 def test_a_redacted_record_is_held_to_more_than_its_chain(logs: Path, tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_mistakes_are_named(logs: Path, tmp_path: Path) -> None:
         ((record, "greedyy"), "there is no seat 'greedyy'", 2),
         ((record, "0", "--turn", "999"), "there is no turn 999", 2),
         ((record, "0", "--redact", "there"), "can't write there: File exists", 1),
-        (("there", "0"), "there, line 1: expected a header; found none", 1),
+        (("there", "0"), "there, line 0: expected a header; found none", 1),
         ((record, "gredy"), "only 0 greedy, 1 random; did you mean greedy?", 2),
         (("copies", "0"), "takes one record; in this folder are copies/m-0.jsonl, copies/m-1.jsonl, copies/m-2", 2),
         (("copies", "0"), "copies/m-4.jsonl and 2 more", 2),

@@ -122,7 +122,7 @@ def test_a_record_that_does_not_hold(cup: Path, made: Stage) -> None:
     path = cup / f"{made.entries[0].match}.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"at_ms":', b'"at_ms": ', 1))
     told = run(cup, status=1).stderr
-    assert f"{path}, line 2: expected" in told
+    assert f"{path}, line 1: expected" in told
     assert f"referee audit {cup}" in told
     assert not (cup / "report.html").exists()
 

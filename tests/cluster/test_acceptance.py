@@ -97,7 +97,7 @@ HEADERS: dict[str, tuple[Forge, str]] = {
 def test_a_host_that_lies_about_what_was_settled(honest: bytes, forge: Forge, named: str) -> None:
     """The first line says what the job said, in every field."""
     error = refused(forge(lines_of(honest)))
-    assert (error.line, error.path) == (1, Path("cup-00001.jsonl"))
+    assert (error.line, error.path) == (0, Path("cup-00001.jsonl"))
     assert named in str(error)
 
 
@@ -111,28 +111,28 @@ RESUMED: Line = {
     "open": {},
 }
 LINES: dict[str, tuple[Forge, int, str]] = {
-    "another score": (said(-1, "result.scores", [9, 0]), 51, "result"),
-    "another rank": (said(-1, "result.ranking", [[0], [1]]), 51, "result"),
-    "another winner": (said(-2, "commands.4.result.winners", [0]), 50, "command 5"),
-    "another winner in the result": (said(-1, "result.winners", [0]), 51, "result"),
-    "another time used": (said(-1, "result.used_ms", [1.0, 120.0]), 51, "result"),
+    "another score": (said(-1, "result.scores", [9, 0]), 50, "result"),
+    "another rank": (said(-1, "result.ranking", [[0], [1]]), 50, "result"),
+    "another winner": (said(-2, "commands.4.result.winners", [0]), 49, "command 5"),
+    "another winner in the result": (said(-1, "result.winners", [0]), 50, "result"),
+    "another time used": (said(-1, "result.used_ms", [1.0, 120.0]), 50, "result"),
     "a foul in the result": (
         said(-1, "result.fouls", [{"seat": 0, "cause": "timeout", "turn": 1, "detail": "", "evidence": ""}]),
-        51,
+        50,
         "",
     ),
-    "the seed of another deal": (said(-1, "seed", OTHER), 51, "seed"),
-    "a nonce": (said(-1, "nonces", ["00" * 32, None]), 51, "nonces"),
-    "another limit": (said(3, "commands.2.limit_ms", 9000.0), 4, "limit_ms"),
-    "another deal dealt": (said(3, "commands.0.view", OTHER), 4, OTHER[:40]),
-    "another move": (said(MOVE, "event.move.square", [0, 0]), 5, "command 1"),
-    "a move of somebody else": (said(MOVE, "event.seat", 1), 5, ""),
-    "a time that runs back": (said(MOVE, "event.at_ms", 1.0), 5, ""),
-    "an instant before it was asked": (said(MOVE, "event.sent_ms", 0.0), 5, "sent"),
-    "a move left out": (left_out(MOVE), 5, ""),
-    "the end left out": (left_out(-2), 50, ""),
-    "a move twice": (lambda lines: unsealed([*lines[: MOVE + 1], *lines[MOVE:]]), 6, ""),
-    "a match resumed": (lambda lines: unsealed([*lines[:MOVE], RESUMED, *lines[MOVE:]]), 5, "one begin"),
+    "the seed of another deal": (said(-1, "seed", OTHER), 50, "seed"),
+    "a nonce": (said(-1, "nonces", ["00" * 32, None]), 50, "nonces"),
+    "another limit": (said(3, "commands.2.limit_ms", 9000.0), 3, "limit_ms"),
+    "another deal dealt": (said(3, "commands.0.view", OTHER), 3, OTHER[:40]),
+    "another move": (said(MOVE, "event.move.square", [0, 0]), 4, "command 1"),
+    "a move of somebody else": (said(MOVE, "event.seat", 1), 4, ""),
+    "a time that runs back": (said(MOVE, "event.at_ms", 1.0), 4, ""),
+    "an instant before it was asked": (said(MOVE, "event.sent_ms", 0.0), 4, "sent"),
+    "a move left out": (left_out(MOVE), 4, ""),
+    "the end left out": (left_out(-2), 49, ""),
+    "a move twice": (lambda lines: unsealed([*lines[: MOVE + 1], *lines[MOVE:]]), 5, ""),
+    "a match resumed": (lambda lines: unsealed([*lines[:MOVE], RESUMED, *lines[MOVE:]]), 4, "one begin"),
 }
 """Lies about what happened -> the line that is named, and what of it."""
 
@@ -161,7 +161,10 @@ BYTES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "foreign lines at the end": (lambda data: data + data[data[:-1].rindex(b"\n") + 1 :], "n = 51"),
     "a part of a line at the end": (lambda data: data + b'{"n":51', "part of a line"),
     "the record twice": (lambda data: data + data, "n = 51"),
-    "a line changed, the chain not mended": (lambda data: data.replace(b'"at_ms":10.0', b'"at_ms":11.0', 1), "prev"),
+    "a line changed, the chain not mended": (
+        lambda data: data.replace(b'"at_ms":10.0', b'"at_ms":11.0', 1),
+        "a line whose hash is",
+    ),
     "a seal of its own": (
         lambda data: sealed([*lines_of(data), SEAL]),
         "key",
@@ -219,8 +222,8 @@ def test_a_host_that_lies_and_plays_on(lie: Lie, named: str) -> None:
 
 
 BEGUN: dict[str, tuple[dict[str, Any], HandedOut, str]] = {
-    "by another process": ({"process": "mine"}, HANDED_OUT, "process ''"),
-    "not by the one that it was given to": ({}, HandedOut(process="host1"), "process 'host1'"),
+    "by another process": ({"process": "mine"}, HANDED_OUT, "process none"),
+    "not by the one that it was given to": ({}, HandedOut(process="host1"), "process host1"),
     "before it was given": ({"clock_ms": 5.0}, HandedOut(process="", since_ms=5.1), "a begin from 5.1"),
     "by starts of programs that do not stay": ({"starts": (1, 2)}, HANDED_OUT, "the starts of programs"),
     "by too few starts": ({"starts": (1,)}, KEEPING, "the starts of programs"),

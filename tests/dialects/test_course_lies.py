@@ -58,7 +58,7 @@ def test_what_the_wire_has_not_is_named(tmp_path: Path, lie: tuple[e.Event, ...]
 @pytest.mark.forges
 def test_only_what_is_played_on_the_wire_names_it(tmp_path: Path) -> None:
     """The course's players confirm all that they are told, so a match without confirmations is none of theirs."""
-    with pytest.raises(RecordError, match=r"line 1: .*without confirmations"):
+    with pytest.raises(RecordError, match=r"line 0: .*without confirmations"):
         audited(told(tmp_path, *STARTED[:5], acknowledge=False))
 
 

@@ -49,5 +49,5 @@ def test_a_match_of_others_than_its_entrants_has_no_entry(tmp_path: Path) -> Non
         noted = organiser.record_match(context)
     record = read_record(tmp_path / f"{noted.match}.jsonl")
     more = replace(context, fixture=replace(context.fixture, entrants=(0, 1, 2)))
-    with pytest.raises(RecordError, match="line 1: expected the names of 3 entrants; found 2 names"):
+    with pytest.raises(RecordError, match="line 0: expected the names of 3 entrants; found 2 names"):
         entry_of(dataclasses.replace(record, header=replace(record.header, context=more)))

@@ -132,12 +132,12 @@ def _other_opening(path: Path, _context: MatchContext) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (_other_match, "line 1: expected the match that was opened with line"),
-        (_other_opening, "line 1: expected the match that was opened with line"),
-        (_changed, "expected prev"),
+        (_other_match, "line 0: expected the match that was opened with line"),
+        (_other_opening, "line 0: expected the match that was opened with line"),
+        (_changed, "expected a line whose hash is"),
         (_folder, "expected a file"),
         (_pipe, "expected a file"),
-        (_another_keys, "line 1: expected key"),
+        (_another_keys, "line 0: expected key"),
     ],
 )
 def test_what_does_not_hold_is_not_gone_on_with(

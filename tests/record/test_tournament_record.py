@@ -163,7 +163,7 @@ def test_a_program_of_an_entrant_that_there_is_not_is_no_end_of_it(played: Path,
     damaged.write_bytes(chain(lines, SEALER))
     record = read_tournament(damaged)
     assert begun_with(record.header, record.steps).changed == {}
-    with pytest.raises(RecordError, match="line 2: expected an event that can happen then"):
+    with pytest.raises(RecordError, match="line 1: expected an event that can happen then"):
         list(refold(record, new_tournament(record.header.spec, FORMATS["swiss"], record.header.salt).handle))
 
 
@@ -205,17 +205,17 @@ def _programs(lines: list[Line], *names: str) -> list[Line]:
 
 
 FORGERIES: dict[str, tuple[Callable[[list[Line]], list[Line]], str]] = {
-    "no header": (lambda lines: lines[1:], "line 1: expected the header of a tournament"),
-    "nothing": (lambda _: [], "line 1: expected the header of a tournament; found none"),
-    "two headers": (lambda lines: [lines[0], *lines], "line 2: expected an event with its commands"),
-    "a line of a match": (lambda lines: [lines[0], {"kind": "step"}], "line 2: expected a line of a tournament's"),
-    "a kind that is none": (lambda lines: [lines[0], {"kind": []}], r"line 2: .* found a line of kind \[\]"),
-    "more keys": (lambda lines: [lines[0], {**lines[1], "x": 1}], "line 2: .* found .*unknown field `x`"),
+    "no header": (lambda lines: lines[1:], "line 0: expected the header of a tournament"),
+    "nothing": (lambda _: [], "line 0: expected the header of a tournament; found none"),
+    "two headers": (lambda lines: [lines[0], *lines], "line 1: expected an event with its commands"),
+    "a line of a match": (lambda lines: [lines[0], {"kind": "step"}], "line 1: expected a line of a tournament's"),
+    "a kind that is none": (lambda lines: [lines[0], {"kind": []}], r"line 1: .* found a line of kind \[\]"),
+    "more keys": (lambda lines: [lines[0], {**lines[1], "x": 1}], "line 1: .* found .*unknown field `x`"),
     "no event": (lambda lines: _event(lines, "event", "dice"), "a line of a tournament's record; found .*dice"),
-    "no commands": (lambda lines: changed(lines, 1, ["commands"], {}), "line 2: .* Expected `array`"),
-    "another format": (lambda lines: changed(lines, 0, ["format"], 2), "line 1: "),
-    "a short key": (lambda lines: changed(lines, 0, ["key"], "ab"), "line 1: "),
-    "a salt that is none": (lambda lines: changed(lines, 0, ["salt"], "xy"), "line 1: "),
+    "no commands": (lambda lines: changed(lines, 1, ["commands"], {}), "line 1: .* Expected `array`"),
+    "another format": (lambda lines: changed(lines, 0, ["format"], 2), "line 0: "),
+    "a short key": (lambda lines: changed(lines, 0, ["key"], "ab"), "line 0: "),
+    "a salt that is none": (lambda lines: changed(lines, 0, ["salt"], "xy"), "line 0: "),
     "a seal with more": (lambda lines: [*lines[:-1], {**lines[-1], "x": 1}], "a line of a tournament's record"),
     "another's seal": (lambda lines: changed(lines, 0, ["key"], "ab" * 32), "expected the seal of key abab"),
     "a seat too many": (lambda lines: _entry(lines, "scores", [1, 2, 3]), "found other seats, or not all of them"),
@@ -258,7 +258,7 @@ def test_no_seal_among_them_may_be_forged(played: Path, damaged: Path) -> None:
     assert first < len(lines) - 1
     forged = chain(lines[: first + 1], Sealer.new())
     damaged.write_bytes(forged)
-    with pytest.raises(RecordError, match=f"line {first + 1}: expected the seal of key {SEALER.public}"):
+    with pytest.raises(RecordError, match=f"line {first}: expected the seal of key {SEALER.public}"):
         read_tournament(damaged)
 
 

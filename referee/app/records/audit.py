@@ -181,7 +181,7 @@ def examine(path: Path, demands: Demands) -> Examined:
         if record is None:
             return _examined_redaction(path, demands)
         if demands.seed is not None and record.seed is not None and record.seed.hex() != demands.seed:
-            raise RecordError(path, len(record.chain.hashes) - 1, f"seed {demands.seed}", f"seed {record.seed.hex()}")
+            raise RecordError(path, len(record.chain.hashes) - 2, f"seed {demands.seed}", f"seed {record.seed.hex()}")
         header = record.header
         return Examined(
             path,
@@ -195,7 +195,7 @@ def examine(path: Path, demands: Demands) -> Examined:
     except RecordError as error:
         return Examined(path, Broken.by(error))
     except PluginError as error:
-        return Examined(path, Broken.by(RecordError(path, 1, str(error), "none")))
+        return Examined(path, Broken.by(RecordError(path, 0, str(error), "none")))
     except Exception as error:
         error.add_note(f"while {path} was audited")
         raise
@@ -233,7 +233,7 @@ def _check_with_seed(redaction: RedactedRecord, seed: str) -> None:
     try:
         check_with_seed(record, redaction.seat, seed, find_game(redaction.header.setup.game))
     except BadSetup as error:
-        raise RecordError(record.path, 1, f"a setup of {redaction.header.setup.game}", str(error)) from None
+        raise RecordError(record.path, 0, f"a setup of {redaction.header.setup.game}", str(error)) from None
 
 
 def _examined_redaction(path: Path, demands: Demands) -> Examined:

@@ -115,7 +115,7 @@ def _is_below(path: Path, folders: Collection[Path]) -> bool:
 
 
 def _missing(path: Path) -> ExaminedTournament:
-    error = RecordError(path, 0, "the record of the tournament whose matches lie beside it", "none")
+    error = RecordError(path, None, "the record of the tournament whose matches lie beside it", "none")
     return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
 
 
@@ -130,7 +130,7 @@ def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Exami
     except RecordError as error:
         return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
     except (PluginError, BadFormat, UnknownTieBreak) as error:
-        return ExaminedTournament(BrokenTournament.by(RecordError(path, 1, str(error), "none"), tournament=str(path)))
+        return ExaminedTournament(BrokenTournament.by(RecordError(path, 0, str(error), "none"), tournament=str(path)))
     except Exception as error:
         error.add_note(f"while {path} was audited")
         raise

@@ -88,7 +88,7 @@ def load_or_begin(
         return _begin(path, spec, format_, sealer, observers)
     record = read_tournament(path)
     if record.header.key != sealer.public:
-        raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
+        raise RecordError(path, 0, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
     begun = begun_with(record.header, record.steps)
     _check_same(folder, begun.spec, spec)
     return _go_on(partial(TournamentWriter, path, sealer, record.chain.end), record, begun, format_, observers)

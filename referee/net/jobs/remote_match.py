@@ -67,7 +67,7 @@ class RemoteMatch:
         """
         lines = self.told[0] + 1
         if stepped.line != lines:
-            raise RecordError(self.path, stepped.line + 1, f"line {lines + 1} to be told of", "another one")
+            raise RecordError(self.path, stepped.line, f"line {lines} to be told of", "another one")
         self.told = lines, stepped.hash
         commands = self.match.handle(stepped.event)
         self._tell(MatchStep.of(stepped.event, commands, self.match, self.told))
@@ -95,7 +95,7 @@ class RemoteMatch:
         """
         line, end = read_end(self.path)
         if not isinstance(line, ResultLine) or end.head != head:
-            raise RecordError(self.path, end.count, f"the result whose hash is {head}", end.head)
+            raise RecordError(self.path, end.count - 1, f"the result whose hash is {head}", end.head)
         return self.sealed(line.result, end, sealer)
 
     def sealed(self, result: Result, end: ChainEnd, sealer: Sealer) -> RecordWriter:

@@ -28,7 +28,7 @@
     const first = found.lines[0]?.fields;
     const isWhole = !found.findings.length;
     return [
-      ...found.findings.map((finding) => ["does not hold", `${finding.line ? `line ${finding.line}: ` : ""}${finding.message}`]),
+      ...found.findings.map((finding) => ["does not hold", `${finding.line === null ? "" : `line ${finding.line}: `}${finding.message}`]),
       ...(isWhole ? [["holds", found.story]] : []),
       ...(isWhole && !isJudged ? [["seal", unjudged()]] : []),
       ...(isWhole ? [["head", headOf(found.lines)]] : []),

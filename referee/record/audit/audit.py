@@ -13,6 +13,7 @@ import msgspec
 from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
+from ...text import show_json
 from ..reader import Record, RecordError, check_key, read_record
 from ..schema import BadLine, RecordedStep, plain_json
 from .checks import check_ranking, check_shuffle
@@ -21,7 +22,6 @@ from .proof import prove
 from .times import check_book
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
-_SHOWN_CHARS = 300
 
 
 def audit(
@@ -77,8 +77,8 @@ def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_d
     if match is None:
         check_book(record)
         return None
-    for number, (step, _) in enumerate(refold(record, match), 2):
-        if match.result is not None and number < len(record.steps) + 1:
+    for number, (step, _) in enumerate(refold(record, match), 1):
+        if match.result is not None and number < len(record.steps):
             raise RecordError(record.path, number + 1, "the result, for the match is over", type(step.event).__name__)
     _check_without_fold(record, match, find_wire)
     return match
@@ -96,10 +96,10 @@ def _check_without_fold(record: Record, match: Match, find_wire: FindWire) -> No
 def _check_provenance(record: Record, keys: Collection[str], *, is_strict: bool) -> None:
     """Check who sealed a record."""
     lines = len(record.chain.hashes)
-    check_key(record.path, 1, record.header.key, keys)
+    check_key(record.path, 0, record.header.key, keys)
     if is_strict and record.seal is None:
         found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
-        raise RecordError(record.path, lines + 1, "a result and its seal", found)
+        raise RecordError(record.path, lines, "a result and its seal", found)
 
 
 def open_match(record: Record, find_game: FindGame) -> Match | None:
@@ -114,7 +114,7 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     setup = record.header.setup
     fixed = record.header.seed
     if record.result is not None and fixed is not None and fixed != record.result.seed:
-        raise RecordError(record.path, 1, f"the seed of the result, {record.result.seed}", f"seed {fixed}")
+        raise RecordError(record.path, 0, f"the seed of the result, {record.result.seed}", f"seed {fixed}")
     seed = record.seed
     if seed is None:
         return None
@@ -122,7 +122,7 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     try:
         return Match(game, setup, seed)
     except (BadSetup, UnfitSeed) as error:  # whatever else is raised is no fault of the record
-        raise RecordError(record.path, 1, f"a setup of {setup.game} and its committed seed", str(error)) from None
+        raise RecordError(record.path, 0, f"a setup of {setup.game} and its committed seed", str(error)) from None
 
 
 def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]:
@@ -132,7 +132,7 @@ def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]
         RecordError: an event can't happen, or gives other commands than stand in its line.
         Exception: what the fold or the game failed with, where the record tells of no such fault: it is this program's.
     """
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         try:
             commands = match.handle(step.event)
         except ImpossibleEvent as error:
@@ -159,7 +159,7 @@ def check_result(record: Record, match: Match) -> None:
     Raises:
         RecordError: the match is not over, or ended otherwise.
     """
-    number = len(record.steps) + 2
+    number = len(record.steps) + 1
     if record.result is None:
         return
     if match.result is None:
@@ -170,19 +170,14 @@ def check_result(record: Record, match: Match) -> None:
     )
     for name, expected, found in pairs:
         if expected != found:
-            raise RecordError(record.path, number, f"{name} {_shown(expected)}", _shown(found))
+            raise RecordError(record.path, number, f"{name} {show_json(expected)}", show_json(found))
 
 
 def _difference(path: Path, number: int, expected: list[Any], found: list[Any]) -> RecordError:
     """Name the first command that differs."""
     for index, command in enumerate(expected):
         if index >= len(found):
-            return RecordError(path, number, f"command {index + 1}: {_shown(command)}", "no such command")
+            return RecordError(path, number, f"command {index + 1}: {show_json(command)}", "no such command")
         if msgspec.json.encode(command) != msgspec.json.encode(found[index]):  # to Python, true is 1 and 1.0 is 1
-            return RecordError(path, number, f"command {index + 1}: {_shown(command)}", _shown(found[index]))
+            return RecordError(path, number, f"command {index + 1}: {show_json(command)}", show_json(found[index]))
     return RecordError(path, number, f"{len(expected)} commands", f"{len(found)} commands")
-
-
-def _shown(value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "..."

@@ -15,6 +15,7 @@ import msgspec
 from ...games.base import Game
 from ...match import events as e
 from ...match.commands import Result
+from ...text import show_json
 from ..reader import Record, RecordError
 
 T = TypeVar("T")
@@ -45,8 +46,8 @@ def check_ranking(record: Record) -> None:
     elif list(result.winners) not in _possible_winners(record, result, is_deserted=out == list(seats)):
         problem = "the seats of the best rank as winners"
     if problem is not None:
-        found = f"ranking {result.ranking}, winners {result.winners}"
-        raise RecordError(record.path, len(record.steps) + 2, problem, found)
+        found = f"ranking {show_json(result.ranking)}, winners {show_json(result.winners)}"
+        raise RecordError(record.path, len(record.steps) + 1, problem, found)
 
 
 def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
@@ -84,10 +85,12 @@ def check_chance(record: Record) -> "Redealer | None":
         return None
     commitment = hashlib.sha256(seed).hexdigest()
     if commitment != setup.commitment:
-        raise RecordError(record.path, 1, f"commitment {commitment}", setup.commitment)
+        raise RecordError(record.path, 0, f"commitment {commitment}", setup.commitment)
     nonces = _nonces(record)
     if record.result is not None and record.result.nonces != nonces:
-        raise RecordError(record.path, len(record.steps) + 2, f"nonces {nonces}", f"{record.result.nonces}")
+        raise RecordError(
+            record.path, len(record.steps) + 1, f"nonces {show_json(nonces)}", show_json(record.result.nonces)
+        )
     if setup.lot:
         _check_lot(record, seed)
     return Redealer.of_match(seed, nonces)
@@ -96,7 +99,7 @@ def check_chance(record: Record) -> "Redealer | None":
 def _check_deal(record: Record, game: Game[Any, Any, Any], shuffle: "Redealer") -> None:
     setup = record.header.setup
     state = game.new(game.parse_options(setup.options), len(setup.names), shuffle)
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         for seat in (command["seat"] for command in step.commands if command["command"] == "expel-seat"):
             state = game.drop(state, seat)
         starts = [command for command in step.commands if command["command"] == "start-seat"]
@@ -112,7 +115,7 @@ def _check_lot(record: Record, seed: bytes) -> None:
     names = record.header.setup.names
     drawn = tuple(Redealer(hashlib.sha256(seed + b"seating").digest())(sorted(names)))
     if drawn != names:
-        raise RecordError(record.path, 1, f"seats by lot: {', '.join(drawn)}", ", ".join(names))
+        raise RecordError(record.path, 0, f"seats by lot: {', '.join(drawn)}", ", ".join(names))
 
 
 def _nonces(record: Record) -> list[str | None]:
@@ -124,7 +127,7 @@ def _nonces(record: Record) -> list[str | None]:
     setup = record.header.setup
     nonces: list[str | None] = [None] * len(setup.names)
     committed = dict[int, str]()
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         event = step.event
         if isinstance(event, e.MatchResumed) and any(command["command"] == "offer-match" for command in step.commands):
             nonces, committed = [None] * len(setup.names), {}

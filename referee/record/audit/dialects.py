@@ -30,11 +30,11 @@ def check_dialect(record: Record, wire: Wire) -> None:
     if not is_fit:
         found = f"{setup.game}, {'with' if setup.acknowledge else 'without'} confirmations"
         found += "" if record.header.context is None else ", in a tournament"
-        raise RecordError(record.path, 1, f"a match that {dialect} can be spoken in", found)
+        raise RecordError(record.path, 0, f"a match that {dialect} can be spoken in", found)
     if wire.nonce is None:
         return
     asked = dict[int, str]()
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         if not _can_happen(step, step.forms, asked, setup, wire.nonce):
             found = f"{type(step.event).__name__} at {step.event.at_ms} ms"
             raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", found)

@@ -7,6 +7,7 @@ nothing.
 from collections.abc import Callable
 
 from ...match import events as e
+from ...text import show_json
 from ...tournament.spec import REMOTE
 from ..reader import Record, RecordError
 from ..schema import CommandForm
@@ -86,7 +87,7 @@ class _Evidence:
 
     def _judge_breach(self, number: int, event: e.ProtocolBroken) -> None:
         if event.code not in self._wire.codes:
-            raise self._error(number, "a code of the wire", repr(event.code))
+            raise self._error(number, "a code of the wire", show_json(event.code))
         if event.stage is None:
             asked = self._asked.get(event.seat)
         elif event.seat in self._unseated:
@@ -148,5 +149,5 @@ def check_evidence(record: Record, find_wire: FindWire, shown: int | None = None
     evidence = _Evidence(record, wire, shown)
     if dialect is not None:
         check_dialect(record, wire)
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         evidence.take(number, step.event, step.forms)

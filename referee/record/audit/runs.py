@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from ...text import show_json
 from ...tournament import events as e
 from ..reader import RecordError
 from ..tournament_record import TournamentRecord
@@ -28,7 +29,7 @@ class _Runs:
         self._over_ms: dict[str, float] = {}
 
     def take(self, line: int, event: e.AnyTournamentEvent) -> None:
-        """Take an event of the tournament, which stands in a line, from 1.
+        """Take an event of the tournament, which stands in a line.
 
         Raises:
             RecordError: it names a process once more, or for a host one that is not the run's, or a match is closed
@@ -57,11 +58,11 @@ class _Runs:
         self._run, self._over_ms = self._run + 1, {}
         for process in processes:
             if not process or self._runs.setdefault(process, self._run) != self._run:
-                raise RecordError(self._path, line, "processes with names of their own", f"{process!r}")
+                raise RecordError(self._path, line, "processes with names of their own", show_json(process))
 
     def _came(self, line: int, process: str) -> None:
         if self._runs.get(process) != self._run or process in self._hosts:
-            raise RecordError(self._path, line, "a process of this run, and of no other host", f"{process!r}")
+            raise RecordError(self._path, line, "a process of this run, and of no other host", show_json(process))
         self._hosts.add(process)
 
     def _check(self, name: str) -> None:
@@ -88,7 +89,7 @@ class _Runs:
             seen.add(process)
 
     def _error(self, name: str, expected: str, found: str) -> RecordError:
-        return RecordError(self._path.with_name(f"{name}.jsonl"), 0, expected, found)
+        return RecordError(self._path.with_name(f"{name}.jsonl"), None, expected, found)
 
 
 def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) -> None:
@@ -103,5 +104,5 @@ def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) 
     """
     runs = _Runs(record, ran)
     for step in record.steps:
-        runs.take(step.n + 1, step.event)
+        runs.take(step.n, step.event)
     runs.end()

@@ -14,6 +14,7 @@ from ...games.base import Game, IllegalMove, MalformedMove, Outcome, Shuffle
 from ...match import events as e
 from ...match.fouls import Cause
 from ...match.telling import default_outcome, result_of
+from ...text import show_json
 from ..reader import Record, RecordError
 from ..schema import RecordedStep
 from .wires import same
@@ -122,7 +123,7 @@ class _Course:
                 continue
             if same(self._game.news(state).public, what):
                 return state
-        raise RecordError(self._path, number, "a play that the rules allow then", f"{what!r:.200}")
+        raise RecordError(self._path, number, "a play that the rules allow then", show_json(what, 200))
 
     def _moves(self, what: dict[str, Any]) -> Iterator[Any]:
         """Yield the moves that what was told of a play can mean: those of its form, and all that can be listed."""
@@ -150,7 +151,7 @@ class _Course:
     def _tell_of_foul(self, number: int, seat: object) -> None:
         if not isinstance(seat, int) or seat not in self._out:
             raise RecordError(
-                self._path, number, f"one of the seats {self._out}, which were expelled", f"seat {seat!r:.40}"
+                self._path, number, f"one of the seats {self._out}, which were expelled", f"seat {show_json(seat, 40)}"
             )
         self._drop(seat)
 
@@ -169,8 +170,7 @@ class _Course:
 
     def _demand(self, number: int, what: str, expected: object, found: object) -> None:
         if not same(expected, found):
-            due, shown = (msgspec.json.encode(value).decode() for value in (expected, found))
-            raise RecordError(self._path, number, f"{what} {due:.200}", f"{shown:.200}")
+            raise RecordError(self._path, number, f"{what} {show_json(expected, 200)}", show_json(found, 200))
 
 
 def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: Shuffle) -> None:
@@ -186,7 +186,7 @@ def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: 
         RecordError: the first line that shows something else than what follows from the seed.
     """
     course = _Course(record, seat, game, shuffle)
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         course.take(number, step)
     assert record.result is not None, "a redacted record has one"
     result = record.result.result
@@ -197,4 +197,4 @@ def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: 
     for name in _BY_OUTCOME:
         expected, found = getattr(due, name), getattr(result, name)
         if expected != found:
-            raise RecordError(record.path, len(record.steps) + 2, f"{name} {expected}", f"{found}")
+            raise RecordError(record.path, len(record.steps) + 1, f"{name} {show_json(expected)}", show_json(found))

@@ -125,7 +125,7 @@ def presences(record: Record) -> list[Presence]:
     found: list[Presence] = []
     last_ms, told = 0.0, _Told(0.0)
     began: e.Began | None = None
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         event = step.event
         if isinstance(event, e.Answer):
             told.heard.add(event.seat)

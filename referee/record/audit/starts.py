@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
+from ...text import show_json
 from ...tournament.match_context import Fixture
 from ...tournament.spec import REMOTE, TournamentSpec
 from ..reader import RecordError
@@ -44,13 +45,13 @@ class _Starts:
             expected = (
                 "no starts, as programs do not stay" if self._spec.programs == "anew" else "a start for each seat"
             )
-            raise self._error(name, expected, f"{list(given)}")
+            raise self._error(name, expected, show_json(given))
         for seat, entrant in enumerate(fixture.entrants):
             number = given[seat] if given else 0
             if not number and seat in presence.heard and self._is_kept(entrant):
-                raise self._error(name, f"a start of the program that answered on seat {seat}", f"{list(given)}")
+                raise self._error(name, f"a start of the program that answered on seat {seat}", show_json(given))
             if number < 0 or (number and self._spec.entrants[entrant].player == REMOTE):
-                raise self._error(name, "starts of programs that the referee started, from 1", f"{list(given)}")
+                raise self._error(name, "starts of programs that the referee started, from 1", show_json(given))
             if number:
                 self._add(entrant, number, fixture, presence)
 
@@ -88,7 +89,7 @@ class _Starts:
         start.spans.append((begin_ms, end_ms, name))
 
     def _error(self, name: str, expected: str, found: str) -> RecordError:
-        return RecordError(self._path.with_name(f"{name}.jsonl"), 0, expected, found)
+        return RecordError(self._path.with_name(f"{name}.jsonl"), None, expected, found)
 
 
 def check_starts(record: TournamentRecord, spec: TournamentSpec, ran: Mapping[str, Sequence[Presence]]) -> None:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ...match import events as e
 from ...match.fouls import Cause
 from ...match.standstills import DISK_MS, Standstill
+from ...text import show_json
 from ..reader import Record, RecordError
 from ..schema import CommandForm, RecordedStep
 from .standstills import LOOKING_MS, PROMPT_MS, ROUNDING_MS, Excuses, presences
@@ -233,15 +234,15 @@ def check_book(record: Record) -> None:
         RecordError: the first line whose instants, limits and verdict do not fit, or the result's if its sums do not.
     """
     book = _Book(record)
-    for number, step in enumerate(record.steps, 2):
+    for number, step in enumerate(record.steps, 1):
         book.take(number, step)
     if record.result is None:
         return
-    number, result = len(record.steps) + 2, record.result.result
+    number, result = len(record.steps) + 1, record.result.result
     used_ms = tuple(round(used, 3) for used in book.used_ms)
     if used_ms != result.used_ms:
-        raise RecordError(record.path, number, f"used_ms {list(used_ms)}", f"{list(result.used_ms)}")
+        raise RecordError(record.path, number, f"used_ms {show_json(used_ms)}", show_json(result.used_ms))
     fouls = [(foul["seat"], foul["cause"]) for foul in book.fouls]
     found = [(foul.seat, str(foul.cause)) for foul in result.fouls]
     if fouls != found:
-        raise RecordError(record.path, number, f"fouls {fouls}", f"{found}")
+        raise RecordError(record.path, number, f"fouls {show_json(fouls)}", show_json(found))

@@ -12,6 +12,7 @@ from msgspec import Struct
 from ... import chance
 from ...games.base import BadSetup, Game
 from ...pairing.base import PairingFormat, RoundToPair
+from ...text import show_json
 from ...tournament import events as e
 from ...tournament.history import History, new_tournament
 from ...tournament.match_context import Fixture, MatchEntry
@@ -61,9 +62,7 @@ class AuditedTournament:
         self.contexts = record.contexts
         """Match -> what its own record has to say that it was opened for."""
         self._closed = {entry.match: entry for entry in history.entries}
-        self._line = {
-            step.event.entry.match: step.n + 1 for step in record.steps if isinstance(step.event, e.MatchClosed)
-        }
+        self._line = {step.event.entry.match: step.n for step in record.steps if isinstance(step.event, e.MatchClosed)}
         self._deals: dict[int, bytes] = {}
         self._dealt: dict[bytes, int | str] = {}
 
@@ -84,13 +83,13 @@ class AuditedTournament:
         """
         path, folder, there = self.record.path, self.record.path.parent, set(files)
         if is_whole and path.stem != self.spec.name:
-            raise RecordError(path, 0, f"the record of a tournament called {path.stem}", f"that of {self.spec.name}")
+            raise RecordError(path, None, f"the record of a tournament called {path.stem}", f"that of {self.spec.name}")
         for match in self._closed if is_whole else ():
             if folder / f"{match}.jsonl" not in there:
-                raise RecordError(folder / f"{match}.jsonl", 0, f"the record of {match}, which was played", "none")
+                raise RecordError(folder / f"{match}.jsonl", None, f"the record of {match}, which was played", "none")
         for file in sorted(there):
             if file.parent != folder or file.stem not in self.contexts:
-                raise RecordError(file, 0, f"no record that {path.name} does not tell of", "this one")
+                raise RecordError(file, None, f"no record that {path.name} does not tell of", "this one")
 
     def without_proof(self, proofs: Collection[MatchProof]) -> tuple[str, ...]:
         """Return the matches that were played of which no record was verified."""
@@ -110,7 +109,7 @@ class AuditedTournament:
         entry = self._closed.get(path.stem)
         if entry is not None and entry.head != head:
             line = self._line[path.stem]
-            raise RecordError(path, 0, f"head {entry.head}, as line {line} of {self.record.path.name} has it", head)
+            raise RecordError(path, None, f"head {entry.head}, as line {line} of {self.record.path.name} has it", head)
 
     def check_match(self, proof: MatchProof, find_game: FindGame) -> None:
         """Check that the record of a match is the one that the tournament's record tells of.
@@ -122,8 +121,8 @@ class AuditedTournament:
         path, header, name = proof.path, proof.header, self.record.path.name
         context = self.contexts.get(path.stem)
         if context is None or header.context != context:
-            raise RecordError(path, 1, f"what {name} has opened {path.stem} for: {context}", f"{header.context}")
-        check_key(path, 1, header.key, (self.record.header.key,))
+            raise RecordError(path, 0, f"what {name} has opened {path.stem} for: {context}", f"{header.context}")
+        check_key(path, 0, header.key, (self.record.header.key,))
         _check_setup(proof, self.spec, context.fixture, find_game(self.spec.game))
         self._check_deal(proof, context.fixture.number)
         entry = self._closed.get(path.stem)
@@ -136,10 +135,10 @@ class AuditedTournament:
             return
         known = self._deals.setdefault(number, proof.seed) if self.spec.duplicate else None
         if known is not None and known != proof.seed:
-            raise RecordError(proof.path, 0, "the deal of the other matches of its pairing", "another one")
+            raise RecordError(proof.path, None, "the deal of the other matches of its pairing", "another one")
         before = self._dealt.setdefault(proof.seed, number if self.spec.duplicate else proof.path.stem)
         if before not in (number, proof.path.stem):
-            raise RecordError(proof.path, 0, "a deal of its own", f"the deal of {before}")
+            raise RecordError(proof.path, None, "a deal of its own", f"the deal of {before}")
 
 
 def audit_tournament(
@@ -168,17 +167,17 @@ def audit_tournament(
     """
     record = read_tournament(path)
     header = record.header
-    check_key(path, 1, header.key, keys)
+    check_key(path, 0, header.key, keys)
     if is_strict and not record.is_sealed:
         found = "a line that is torn" if record.chain.rest else "the end of a record whose referee died or goes on"
-        raise RecordError(path, len(record.chain.lines) + 1, "a seal", found)
+        raise RecordError(path, len(record.chain.lines), "a seal", found)
     _check_spec(path, header.spec, find_game(header.spec.game))
     history = History(new_tournament(header.spec, find_format(header.spec.format), header.salt))
     rounds, asked = _Rounds(path, pair), None
     try:
         for step in refold(record, history.take):
             if isinstance(step.event, e.RoundPaired) and asked is not None:
-                rounds.add(asked, step.event, step.line + 1)
+                rounds.add(asked, step.event, step.line)
             asked = history.tournament.to_pair
     except RecordError:
         rounds.check()  # what is wrong in a line before that is told first
@@ -203,7 +202,7 @@ class _Rounds:
         self._waiting: list[tuple[RoundToPair, e.RoundPaired, int]] = []
 
     def add(self, asked: RoundToPair, event: e.RoundPaired, line: int) -> None:
-        """Take a round that stands in a line, from 1.
+        """Take a round that stands in a line.
 
         Raises:
             RecordError: one of those so far is paired otherwise.
@@ -227,33 +226,34 @@ class _Rounds:
             if by != event.by:
                 self.on_trust.append(asked.round)
             elif tables != event.tables:
-                raise RecordError(self._path, line, f"the tables that {by} gives: {tables}", f"{event.tables}")
+                raise RecordError(
+                    self._path, line, f"the tables that {by} gives: {show_json(tables)}", show_json(event.tables)
+                )
 
 
 def _check_entry(proof: MatchProof, entry: MatchEntry, name: str, line: int) -> None:
     """Check that a match came out as the tournament's record has it."""
     if proof.entry is None:
-        raise RecordError(proof.path, 0, f"the result of line {line} of {name}, and its seal", "none")
+        raise RecordError(proof.path, None, f"the result of line {line} of {name}, and its seal", "none")
     for field in entry.__struct_fields__:
         expected, there = getattr(entry, field), getattr(proof.entry, field)
         if expected != there:
-            raise RecordError(
-                proof.path, 0, f"{field} {expected!r:.200}, as line {line} of {name} has it", f"{there!r:.200}"
-            )
+            what = f"{field} {show_json(expected, 200)}, as line {line} of {name} has it"
+            raise RecordError(proof.path, None, what, show_json(there, 200))
 
 
 def _check_spec(path: Path, spec: TournamentSpec, game: Game[Any, Any, Any]) -> None:
     """Check what neither the form of a spec nor the fold of its tournament does."""
     names = [entrant.name for entrant in spec.entrants]
     if len(set(names)) < len(names):
-        raise RecordError(path, 1, "a name of its own for each entrant", f"{', '.join(names)}")
+        raise RecordError(path, 0, "a name of its own for each entrant", f"{', '.join(names)}")
     options = _options(path, game, spec.options)
     try:
         teams = game.teams(options, spec.seats)
     except BadSetup as error:
-        raise RecordError(path, 1, f"a setup of {game.name}", str(error)) from None
+        raise RecordError(path, 0, f"a setup of {game.name}", str(error)) from None
     if spec.scoring.teams != teams:
-        raise RecordError(path, 1, f"teams {teams}, as {game.name} has them", f"{spec.scoring.teams}")
+        raise RecordError(path, 0, f"teams {show_json(teams)}, as {game.name} has them", show_json(spec.scoring.teams))
 
 
 def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game: Game[Any, Any, Any]) -> None:
@@ -277,18 +277,24 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
     found["options"] = _options(path, game, setup.options)
     for name, value in expected.items():
         if found[name] != value:
-            raise RecordError(path, 1, f"{name} {value!r:.140}, as the spec has it", f"{found[name]!r:.140}")
+            raise RecordError(
+                path, 0, f"{name} {show_json(value, 140)}, as the spec has it", show_json(found[name], 140)
+            )
     shares = spec.duplicate and spec.seed is None
     if shares != (setup.seed_opens != "at-end"):
         told = "a seed that is kept back for the other matches of its deal" if shares else "a seed that is revealed"
-        raise RecordError(path, 1, told, f"seed_opens {setup.seed_opens!r}")
+        raise RecordError(path, 0, told, f"seed_opens {setup.seed_opens}")
     durability = None if spec.durability == "match" else spec.durability
     if proof.header.durability != durability:
-        raise RecordError(path, 1, f"durability {durability}, as the spec has it", f"{proof.header.durability}")
+        raise RecordError(
+            path, 0, f"durability {show_json(durability)}, as the spec has it", show_json(proof.header.durability)
+        )
     if spec.seed is not None:
         deal = chance.seed_from_number(chance.deal_number(spec.seed, fixture.number)).hex()
         if proof.header.seed != deal:
-            raise RecordError(path, 1, f"{deal}, the deal that follows from seed {spec.seed}", f"{proof.header.seed}")
+            raise RecordError(
+                path, 0, f"{deal}, the deal that follows from seed {spec.seed}", show_json(proof.header.seed)
+            )
 
 
 def _options(path: Path, game: Game[Any, Any, Any], options: dict[str, Any]) -> Any:
@@ -296,4 +302,4 @@ def _options(path: Path, game: Game[Any, Any, Any], options: dict[str, Any]) -> 
     try:
         return game.parse_options(dict(options))
     except BadSetup as error:
-        raise RecordError(path, 1, f"options of {game.name}", str(error)) from None
+        raise RecordError(path, 0, f"options of {game.name}", str(error)) from None

@@ -91,15 +91,15 @@ HEADERS: tuple[tuple[str, tuple[str, ...], Any, str], ...] = (
 def test_a_setup_that_is_none_of_the_game(
     tmp_path: Path, _name: str, keys: tuple[str, ...], value: Any, expected: str
 ) -> None:
-    """Options, position and seed are checked before the first event: line 1 is named."""
+    """Options, position and seed are checked before the first event: line 0 is named."""
     error = refused(tmp_path / "m", sealed(changed(CLEAN, 0, keys, value)))
-    assert (error.line, error.expected) == (1, expected)
+    assert (error.line, error.expected) == (0, expected)
 
 
 def test_a_deal_for_too_many(tmp_path: Path) -> None:
     """Without a position, the game says how many may play."""
     error = refused(tmp_path / "m", sealed(changed(DEALT, 0, ("setup", "names"), list("abcdefgh"))))
-    assert (error.line, error.found) == (1, "q is played by 2 to 4, not by 8")
+    assert (error.line, error.found) == (0, "q is played by 2 to 4, not by 8")
 
 
 def test_another_seed_than_the_committed_one(tmp_path: Path) -> None:
@@ -109,16 +109,16 @@ def test_another_seed_than_the_committed_one(tmp_path: Path) -> None:
         changed(CLEAN[:6], 0, ("seed",), OTHER.hex()),
     ):
         error = refused(tmp_path / "m", sealed(lines), is_strict=False)
-        assert (error.line, error.expected) == (1, NO_Q)
+        assert (error.line, error.expected) == (0, NO_Q)
 
 
 @pytest.mark.parametrize("seed", [SEED.hex()[:-2], SEED.hex()[:-1], SEED.hex() + "00", "", "x" * 64, "\u0661" * 64])
 def test_what_is_no_seed(tmp_path: Path, seed: str) -> None:
     """A seed of no form is refused where it stands or where it is used, fixed or secret, finished or not."""
     last = len(DEALT) - 2
-    assert refused(tmp_path / "m", sealed(changed(CLEAN, 0, ("seed",), seed))).line == 1
-    assert refused(tmp_path / "m", sealed(changed(CLEAN[:6], 0, ("seed",), seed)), is_strict=False).line == 1
-    assert refused(tmp_path / "m", sealed(changed(DEALT, last, ("seed",), seed))).line in (1, last + 1)
+    assert refused(tmp_path / "m", sealed(changed(CLEAN, 0, ("seed",), seed))).line == 0
+    assert refused(tmp_path / "m", sealed(changed(CLEAN[:6], 0, ("seed",), seed)), is_strict=False).line == 0
+    assert refused(tmp_path / "m", sealed(changed(DEALT, last, ("seed",), seed))).line in (0, last)
 
 
 def test_a_game_that_is_not_installed(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_an_unfinished_record_is_folded(tmp_path: Path, name: str) -> None:
         if given is None:
             continue
         forged = changed(lines[: count + 1], count, ("commands",), [*given, {"command": "none"}])
-        assert refused(tmp_path / "m", sealed(forged), is_strict=False).line == count + 1
+        assert refused(tmp_path / "m", sealed(forged), is_strict=False).line == count
 
 
 @pytest.mark.parametrize("name", ["clean", "void", "dealt, acknowledged", "unfinished"])
@@ -151,7 +151,7 @@ def test_only_a_sealed_record_is_a_whole_one(tmp_path: Path, name: str) -> None:
     lines = lines_of(record_of(name))
     for count in range(1, len(lines) + (lines[-1]["kind"] != "seal")):
         error = refused(tmp_path / "m", unchained(lines[:count]))
-        assert (error.line, error.expected) == (count + 1, "a result and its seal")
+        assert (error.line, error.expected) == (count, "a result and its seal")
         assert error.found == "the end of a record that is unfinished"
         error = refused(tmp_path / "m", unchained(lines[:count]) + b"{")
         assert error.found == "the end of a record that is unfinished, its last line torn"
@@ -168,7 +168,7 @@ def test_cut_at_any_byte_a_record_is_a_valid_part_or_none(tmp_path: Path, name: 
     for size in sorted({*range(0, len(data), stride), *around_ends}):
         lines, is_torn = data[:size].count(b"\n"), size > 0 and data[size - 1] != 0x0A
         if lines == 0:
-            assert refused(path, data[:size], is_strict=False).line == 1
+            assert refused(path, data[:size], is_strict=False).line == 0
             continue
         record = audited(path, data[:size], is_strict=False)
         assert [line.hash for line in record.chain.lines] == hashes[:lines]
@@ -182,7 +182,7 @@ def test_an_unfinished_record_with_a_secret_seed_is_read_only(tmp_path: Path) ->
     record = audited(tmp_path / "m", sealed(forged), is_strict=False)
     assert record.steps[4].commands[0]["what"] == {"any": "thing"}
     assert open_match(read_record(tmp_path / "m"), REGISTRY.game) is None
-    assert refused(tmp_path / "m", unchained(forged), is_strict=False).line == 7
+    assert refused(tmp_path / "m", unchained(forged), is_strict=False).line == 5
     later = changed(lines, 5, ("event", "at_ms"), 1e6)
     assert refused(tmp_path / "m", sealed(later), is_strict=False).expected.startswith("an expulsion for time")
 
@@ -207,7 +207,7 @@ def test_a_torn_seal_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
 def test_a_match_that_is_over_needs_its_result(tmp_path: Path) -> None:
     """Where the last lines were taken away whole, a strict audit misses them; else the rest is an unfinished record."""
     error = refused(tmp_path / "m", unsealed(CLEAN[:-2]))
-    assert (error.line, error.expected) == (len(CLEAN) - 1, "a result and its seal")
+    assert (error.line, error.expected) == (len(CLEAN) - 2, "a result and its seal")
     assert audited(tmp_path / "m", unsealed(CLEAN[:-2]), is_strict=False).state == "unfinished"
 
 
@@ -215,7 +215,7 @@ def test_a_match_that_goes_on_has_none(tmp_path: Path) -> None:
     """A result that comes too early is refused, at whatever event."""
     for count in range(1, len(CLEAN) - 3):
         error = refused(tmp_path / "m", sealed([*CLEAN[:count], *CLEAN[-2:]]))
-        assert (error.line, error.found) == (count + 1, "a result")
+        assert (error.line, error.found) == (count, "a result")
         assert error.expected.startswith("more events (the match is ")
 
 
@@ -223,7 +223,7 @@ def test_nothing_happens_after_the_end(tmp_path: Path) -> None:
     """An event after the last one is refused, whatever it is."""
     for extra in CLEAN[1:-2]:
         error = refused(tmp_path / "m", sealed([*CLEAN[:-2], {**extra, "commands": []}, *CLEAN[-2:]]))
-        assert (error.line, error.expected) == (len(CLEAN) - 1, "the result, for the match is over")
+        assert (error.line, error.expected) == (len(CLEAN) - 2, "the result, for the match is over")
 
 
 # --- who sealed it, and what players were told
@@ -235,9 +235,9 @@ def test_a_record_is_of_one_of_the_keys(tmp_path: Path) -> None:
     for keys in ([], [SEALER.public], [FORGERS_KEY, SEALER.public]):
         assert audited(path, data, keys=keys).header.key == SEALER.public
     error = refused(path, data, keys=[FORGERS_KEY])
-    assert (error.line, error.expected) == (1, f"key {FORGERS_KEY}")
+    assert (error.line, error.expected) == (0, f"key {FORGERS_KEY}")
     assert audited(path, sealed(CLEAN)).header.key == FORGERS_KEY
-    assert refused(path, sealed(CLEAN), keys=[SEALER.public]).line == 1
+    assert refused(path, sealed(CLEAN), keys=[SEALER.public]).line == 0
 
 
 # --- the rules
@@ -270,7 +270,7 @@ class Broken(QGame):
         raise ZeroDivisionError("a mistake")
 
 
-@pytest.mark.parametrize(("game", "line"), [(Sterner(), 7), (Generous(), 5)])
+@pytest.mark.parametrize(("game", "line"), [(Sterner(), 6), (Generous(), 4)])
 def test_other_rules_give_another_verdict(tmp_path: Path, game: QGame, line: int) -> None:
     """An audit trusts the rules, not the record: the first line that does not follow from them is named."""
     path = tell("clean").write(tmp_path / "m.jsonl")
@@ -296,14 +296,14 @@ def test_a_match_voided_by_a_mistake_in_the_rules(tmp_path: Path) -> None:
     record = audit(path, lambda _name: Broken())
     assert record.result is not None
     assert record.result.result.void == "ZeroDivisionError: a mistake"
-    assert refused(path, path.read_bytes()).line == 5
+    assert refused(path, path.read_bytes()).line == 4
 
 
 def test_an_audit_shows_what_it_expected(tmp_path: Path) -> None:
     """The first command that differs stands in the error, and what was found in its place."""
     forged = changed(CLEAN, 5, ("commands", 1, "what", "points"), 4)
     error = refused(tmp_path / "m", sealed(forged))
-    assert error.line == 6
+    assert error.line == 5
     assert error.expected.startswith('command 2: {"command":"tell-seat"')
     assert '"points":3' in error.expected
     assert '"points":4' in error.found
@@ -317,7 +317,7 @@ def test_an_audit_counts_commands(tmp_path: Path, count: int, expected: str, fou
     """A command too few is named, one too many counted."""
     commands = [*CLEAN[5]["commands"], CLEAN[5]["commands"][0]][:count]
     error = refused(tmp_path / "m", sealed(changed(CLEAN, 5, ("commands",), commands)))
-    assert (error.line, error.found) == (6, found)
+    assert (error.line, error.found) == (5, found)
     assert error.expected.startswith(expected)
 
 
@@ -349,8 +349,8 @@ def test_commands_of_any_form_are_refused(tmp_path: Path, name: str, number: int
     Without its seed, the record of an unfinished match tells less; it is refused, or accepted as unfinished.
     """
     lines = changed(lines_of(record_of(name)), number, keys, value)
-    assert refused(tmp_path / "m", sealed(lines)).line == number + 1
-    assert refused(tmp_path / "m", unsealed(lines), is_strict=False).line == number + 1
+    assert refused(tmp_path / "m", sealed(lines)).line == number
+    assert refused(tmp_path / "m", unsealed(lines), is_strict=False).line == number
     without_seed = changed(lines[:-2], 0, ("seed",), None)
     is_accepted(tmp_path / "m", sealed(without_seed), is_strict=False)
 

@@ -42,7 +42,7 @@ def with_event(record: Record, kind: type[e.Event], nth: int = 0, **changes: Any
     step = record.steps[index]
     event = msgspec.structs.replace(step.event, **changes)
     steps = (*record.steps[:index], msgspec.structs.replace(step, event=event), *record.steps[index + 1 :])
-    return replace(record, steps=steps), index + 2
+    return replace(record, steps=steps), index + 1
 
 
 def with_result(record: Record, **changes: Any) -> Record:

@@ -122,7 +122,7 @@ LIES: dict[str, tuple[e.Event, str]] = {
 @pytest.mark.parametrize(("lie", "expected"), LIES.values(), ids=LIES)
 def test_a_lie_about_a_foul_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
     """Though all else follows from it and the seal is the referee's own, the line of the lie is named."""
-    with pytest.raises(RecordError, match=f"line 7: expected .*{expected}"):
+    with pytest.raises(RecordError, match=f"line 6: expected .*{expected}"):
         audited(tmp_path, told(lie))
 
 
@@ -139,7 +139,7 @@ def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
         lines = redacted_record.redacted_lines(path, installed().game, seat)
         shown.write_bytes(b"".join(line + b"\n" for line in lines))
         if seat == lie.seat or expected == "a code of the wire":
-            with pytest.raises(RecordError, match="line 7: expected "):
+            with pytest.raises(RecordError, match="line 6: expected "):
                 redacted_record.check_redacted(shown, installed().game)
 
 
@@ -156,7 +156,7 @@ def test_other_evidence_than_its_event_has_is_named_in_what_its_player_may_see(
     path, shown = lie.write(tmp_path / "m.jsonl"), tmp_path / "shown.jsonl"
     monkeypatch.setattr(redacted_record, "audit", lambda whole, *_args, **_more: read_record(whole))
     shown.write_bytes(b"".join(line + b"\n" for line in redacted_record.redacted_lines(path, installed().game, ASKED)))
-    with pytest.raises(RecordError, match="line 7: expected the evidence of its event, c1; found c1c1"):
+    with pytest.raises(RecordError, match="line 6: expected the evidence of its event, c1; found c1c1"):
         redacted_record.check_redacted(shown, installed().game)
 
 
@@ -179,7 +179,7 @@ OFFERED: dict[str, tuple[e.Event, str]] = {
 @pytest.mark.parametrize(("lie", "expected"), OFFERED.values(), ids=OFFERED)
 def test_a_lie_about_who_did_not_come_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
     """So are those about seats that had said nothing when the match began."""
-    with pytest.raises(RecordError, match=f"line 3: expected .*{expected}"):
+    with pytest.raises(RecordError, match=f"line 2: expected .*{expected}"):
         audited(tmp_path, told(lie, count=1))
 
 
@@ -208,7 +208,7 @@ BY_THEMSELVES: dict[str, tuple[e.Event, dict[str, object]]] = {
 @pytest.mark.parametrize(("lie", "header"), BY_THEMSELVES.values(), ids=BY_THEMSELVES)
 def test_only_what_the_referee_started_ends(tmp_path: Path, lie: e.Event, header: dict[str, object]) -> None:
     """And only who came by itself comes back."""
-    with pytest.raises(RecordError, match="line 7: expected what the header's programs allow"):
+    with pytest.raises(RecordError, match="line 6: expected what the header's programs allow"):
         audited(tmp_path, dataclasses.replace(told(lie), header=header))
 
 

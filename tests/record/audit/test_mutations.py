@@ -121,13 +121,13 @@ def test_the_events_are_all_changed() -> None:
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_any_change_breaks_the_chain(tmp_path: Path, name: str) -> None:
-    """The chain left as it is, the line after the changed one is refused; no change of an event goes without."""
+    """The chain left as it is, the changed line is named; no change of an event goes without."""
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for number, key, new in event_changes(lines, EVENTS[name]):
         error = refused(path, unchained(changed(lines, number, ("event", key), new)))
         has_form = error.expected != "a line of a record"
-        assert (error.line, number, key, new) == (number + 1 + has_form, number, key, new)
-        assert error.expected.startswith("prev = ") or not has_form
+        assert (error.line, number, key, new) == (number, number, key, new)
+        assert error.expected.startswith("a line whose hash is ") or not has_form
 
 
 # --- what follows from them
@@ -156,7 +156,7 @@ def test_any_change_of_a_command_is_found(tmp_path: Path, name: str) -> None:
         for count, (keys, value) in enumerate(leaves(line.get("commands", []), ("commands",))):
             new = variants(value)[count % len(variants(value))]
             error = refused(path, sealed(changed(lines, number, keys, new)))
-            assert (error.line, keys, new) == (number + 1, keys, new)
+            assert (error.line, keys, new) == (number, keys, new)
 
 
 TYPES: tuple[tuple[Keys, Any, Any], ...] = (
@@ -175,7 +175,7 @@ def test_a_command_of_other_types_is_found(tmp_path: Path, keys: Keys, value: An
     """What Python takes for equal is not the same in a record: neither truth and 1, nor 1 and 1.0."""
     lines = lines_of(record_of("clean"))
     assert (keys, value) in list(leaves(lines[5]))
-    assert refused(tmp_path / "m", sealed(changed(lines, 5, keys, new))).line == 6
+    assert refused(tmp_path / "m", sealed(changed(lines, 5, keys, new))).line == 5
 
 
 @pytest.mark.parametrize("name", ["late move", "void"])
@@ -186,7 +186,7 @@ def test_commands_left_out_doubled_and_swapped_are_found(tmp_path: Path, name: s
         given = line.get("commands", [])
         for _, _, _, commands in rearranged(given, max_distance=1):
             error = refused(path, sealed(changed(lines, number, ("commands",), commands)))
-            assert (error.line, commands) == (number + 1, commands)
+            assert (error.line, commands) == (number, commands)
 
 
 @pytest.mark.parametrize("name", ["late move", "late ready, acknowledged", "void", "dealt"])
@@ -197,7 +197,7 @@ def test_any_change_of_the_result_is_found(tmp_path: Path, name: str) -> None:
     for keys, value in leaves({key: lines[last][key] for key in ("result", "seed", "nonces")}):
         for new in variants(value):
             error = refused(path, sealed(changed(lines, last, keys, new)))
-            found_at = (1, last + 1) if keys == ("seed",) else (last + 1,)
+            found_at = (0, last) if keys == ("seed",) else (last,)
             assert error.line in found_at, (keys, new)
 
 
@@ -222,18 +222,18 @@ def test_a_verdict_that_is_forged_everywhere_is_found(tmp_path: Path, key: str, 
     assert lines[last]["result"][key] != value
     forged = changed(lines, last, ("result", key), value)
     forged = changed(forged, last - 1, ("commands", -1, "result", key), value)
-    assert refused(tmp_path / "m", sealed(forged)).line == last
+    assert refused(tmp_path / "m", sealed(forged)).line == last - 1
 
 
 SETUPS: tuple[tuple[str, Any, int], ...] = (
-    ("time.per_move_ms", 999.0, 4),
-    ("time.start_ms", 4999.0, 2),
-    ("acknowledge", True, 6),
-    ("nonces", False, 4),
-    ("names", ["a", "b", "c"], 2),
-    ("commitment", "00" * 32, 1),
-    ("position", {"map": [[0, 0, "red-star"]], "pile": [], "players": [{"score": 0, "hand": []}] * 2}, 6),
-    ("match", "final", 5),
+    ("time.per_move_ms", 999.0, 3),
+    ("time.start_ms", 4999.0, 1),
+    ("acknowledge", True, 5),
+    ("nonces", False, 3),
+    ("names", ["a", "b", "c"], 1),
+    ("commitment", "00" * 32, 0),
+    ("position", {"map": [[0, 0, "red-star"]], "pile": [], "players": [{"score": 0, "hand": []}] * 2}, 5),
+    ("match", "final", 4),
 )
 
 
@@ -247,7 +247,7 @@ def test_a_setup_that_is_forged_is_found(tmp_path: Path, key: str, value: Any, l
 def test_an_option_that_is_forged_is_found(tmp_path: Path) -> None:
     """Another bonus gives other points, where it was earned."""
     lines = lines_of(record_of("finished"))
-    assert refused(tmp_path / "m", sealed(changed(lines, 0, ("setup", "options"), {"finish_bonus": 5}))).line == 5
+    assert refused(tmp_path / "m", sealed(changed(lines, 0, ("setup", "options"), {"finish_bonus": 5}))).line == 4
 
 
 # --- whole lines
@@ -293,7 +293,7 @@ def test_lines_that_move_break_the_chain(tmp_path: Path, name: str) -> None:
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for what, one, two, forged in rearranged(lines):
         first = {"left out": one, "doubled": two + (one == two), "swapped": one}[what]
-        assert (refused(path, unchained(forged)).line, what, one, two) == (first + 1, what, one, two)
+        assert (refused(path, unchained(forged)).line, what, one, two) == (first, what, one, two)
 
 
 # --- the forger's tools
@@ -314,7 +314,7 @@ def test_any_change_breaks_the_seal(tmp_path: Path, name: str) -> None:
         keys, value = list(leaves({key: line[key] for key in line if key not in ("n", "prev", "kind", "open")}))[-1]
         forged = changed(lines, number, keys, variants(value)[0])
         error = refused(path, chained(forged))
-        assert error.line == len(lines) or (error.line, error.expected) == (number + 1, "a line of a record")
+        assert error.line == len(lines) - 1 or (error.line, error.expected) == (number, "a line of a record")
         error = refused(path, unsealed(forged))
         assert error.expected in ("a result and its seal", "a line of a record")
 
@@ -339,7 +339,7 @@ def accepted_part(path: Path, data: bytes, *, is_strict: bool) -> bytes | None:
     else:
         return data[: record.chain.size_bytes]
     assert found.path == path
-    assert 0 <= found.line <= data.count(b"\n") + 1
+    assert found.line is None or 0 <= found.line <= data.count(b"\n")
     return None
 
 

@@ -84,11 +84,11 @@ def test_what_has_no_consequence_is_accepted(tmp_path: Path, what: str, name: st
 
 @changes_of_no_consequence
 def test_the_key_finds_it(tmp_path: Path, what: str, name: str, changes: tuple[Change, ...]) -> None:
-    """An auditor that knows the referee's key refuses the forger's, at line 1."""
+    """An auditor that knows the referee's key refuses the forger's, at line 0."""
     lines, keys = forged(name, changes), [SEALER.public]
     assert audited(tmp_path / "m", record_of(name), is_strict=False, keys=keys).header.key == SEALER.public
     error = refused(tmp_path / "m", sealed(lines), is_strict=False, keys=keys)
-    assert (error.line, error.expected) == (1, f"key {SEALER.public}")
+    assert (error.line, error.expected) == (0, f"key {SEALER.public}")
 
 
 @changes_of_no_consequence
@@ -98,16 +98,16 @@ def test_the_old_seal_finds_it(tmp_path: Path, what: str, name: str, changes: tu
     count = len([line for line in lines if line["kind"] != "seal"])
     if count < len(lines):
         error = refused(tmp_path / "m", chained(lines))
-        assert (error.line, error.expected) == (len(lines), f"the seal of key {SEALER.public}")
+        assert (error.line, error.expected) == (len(lines) - 1, f"the seal of key {SEALER.public}")
     error = refused(tmp_path / "m", unsealed(lines))
-    assert (error.line, error.expected) == (count + 1, "a result and its seal")
+    assert (error.line, error.expected) == (count, "a result and its seal")
 
 
 @changes_of_no_consequence
 def test_the_chain_finds_it(tmp_path: Path, what: str, name: str, changes: tuple[Change, ...]) -> None:
-    """The chain left as it is, the line after the first change is refused."""
+    """The chain left as it is, the first changed line is named."""
     error = refused(tmp_path / "m", unchained(forged(name, changes)), is_strict=False)
-    assert error.line == 2 + min(number for number, _, _ in changes)
+    assert error.line == min(number for number, _, _ in changes)
 
 
 BEYOND: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
@@ -156,9 +156,9 @@ def test_seats_that_are_ready_at_once_have_no_order(tmp_path: Path) -> None:
     lines = lines_of(record_of("clean"))
     one, two, three = lines[2:5]
     audited(tmp_path / "m", sealed([*lines[:2], two, one, *lines[4:]]))
-    assert refused(tmp_path / "m", sealed([*lines[:2], one, three, two, *lines[5:]])).line == 4
+    assert refused(tmp_path / "m", sealed([*lines[:2], one, three, two, *lines[5:]])).line == 3
     later = changed(lines, 3, ("event", "at_ms"), 1.251)
-    assert refused(tmp_path / "m", sealed([*lines[:2], later[3], one, *lines[4:]])).line == 4
+    assert refused(tmp_path / "m", sealed([*lines[:2], later[3], one, *lines[4:]])).line == 3
 
 
 def test_whether_a_seat_left_after_its_end(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_whether_a_seat_left_after_its_end(tmp_path: Path) -> None:
     lines = lines_of(record_of("left after the end"))
     audited(tmp_path / "m", sealed([*lines[:21], *lines[22:]]))
     audited(tmp_path / "m", sealed([*lines[:22], *lines[21:]]))
-    assert refused(tmp_path / "m", sealed([*lines[:20], lines[21], lines[20], *lines[22:]])).line == 21
+    assert refused(tmp_path / "m", sealed([*lines[:20], lines[21], lines[20], *lines[22:]])).line == 20
 
 
 @pytest.mark.parametrize(("length", "is_shown"), [(399, True), (400, False)])
@@ -177,7 +177,7 @@ def test_the_end_of_a_long_detail(tmp_path: Path, length: int, is_shown: bool) -
     detail = "x" * length + "y" * 9
     lines = changed(lines_of(path.read_bytes()), 5, ("event", "detail"), detail)
     if is_shown:
-        assert refused(tmp_path / "n", sealed(lines), is_strict=False).line == 6
+        assert refused(tmp_path / "n", sealed(lines), is_strict=False).line == 5
     else:
         assert len(audited(tmp_path / "n", sealed(lines), is_strict=False).steps) == 5
 
@@ -189,7 +189,7 @@ def test_salts_are_drawn_by_whoever_writes(tmp_path: Path) -> None:
     result = audited(tmp_path / "m", sealed(other)).result
     assert result is not None
     assert result.result == tell("dealt").match.result
-    assert refused(tmp_path / "m", chained(other)).line == len(lines)
+    assert refused(tmp_path / "m", chained(other)).line == len(lines) - 1
 
 
 def test_a_record_without_its_result_is_that_of_an_unfinished_match(tmp_path: Path) -> None:

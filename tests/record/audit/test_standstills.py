@@ -82,7 +82,7 @@ def test_a_lie_about_time_is_named(
     tmp_path: Path, lie: e.Event, standstills: dict[int, list[Standstill]], expected: str
 ) -> None:
     """Though all else follows from it and the seal is the referee's own, what is taken off needs its standstill."""
-    line = next(iter(standstills), 5) + 2
+    line = next(iter(standstills), 5) + 1
     with pytest.raises(RecordError, match=f"line {line}: expected .*{expected}"):
         audited(tmp_path, told(lie), standstills)
 
@@ -135,7 +135,7 @@ def test_a_request_that_waits_for_the_disk_is_sent_soon_too(
     if not is_named:
         assert audited(tmp_path, story, standstills).result is not None
         return
-    with pytest.raises(RecordError, match="line 7: expected a request sent from"):
+    with pytest.raises(RecordError, match="line 6: expected a request sent from"):
         audited(tmp_path, story, standstills)
 
 

@@ -21,11 +21,11 @@ from .test_checks import read, with_event, with_result
 
 def with_commands(record: Record, line: int, change: Callable[[list[Any]], object]) -> Record:
     """Return a record with other commands in a line."""
-    step = record.steps[line - 2]
+    step = record.steps[line - 1]
     commands = step.commands
     change(commands)
     told = msgspec.structs.replace(step, told=msgspec.Raw(encoded(commands)))
-    return replace(record, steps=(*record.steps[: line - 2], told, *record.steps[line - 1 :]))
+    return replace(record, steps=(*record.steps[: line - 1], told, *record.steps[line:]))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_who_has_an_excuse_is_not_late(
 ) -> None:
     """A standstill that the record tells of, and that is over the margin, excuses whoever did not storm the lobby."""
     record, line = with_event(read(tmp_path, "deadline"), e.DeadlinePassed, **changes)
-    index = line - 2
+    index = line - 1
     step = record.steps[index]
     assert isinstance(step.event, e.DeadlinePassed)
     begun_ms = step.event.sent_ms + 10.0
@@ -143,8 +143,8 @@ def test_a_new_limit_needs_a_standstill(
         check_book(with_commands(record, line, change))
 
 
-AGAIN = 8
-"""Line of the resumption: what was asked in line 6 is asked again when 1500 ms have passed."""
+AGAIN = 7
+"""Line of the resumption: what was asked in line 5 is asked again when 1500 ms have passed."""
 
 
 def died_in_a_turn(folder: Path, time: dict[str, Any]) -> Record:
@@ -177,7 +177,7 @@ def test_what_is_left_of_a_limit_when_the_referee_is_back(
 ) -> None:
     """No more than there was, and later turns have what is left of the bank then."""
     record = died_in_a_turn(tmp_path, time)
-    assert isinstance(record.steps[AGAIN - 2].event, e.MatchResumed)
+    assert isinstance(record.steps[AGAIN - 1].event, e.MatchResumed)
 
     def _told(commands: list[Any]) -> None:
         next(command for command in commands if command["command"] == "ask-move").update(change)
@@ -197,7 +197,7 @@ def test_time_that_nobody_used_is_found(tmp_path: Path) -> None:
     for changed in ([used_ms[0] + 0.001, *used_ms[1:]], used_ms[::-1][:2], [0.0] * 3):
         with pytest.raises(RecordError, match="expected used_ms") as caught:
             check_book(with_result(record, used_ms=tuple(changed)))
-        assert caught.value.line == len(record.steps) + 2
+        assert caught.value.line == len(record.steps) + 1
 
 
 def test_a_foul_that_did_not_happen_is_found(tmp_path: Path) -> None:

@@ -147,8 +147,8 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
     "a tie-break": (_spec(("tie_breaks",), ["wins"]), "commands"),
     "a name": (_spec(("entrants", 3, "name"), "cheat"), "commands|what cup.jsonl has opened"),
     "a name twice": (_spec(("entrants", 3, "name"), "e0"), "a name of its own for each entrant"),
-    "teams": (_spec(("scoring", "teams"), [[0], [1]]), r"line 1: expected teams \(\), as quincy has them"),
-    "options": (_spec(("options",), {"x": 1}), "line 1: expected options of quincy"),
+    "teams": (_spec(("scoring", "teams"), [[0], [1]]), r"line 0: expected teams \[\], as quincy has them"),
+    "options": (_spec(("options",), {"x": 1}), "line 0: expected options of quincy"),
     "lots": (lambda lines: changed(lines, 0, ["salt"], "ab" * 16), "wrong way round|tables|commands"),
     "a winner": (_other_winner, "tables|commands"),
     "a winner, folded": (
@@ -156,7 +156,7 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
         "tables|happen|expected ranking .* as line .* of cup.jsonl",
     ),
     "time used": (_in("match-closed", ("entry", "used_ms", 0), 1.0, -1), "cup-.*expected used_ms"),
-    "a head": (_in("match-closed", ("entry", "head"), "a" * 64, -1), "cup-.*expected head 'aaaa"),
+    "a head": (_in("match-closed", ("entry", "head"), "a" * 64, -1), 'cup-.*expected head "aaaa'),
     "standings": (_other_standings, "commands .*end-tournament"),
     "a match left out": (_no_match, "commands|an event that can happen"),
     "a ruling left out": (lambda lines: _folded(_no_ruling(lines)), "round|table|opened|happen"),
@@ -209,7 +209,7 @@ def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
             context = organiser.recorder.open(organiser.due()[0])
             entry = organiser.record_match(context, **change)
             organiser.recorder.close(entry)
-        with pytest.raises(RecordError, match=f"line 1: expected {next(iter(change))} .*, as the spec has it"):
+        with pytest.raises(RecordError, match=f"line 0: expected {next(iter(change))} .*, as the spec has it"):
             audited(folder)
 
 
@@ -239,7 +239,7 @@ def test_two_matches_have_two_deals(tmp_path: Path) -> None:
         ),
         (
             lambda folder: shutil.copy(folder / "cup-00001.jsonl", folder / "cup-00002.jsonl"),
-            "cup-00002.jsonl, line 1: expected what cup.jsonl has opened cup-00002 for",
+            "cup-00002.jsonl, line 0: expected what cup.jsonl has opened cup-00002 for",
         ),
     ],
     ids=["missing", "added", "renamed", "copied"],
@@ -262,7 +262,7 @@ def test_a_record_has_the_name_of_its_tournament(folder: Path) -> None:
 
 def test_only_the_key_that_was_published_counts(folder: Path) -> None:
     """Of the tournament, and that of each match is the same."""
-    with pytest.raises(RecordError, match="line 1: expected key"):
+    with pytest.raises(RecordError, match="line 0: expected key"):
         audited(folder, Sealer.new().public)
 
 
@@ -273,7 +273,7 @@ def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path
     lines = path.read_bytes().splitlines(keepends=True)
     for data, found in ((lines[:-1], "died or goes on"), ([*lines[:-1], b"{"], "a line that is torn")):
         path.write_bytes(b"".join(data))
-        refused(folder, f"line {len(lines)}: expected a seal; found .*{found}")
+        refused(folder, f"line {len(lines) - 1}: expected a seal; found .*{found}")
         assert audited(folder, is_strict=False).history.tournament.is_over
 
 
@@ -295,12 +295,12 @@ def test_a_round_is_told_before_what_is_wrong_behind_it(folder: Path, monkeypatc
         return tables[::-1], by
 
     path, lines = path_of(folder, "cup"), course_of(path_of(folder, "cup"))
-    first, second, _ = (lines.index(line) + 1 for line in event_lines(lines, "round-paired"))
+    first, second, _ = (lines.index(line) for line in event_lines(lines, "round-paired"))
     for at_once in (1, 2, 64):
         monkeypatch.setattr(audit_module, "_ROUNDS", at_once)
         with pytest.raises(RecordError, match=f"line {first}: expected the tables that"):
             audited(folder, pair=_turned)
-    path.write_bytes(chain([line for line in lines if lines.index(line) != second], SEALER))
+    path.write_bytes(chain([line for line in lines if lines.index(line) != second + 1], SEALER))
     with pytest.raises(RecordError, match=f"line {first}: expected the tables that"):
         audited(folder, pair=_turned)
     with pytest.raises(RecordError, match=r"line \d+: expected an event that can happen"):

@@ -17,7 +17,7 @@ const dealAgain = (() => {
   };
   const spelled = (tiles) => tiles.join("  ") || "none";
   const record = ({ isSame, told, line }) => {
-    const where = line ? `, in line ${line}` : "";
+    const where = line === null ? "" : `, in line ${line}`;
     if (isSame) return `the same${where}${told === null ? ", by its digest" : ""}`;
     return `ANOTHER ONE${where}${told === null ? ", by its digest" : `: ${told}`}`;
   };
@@ -41,7 +41,7 @@ const dealAgain = (() => {
 
   // From what `verifyRecord` gives to elements.
   return ({ deal, setup, findings }) => {
-    const said = ({ line, message }) => `${line ? `line ${line}: ` : ""}${message}`;
+    const said = ({ line, message }) => `${line === null ? "" : `line ${line}: `}${message}`;
     if (!deal) return [element("p", `Not dealt again, for the record does not hold: ${said(findings[0])}`)];
     const [difference] = deal.differences;
     if (!deal.deals.length) return [element("p", `Not dealt again: ${difference ? said(difference) : `${deal.why}.`}`)];
