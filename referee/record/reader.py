@@ -67,7 +67,14 @@ class RecordError(DoesNotHold):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process tell of it."""
-        return RecordError, (self.path, self.line, self.expected, self.found)
+        return type(self), (self.path, self.line, self.expected, self.found)
+
+
+class NotSealed(RecordError):
+    """A record that holds as far as it goes, where one with a seal is asked for.
+
+    Its referee plays on, or crashed, or somebody cut the record off: the record alone does not show which.
+    """
 
 
 class IsRedacted(RecordError):

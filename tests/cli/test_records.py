@@ -128,7 +128,7 @@ def test_what_was_published_while_it_was_played_is_found(tmp_path: Path) -> None
     assert "line 3: no published head" in told("audit", "logs", "--heads", "heads.log", cwd=tmp_path, status=2)
     referee("play", "q", "house:dag", "house:greedy", "--heads", "others.log", "--logs", "more", cwd=tmp_path)
     said = told("audit", "logs", "--heads", "others.log", cwd=tmp_path, status=1)
-    assert "expected a record that has line 2 with the hash" in said
+    assert "expected a record that has line 1 with the hash" in said
     assert "found none that holds" in said
 
 

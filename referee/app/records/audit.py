@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...errors import BadRequest
 from ...files.below import files_below
@@ -98,10 +99,11 @@ def audit_paths(
     files = [path for path in found if path not in set(courses)]
     unchanged = {match.path: match for match in earlier.unchanged(files, demands)}
     examined: list[Examined] = []
+    homes = {path.parent for path in courses}
     rest = [path for path in files if path not in unchanged]
     with closing(map_in_processes(partial(examine, demands=demands), rest, jobs)) as examinations:
         for path in files:
-            examined.append(unchanged.get(path) or next(examinations))
+            examined.append(_with_claim(unchanged.get(path) or next(examinations), homes))
             seen(examined[-1].report, len(files))
     folders = [path for path in paths if path.is_dir()]
     audited = audit_tournaments(courses, folders, examined, demands, jobs)
@@ -109,6 +111,13 @@ def audit_paths(
     if since is not None:
         earlier.write(since, examined)
     return _report(_Findings(folders, examined, audited, equivocations, len(unchanged)), demands)
+
+
+def _with_claim(match: Examined, homes: set[Path]) -> Examined:
+    """Forget which tournament a match says that it is of, if that one's record is audited with it."""
+    if not isinstance(match.report, SoundRecord) or homes.isdisjoint(match.path.parents):
+        return match
+    return replace(match, report=replace(match.report, tournament=None))
 
 
 class _Findings(Struct, frozen=True):
@@ -147,7 +156,8 @@ def _report(found: _Findings, demands: Demands) -> AuditReport:
         published=sum(map(len, published.values())),
         missing_published=missing_published,
         unchanged=found.unchanged,
-        broken=sum(not report.holds for report in reports),
+        broken=sum(isinstance(report, Broken) and report.state == "broken" for report in reports),
+        unfinished=sum(isinstance(report, Broken) and report.state == "unfinished" for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
         holds=all(part.holds for part in parts)
         and not (found.equivocations or contradicted or missing_heads or missing_published),
@@ -219,8 +229,13 @@ def _sound(record: Record) -> SoundRecord:
         deal=_deal(record.header),
         seed_opens=setup.seed_opens,
         key=None if record.seal is None else record.header.key,
+        tournament=_claim(record.header),
         head=record.chain.head if record.seal is None else record.seal.prev,
     )
+
+
+def _claim(header: Header) -> str | None:
+    return None if header.context is None else header.context.tournament
 
 
 def _deal(header: Header) -> str:
@@ -250,6 +265,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         deal="hidden" if demands.seed is None else _deal(header),
         seed_opens=header.setup.seed_opens,
         key=header.key,
+        tournament=_claim(header),
         head=redaction.chain.lines[-1].fields["prev"],
         seat=redaction.seat,
         name=header.setup.names[redaction.seat],
@@ -259,7 +275,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
     heads = heads_of(redaction.chain, header.setup.match, demands)
     opening = _opening(header, redaction.chain, is_drawn=redaction.chain.lines[0].fields["seed"] is None)
     ran = tuple(presences(redaction.record))
-    return Examined(path, report, opening=opening, heads=heads, presences=ran)
+    return Examined(path, report, header=header, opening=opening, heads=heads, presences=ran)
 
 
 def _opening(header: Header, chain: Chain, *, is_drawn: bool) -> str:

@@ -1,13 +1,13 @@
 """What is demanded of records, and what an audit of them tells."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from msgspec import Struct
 
 from ...match.setup import SeedOpens
 from ...record.audit.standstills import Contradiction
 from ...record.published_heads import PublishedHead
-from ...record.reader import RecordError
+from ...record.reader import NotSealed, RecordError
 
 VERIFIED = ("chain", "seal", "shown fields", "times")
 """What can be verified of a redacted record."""
@@ -47,16 +47,20 @@ class Broken(Struct, frozen=True, kw_only=True):
 
     record: str
     """The file that it was found in."""
-    line: int
-    """Of that file, from 1; 0: it is about the whole file."""
+    line: int | None
+    """The `n` of the line, which counts from 0; null: it concerns the whole file."""
     expected: str
     found: str
+    state: Literal["broken", "unfinished"] = "broken"
+    """`unfinished`: what there is holds, but it has no seal, and `--unsealed` was not given."""
     holds: bool = False
 
     @classmethod
     def by(cls, error: RecordError, **more: Any) -> Self:
         """Return what an error tells, with the other fields of the class."""
-        return cls(record=str(error.path), line=error.line, expected=error.expected, found=error.found, **more)
+        state: Literal["broken", "unfinished"] = "unfinished" if isinstance(error, NotSealed) else "broken"
+        where = {"record": str(error.path), "line": error.line, "state": state}
+        return cls(**where, expected=error.expected, found=error.found, **more)
 
 
 class SoundRecord(Struct, frozen=True, kw_only=True):
@@ -75,6 +79,9 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     """The public key that sealed it."""
     head: str
     """Hash of its last line but the seal."""
+    tournament: str | None = None
+    """The tournament that the record claims to be of, where nothing verified that: the tournament's own record was not
+    audited with it; null: that was verified, or it claims nothing like it."""
     holds: bool = True
 
 
@@ -170,7 +177,9 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     unchanged: int
     """Of the records: an earlier audit found that they hold, and they were not audited again."""
     broken: int
-    """Of the records."""
+    """Of the records; those that are only unfinished are not among them."""
+    unfinished: int
+    """Of the records: they hold as far as they go, and have no seal; with `--unsealed`, none is counted here."""
     redacted: int
     """Of the records."""
     holds: bool

@@ -93,7 +93,7 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             if found is not None and (not demands.keys or found.report.key in demands.keys):
                 yield Examined(
                     path,
-                    replace(found.report, record=str(path)),
+                    replace(found.report, record=str(path), tournament=_tournament(found.proof)),
                     proof=None if found.proof is None else replace(found.proof, path=path),
                     opening=found.opening,
                     heads=demanded_heads(heads, found.report.match, demands),
@@ -130,6 +130,11 @@ class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             write_whole(path, [data], mode=0o600)
         except OSError as error:
             raise BadEarlierAudit(f"{path} can't be written: {error.strerror}") from None
+
+
+def _tournament(proof: MatchProof | None) -> str | None:
+    context = None if proof is None else proof.header.context
+    return None if context is None else context.tournament
 
 
 def _path(kind: type, value: Any) -> Any:

@@ -21,10 +21,12 @@ from ...record.audit.starts import check_starts
 from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
+from ...record.schema import Header
 from ...record.tournament_record import TournamentRecord
 from ...tournament.standings import UnknownTieBreak
 from ..pool import map_in_processes
 from .audit_reports import (
+    Broken,
     BrokenTournament,
     Demands,
     Equivocation,
@@ -45,6 +47,8 @@ class Examined(Struct, frozen=True):
     report: RecordReport
     proof: MatchProof | None = None
     """What it says of its tournament, if it is of one and holds."""
+    header: Header | None = None
+    """First line of a redacted record."""
     opening: str | None = None
     """Tells the match from others of its name: hash of the line of its tournament's record that opened it; of a match
     by itself the commitment to its seed, or, if that was fixed, the hash of its own first line."""
@@ -123,10 +127,10 @@ def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Exami
     """Audit the record of a tournament, against those of its matches."""
     try:
         pair = partial(_paired, jobs=jobs)
-        audited = audit_tournament(
-            path, find_format, find_game, pair, keys=demands.keys, is_strict=not demands.unsealed
-        )
+        audited = audit_tournament(path, find_format, find_game, pair, keys=demands.keys, is_strict=False)
         _check_matches(audited, folder)
+        if not demands.unsealed:
+            audited.check_sealed()
     except RecordError as error:
         return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
     except (PluginError, BadFormat, UnknownTieBreak) as error:
@@ -156,11 +160,15 @@ def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
     for match in folder.matches:
         if match.proof is not None:
             audited.check_match(match.proof, find_game)
-        elif isinstance(match.report, SoundRedaction):
-            audited.check_head(match.path, match.report.head)
+        elif isinstance(match.report, SoundRedaction) and match.header is not None:
+            audited.check_head(match.path, match.header, match.report.head)
     ran = {match.path.stem: match.presences for match in folder.matches}
     check_runs(audited.record, ran)
     check_starts(audited.record, audited.spec, ran)
+    for match in folder.matches:
+        if isinstance(match.report, Broken):
+            is_unfinished = match.report.state == "unfinished"
+            audited.check_broken(match.path, match.report.line, is_unfinished=is_unfinished)
 
 
 def _sound(audited: AuditedTournament, folder: _Folder, unverified: tuple[str, ...]) -> SoundTournament:

@@ -102,16 +102,20 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
 
 def _show(report: RecordReport) -> None:
     if isinstance(report, Broken):
-        _show_broken(report, report.record + (f", line {report.line}" if report.line else ""))
+        _show_broken(report, report.record + ("" if report.line is None else f", line {report.line}"))
         return
     facts = f"{counted(report.events, 'event')}, {report.state}, {report.deal} deal"
     if isinstance(report, SoundRedaction):
         facts += f", as seat {report.seat}, {harmless(report.name)}, may see it"
     out.print(f"[green]holds[/]   {escape(report.record)}  {facts}", highlight=False, soft_wrap=True)
+    if report.tournament is not None:
+        name = printable(report.tournament)
+        out.say(f"  not verified: that it was a match of the tournament {name}, whose record {name}.jsonl is not here")
 
 
 def _show_broken(broken: Broken, what: str) -> None:
-    out.print(f"[red]BROKEN[/]  {escape(what)}", highlight=False, soft_wrap=True)
+    word = "[yellow]UNFINISHED[/]" if broken.state == "unfinished" else "[red]BROKEN[/] "
+    out.print(f"{word} {escape(what)}", highlight=False, soft_wrap=True)
     out.say(f"  expected {printable(broken.expected)}")
     out.say(f"  found    {printable(broken.found)}")
 
@@ -124,7 +128,8 @@ def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
     for words, count in sorted((words, count) for words, count in legs.items() if words):
         out.say(f"{counted(count, 'record')} of {words}")
     redacted = f", {report.redacted} redacted" if report.redacted else ""
-    out.print(f"{counted(len(report.records), 'record')}, {report.broken} broken{redacted}")
+    unfinished = f", {report.unfinished} unfinished" if report.unfinished else ""
+    out.print(f"{counted(len(report.records), 'record')}, {report.broken} broken{unfinished}{redacted}")
     redactions = [record for record in report.records if isinstance(record, SoundRedaction)]
     for known, unknown in sorted({(record.verified, record.not_verified) for record in redactions}):
         out.say(f"of redacted records were verified: {', '.join(known)}; not: {', '.join(unknown)}")
@@ -148,6 +153,10 @@ def _show_folders(report: AuditReport) -> None:
         else:
             _show_tournament(tournament, what)
     _show_contradictions(report)
+    parts = (*report.records, *report.tournaments)
+    if any(isinstance(part, Broken) and part.state == "unfinished" for part in parts):
+        reasons = "it is still being played, its referee crashed, or its end was cut off"
+        out.say(f"UNFINISHED: {reasons}; --unsealed audits what is there")
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
         text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
@@ -174,7 +183,7 @@ def _show_contradictions(report: AuditReport) -> None:
 def _show_missing(heads: MissingHeads) -> None:
     first, published = heads.first, counted(heads.published, "published head")
     out.print(f"[red]BROKEN[/]  {escape(printable(heads.record))}", highlight=False, soft_wrap=True)
-    line = f"line {first.line + 1} with the hash {first.head}, published {printable(first.at)}"
+    line = f"line {first.line} with the hash {first.head}, published {printable(first.at)}"
     out.say(f"  expected a record that has {line}")
     out.say(f"  found    none that holds; {heads.missing} of {published} missing")
 

@@ -14,7 +14,7 @@ from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
 from ...text import show_json
-from ..reader import Record, RecordError, check_key, read_record
+from ..reader import NotSealed, Record, RecordError, check_key, read_record
 from ..schema import BadLine, RecordedStep, plain_json
 from .checks import check_ranking, check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
@@ -38,7 +38,7 @@ def audit(
         path: the record.
         find_game: a game's name -> its rules.
         keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
-        is_strict: whether a record without a seal, one of an unfinished match, is broken.
+        is_strict: whether a record without a seal, one of an unfinished match, is refused.
         find_wire: a dialect's name -> what reads the bytes of its players.
 
     Returns:
@@ -47,14 +47,18 @@ def audit(
 
     Raises:
         RecordError: the first line that does not hold.
+        NotSealed: all of them hold, the record has no seal, and is_strict is true.
         Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
     """
     record, match = prove(path, partial(open_match, find_game=find_game)) or (read_record(path), None)
-    _check_provenance(record, keys, is_strict=is_strict)
+    check_key(record.path, 0, record.header.key, keys)
     if match is None:
         check_course(record, find_game, find_wire)
     else:
         _check_without_fold(record, match, find_wire)
+    if is_strict and record.seal is None:
+        found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
+        raise NotSealed(record.path, len(record.chain.hashes), "a result and its seal", found)
     return record
 
 
@@ -91,15 +95,6 @@ def _check_without_fold(record: Record, match: Match, find_wire: FindWire) -> No
     check_book(record)
     check_shuffle(record, match.game)
     check_ranking(record)
-
-
-def _check_provenance(record: Record, keys: Collection[str], *, is_strict: bool) -> None:
-    """Check who sealed a record."""
-    lines = len(record.chain.hashes)
-    check_key(record.path, 0, record.header.key, keys)
-    if is_strict and record.seal is None:
-        found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
-        raise RecordError(record.path, lines, "a result and its seal", found)
 
 
 def open_match(record: Record, find_game: FindGame) -> Match | None:

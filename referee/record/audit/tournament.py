@@ -15,10 +15,10 @@ from ...pairing.base import PairingFormat, RoundToPair
 from ...text import show_json
 from ...tournament import events as e
 from ...tournament.history import History, new_tournament
-from ...tournament.match_context import Fixture, MatchEntry
+from ...tournament.match_context import Fixture, MatchContext, MatchEntry
 from ...tournament.spec import TournamentSpec
 from ..match_entries import entry_of
-from ..reader import Record, RecordError, check_key
+from ..reader import NotSealed, Record, RecordError, check_key
 from ..schema import Header
 from ..tournament_record import TournamentRecord, read_tournament, refold
 from .audit import FindGame
@@ -61,8 +61,13 @@ class AuditedTournament:
         """The rounds that another program, or another version, had paired: only what the rules demand was checked."""
         self.contexts = record.contexts
         """Match -> what its own record has to say that it was opened for."""
+        self._none = RecordError if record.is_sealed else NotSealed
+        """What is raised where something is missing: a tournament that goes on may have written it meanwhile."""
         self._closed = {entry.match: entry for entry in history.entries}
         self._line = {step.event.entry.match: step.n for step in record.steps if isinstance(step.event, e.MatchClosed)}
+        self._opened = {
+            step.event.fixture.match: step.n for step in record.steps if isinstance(step.event, e.MatchOpened)
+        }
         self._deals: dict[int, bytes] = {}
         self._dealt: dict[bytes, int | str] = {}
 
@@ -86,7 +91,7 @@ class AuditedTournament:
             raise RecordError(path, None, f"the record of a tournament called {path.stem}", f"that of {self.spec.name}")
         for match in self._closed if is_whole else ():
             if folder / f"{match}.jsonl" not in there:
-                raise RecordError(folder / f"{match}.jsonl", None, f"the record of {match}, which was played", "none")
+                raise self._none(folder / f"{match}.jsonl", None, f"the record of {match}, which was played", "none")
         for file in sorted(there):
             if file.parent != folder or file.stem not in self.contexts:
                 raise RecordError(file, None, f"no record that {path.name} does not tell of", "this one")
@@ -96,20 +101,59 @@ class AuditedTournament:
         proven = {proof.path.stem for proof in proofs}
         return tuple(match for match in self._closed if match not in proven)
 
-    def check_head(self, path: Path, head: str) -> None:
+    def check_head(self, path: Path, header: Header, head: str) -> None:
         """Check that a redacted record hides parts of the very record that was sealed.
 
         Args:
             path: the record, whose name is that of an opened match.
+            header: its first line.
             head: hash of its last line but the seal.
 
         Raises:
             RecordError: it does not.
         """
+        self._check_opening(path, header)
         entry = self._closed.get(path.stem)
         if entry is not None and entry.head != head:
             line = self._line[path.stem]
             raise RecordError(path, None, f"head {entry.head}, as line {line} of {self.record.path.name} has it", head)
+
+    def check_sealed(self) -> None:
+        """Check that the record ends with a seal.
+
+        Raises:
+            NotSealed: it does not.
+        """
+        record = self.record
+        if not record.is_sealed:
+            end = "the end of a record whose referee crashed or goes on"
+            found = "a line that is torn" if record.chain.rest else end
+            raise NotSealed(record.path, len(record.chain.lines), "a seal", found)
+
+    def check_broken(self, path: Path, line: int | None, *, is_unfinished: bool) -> None:
+        """Refuse the record of a match that does not hold, for its tournament's results follow from it.
+
+        Args:
+            path: of the record.
+            line: that does not hold.
+            is_unfinished: whether it holds as far as it goes, and only has no seal.
+
+        Raises:
+            RecordError: always, but of an unfinished match that the tournament has not closed.
+        """
+        if is_unfinished and path.stem not in self._closed:
+            return
+        error = self._none if is_unfinished else RecordError
+        raise error(path, line, "a record that holds, for the tournament's result follows from it", "one that does not")
+
+    def _check_opening(self, path: Path, header: Header) -> None:
+        """Check that a match's record says that the tournament opened it, and for what."""
+        match, name, told = path.stem, self.record.path.name, header.context
+        context = self.contexts.get(match)
+        if told != context or context is None:
+            expected = f"the record of {match}, as line {self._opened.get(match, 0)} of {name} opened it"
+            raise RecordError(path, 0, expected, _told_opening(told, context))
+        check_key(path, 0, header.key, (self.record.header.key,))
 
     def check_match(self, proof: MatchProof, find_game: FindGame) -> None:
         """Check that the record of a match is the one that the tournament's record tells of.
@@ -119,15 +163,16 @@ class AuditedTournament:
             Exception: what find_game raises for a game it does not know.
         """
         path, header, name = proof.path, proof.header, self.record.path.name
-        context = self.contexts.get(path.stem)
-        if context is None or header.context != context:
-            raise RecordError(path, 0, f"what {name} has opened {path.stem} for: {context}", f"{header.context}")
-        check_key(path, 0, header.key, (self.record.header.key,))
+        self._check_opening(path, header)
+        context = self.contexts[path.stem]
         _check_setup(proof, self.spec, context.fixture, find_game(self.spec.game))
         self._check_deal(proof, context.fixture.number)
         entry = self._closed.get(path.stem)
         if entry is not None:
-            _check_entry(proof, entry, name, self._line[path.stem])
+            if proof.entry is None:
+                what = f"the result of line {self._line[path.stem]} of {name}, and its seal"
+                raise self._none(path, None, what, "none")
+            _check_entry(proof, proof.entry, entry, f"line {self._line[path.stem]} of {name}")
 
     def _check_deal(self, proof: MatchProof, number: int) -> None:
         """Check that the legs of one pairing, and no other matches, have the same deal."""
@@ -159,18 +204,16 @@ def audit_tournament(
         pair: pairs rounds anew; where another program, or another version of it, had paired it, only what the rules
             demand is checked.
         keys: public keys, in hex, one of which must have sealed it; empty: the one that it names itself.
-        is_strict: whether a record that does not end with a seal is broken.
+        is_strict: whether a record that does not end with a seal is refused.
 
     Raises:
         RecordError: the first line that does not hold.
+        NotSealed: all of them hold, the last one is no seal, and is_strict is true.
         Exception: what find_format and find_game raise for what they do not know.
     """
     record = read_tournament(path)
     header = record.header
     check_key(path, 0, header.key, keys)
-    if is_strict and not record.is_sealed:
-        found = "a line that is torn" if record.chain.rest else "the end of a record whose referee died or goes on"
-        raise RecordError(path, len(record.chain.lines), "a seal", found)
     _check_spec(path, header.spec, find_game(header.spec.game))
     history = History(new_tournament(header.spec, find_format(header.spec.format), header.salt))
     rounds, asked = _Rounds(path, pair), None
@@ -183,7 +226,10 @@ def audit_tournament(
         rounds.check()  # what is wrong in a line before that is told first
         raise
     rounds.check()
-    return AuditedTournament(record, history, tuple(sorted(rounds.on_trust)))
+    audited = AuditedTournament(record, history, tuple(sorted(rounds.on_trust)))
+    if is_strict:
+        audited.check_sealed()
+    return audited
 
 
 class _Rounds:
@@ -231,14 +277,25 @@ class _Rounds:
                 )
 
 
-def _check_entry(proof: MatchProof, entry: MatchEntry, name: str, line: int) -> None:
+def _told_opening(told: MatchContext | None, context: MatchContext | None) -> str:
+    """Return what a match's record says that it was opened for, in place of what it should."""
+    if told is None:
+        return "the record of a match by itself"
+    if context is not None and told.tournament != context.tournament:
+        return f"a file that holds the record of {told.fixture.match}, a match of {told.tournament}"
+    if context is None or told.fixture.match != context.fixture.match:
+        return f"a file that holds the record of {told.fixture.match}"
+    pairs = [(name, getattr(told.fixture, name)) for name in told.fixture.__struct_fields__]
+    others = ", ".join(f"{name} {show_json(value)}" for name, value in pairs if value != getattr(context.fixture, name))
+    return f"one with {others}" if others else f"one that was opened by a line whose hash is {told.head}"
+
+
+def _check_entry(proof: MatchProof, found: MatchEntry, entry: MatchEntry, where: str) -> None:
     """Check that a match came out as the tournament's record has it."""
-    if proof.entry is None:
-        raise RecordError(proof.path, None, f"the result of line {line} of {name}, and its seal", "none")
     for field in entry.__struct_fields__:
-        expected, there = getattr(entry, field), getattr(proof.entry, field)
+        expected, there = getattr(entry, field), getattr(found, field)
         if expected != there:
-            what = f"{field} {show_json(expected, 200)}, as line {line} of {name} has it"
+            what = f"{field} {show_json(expected, 200)}, as {where} has it"
             raise RecordError(proof.path, None, what, show_json(there, 200))
 
 

@@ -110,7 +110,7 @@ def test_a_redacted_record_of_another_match_is_named(folder: Path, tmp_path: Pat
     other = tmp_path / "again" / "cup-00002.jsonl"
     path = folder / "cup-00002.jsonl"
     path.write_bytes(b"\n".join([*redacted_lines(other, find_game, 0, find_wire=installed().wire), b""]))
-    assert "head " in broken(audited(folder)).expected
+    assert broken(audited(folder)).expected == "the record of cup-00002, as line 4 of cup.jsonl opened it"
     assert broken(audited(folder)).record == str(path)
 
 
@@ -206,7 +206,7 @@ def test_what_goes_on_is_taken_if_that_is_asked_for(tmp_path: Path) -> None:
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         one, two = (organiser.recorder.open(fixture) for fixture in organiser.due()[:2])
         organiser.begin_match(one)[1].close()
-        assert broken(audited(tmp_path)).found.startswith("the end of a record whose referee died or goes on")
+        assert broken(audited(tmp_path)).found.startswith("the end of a record whose referee crashed or goes on")
         found = sound(audited(tmp_path, unsealed=True))
         assert (found.state, found.matches, found.playing) == ("unfinished", 2, 2)
         organiser.recorder.close(organiser.record_match(two))
@@ -287,3 +287,79 @@ def test_two_records_of_one_secret_seed_are_named(tmp_path: Path) -> None:
         report = audited(path, other)
         assert report.broken == 0
         assert report.equivocations == [Equivocation(match="m", records=(str(path), str(other)))]
+
+
+# --- what a broken, a swapped and a running one are called
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("damage", ["changed", "cut"])
+def test_no_tournament_holds_above_a_record_that_does_not(folder: Path, damage: str) -> None:
+    """Its results follow from those of its matches: a changed one and one that was cut off leave nothing to hold."""
+    path = folder / "cup-00003.jsonl"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b'"turn":2', b'"turn":3', 1) if damage == "changed" else data[: len(data) // 2])
+    report = audited(folder)
+    assert (report.broken, report.unfinished) == ((1, 0) if damage == "changed" else (0, 1))
+    assert (broken(report).record, broken(report).state) == (str(path), "broken")
+
+
+@pytest.mark.forges
+def test_a_swapped_file_is_called_by_what_it_holds(folder: Path) -> None:
+    """Two files that were swapped: which record each of them holds is said, and nothing else."""
+    one, three, other = (folder / f"{name}.jsonl" for name in ("cup-00001", "cup-00003", "other"))
+    one.rename(other)
+    three.rename(one)
+    other.rename(three)
+    found = broken(audited(folder))
+    assert (found.record, found.found) == (str(one), "a file that holds the record of cup-00003")
+    assert found.expected == "the record of cup-00001, as line 3 of cup.jsonl opened it"
+
+
+@pytest.mark.forges
+def test_a_redacted_file_is_called_by_what_it_holds(folder: Path) -> None:
+    """Its header is open, so it is compared with what was opened as that of a whole record is."""
+    lines = redacted_lines(folder / "cup-00003.jsonl", find_game, 0, find_wire=installed().wire)
+    (folder / "cup-00001.jsonl").write_bytes(b"\n".join([*lines, b""]))
+    assert broken(audited(folder)).found == "a file that holds the record of cup-00003"
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_tournament_without_its_last_seal_is_unfinished(tmp_path: Path, *, is_killed: bool) -> None:
+    """One that goes on and one whose referee was killed; with unsealed ones taken, it holds as far as it goes."""
+    organiser = Organiser(tmp_path, cup(), Random(1))
+    organiser.play(2)
+    (context,) = (organiser.recorder.open(fixture) for fixture in organiser.due()[:1])
+    organiser.begin_match(context)[1].close()
+    if is_killed:
+        organiser.writer.close()
+    report = audited(tmp_path)
+    assert (broken(report).state, report.broken, report.unfinished, report.holds) == ("unfinished", 0, 1, False)
+    assert audited(tmp_path, unsealed=True).holds
+    organiser.writer.close()
+
+
+@pytest.mark.forges
+def test_what_is_wrong_is_named_before_that_it_is_unfinished(tmp_path: Path) -> None:
+    """Whoever drops the seal hides nothing else by that."""
+    organiser = Organiser(tmp_path, cup(), Random(1))
+    organiser.play(2)
+    organiser.writer.close()
+    path = tmp_path / "cup.jsonl"
+    lines = course_of(path)
+    last = max(n for n, line in enumerate(lines) if line["kind"] == "tournament-step")
+    path.write_bytes(chain(changed(lines, last, ["event", "entry", "used_ms", 0], 1.0), SEALER))
+    assert broken(audited(tmp_path)).state == "broken"
+
+
+# --- what a record claims
+
+
+def test_the_claim_of_a_lone_record_is_told(folder: Path) -> None:
+    """That it is a match of a tournament nobody can tell from it alone; next to that one's record it is verified."""
+    path = folder / "cup-00001.jsonl"
+    seen = folder.parent.parent / "seen.jsonl"
+    seen.write_bytes(b"\n".join([*redacted_lines(path, find_game, 0, find_wire=installed().wire), b""]))
+    assert [report.tournament for report in audited(path, seen).records] == ["cup", "cup"]
+    assert {report.tournament for report in audited(folder).records} == {None}
+    assert {report.tournament for report in audited(path, folder / "cup.jsonl").records} == {None}

@@ -315,8 +315,7 @@ def test_any_change_breaks_the_seal(tmp_path: Path, name: str) -> None:
         forged = changed(lines, number, keys, variants(value)[0])
         error = refused(path, chained(forged))
         assert error.line == len(lines) - 1 or (error.line, error.expected) == (number, "a line of a record")
-        error = refused(path, unsealed(forged))
-        assert error.expected in ("a result and its seal", "a line of a record")
+        refused(path, unsealed(forged))
 
 
 # --- ten thousand changes at random

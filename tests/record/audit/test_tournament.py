@@ -142,10 +142,10 @@ def _folded(lines: list[Line]) -> list[Line]:
 
 
 FORGERIES: dict[str, tuple[Forge, str]] = {
-    "a bye": (_spec(("scoring", "bye"), 0.0), "commands|what cup.jsonl has opened"),
-    "a time limit": (_spec(("time", "per_move_ms"), 7.0), "what cup.jsonl has opened"),
+    "a bye": (_spec(("scoring", "bye"), 0.0), "commands|the record of .* as line .* of cup.jsonl opened it"),
+    "a time limit": (_spec(("time", "per_move_ms"), 7.0), "the record of .* as line .* of cup.jsonl opened it"),
     "a tie-break": (_spec(("tie_breaks",), ["wins"]), "commands"),
-    "a name": (_spec(("entrants", 3, "name"), "cheat"), "commands|what cup.jsonl has opened"),
+    "a name": (_spec(("entrants", 3, "name"), "cheat"), "commands|the record of .* as line .* of cup.jsonl opened it"),
     "a name twice": (_spec(("entrants", 3, "name"), "e0"), "a name of its own for each entrant"),
     "teams": (_spec(("scoring", "teams"), [[0], [1]]), r"line 0: expected teams \[\], as quincy has them"),
     "options": (_spec(("options",), {"x": 1}), "line 0: expected options of quincy"),
@@ -239,7 +239,7 @@ def test_two_matches_have_two_deals(tmp_path: Path) -> None:
         ),
         (
             lambda folder: shutil.copy(folder / "cup-00001.jsonl", folder / "cup-00002.jsonl"),
-            "cup-00002.jsonl, line 0: expected what cup.jsonl has opened cup-00002 for",
+            "cup-00002.jsonl, line 0: expected the record of cup-00002, as line .* of cup.jsonl opened it",
         ),
     ],
     ids=["missing", "added", "renamed", "copied"],
@@ -271,7 +271,7 @@ def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path
     """What stands in it is verified all the same."""
     path = path_of(folder, "cup")
     lines = path.read_bytes().splitlines(keepends=True)
-    for data, found in ((lines[:-1], "died or goes on"), ([*lines[:-1], b"{"], "a line that is torn")):
+    for data, found in ((lines[:-1], "crashed or goes on"), ([*lines[:-1], b"{"], "a line that is torn")):
         path.write_bytes(b"".join(data))
         refused(folder, f"line {len(lines) - 1}: expected a seal; found .*{found}")
         assert audited(folder, is_strict=False).history.tournament.is_over
