@@ -1,6 +1,7 @@
 """Texts for people: counts with their nouns, and what others wrote made fit to be shown."""
 
 import json
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -50,6 +51,11 @@ def show_json(value: object, most: int = 300) -> str:
     """
     text = msgspec.json.encode(value, enc_hook=str).decode()
     return text if len(text) <= most else text[:most] + "..."
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a text shows nothing that could be read: it has neither a letter nor a digit that is drawn."""
+    return not any(sign.isalnum() and "FILLER" not in unicodedata.name(sign, "") for sign in text)
 
 
 def counted(count: float, noun: str, nouns: str = "") -> str:

@@ -40,6 +40,8 @@ BY_CODE = {str(cause): cause for cause in (Cause.OVERSIZE, Cause.OUT_OF_TURN, Ca
 
 
 SHOWN_HEX = 2 * MAX_EVIDENCE_BYTES
+MAX_DETAIL = 400
+"""Characters of a foul's detail; the event has all of them."""
 """Digits of the evidence that a foul shows; the event that it follows from has all of them."""
 
 

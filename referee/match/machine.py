@@ -17,7 +17,7 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
-from .fouls import SHOWN_HEX, Cause, Fault, Foul, accused_of
+from .fouls import Cause, Fault, Foul, MAX_DETAIL, SHOWN_HEX, accused_of
 from .nonces import Nonces
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
@@ -300,7 +300,7 @@ class Match:
         seat = event.seat
         if seat in self._done:
             return
-        shown = {"detail": detail[:400], "evidence": evidence[:SHOWN_HEX], **facts}
+        shown = {"detail": detail[:MAX_DETAIL], "evidence": evidence[:SHOWN_HEX], **facts}
         foul = Foul(seat=seat, cause=cause, at_ms=event.at_ms, turn=self.turn, **shown)
         self.fouls.append(foul)
         self._expel(seat)

@@ -6,19 +6,18 @@ A last line without a line feed is torn: its referee died while writing. It is c
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from msgspec.structs import replace
-
 from ..errors import DoesNotHold
 from ..match.events import SeatEvent
 from ..text import show_json, visible
+from .broken_chain import find_break
 from .schema import (
     FIRST_PREV,
     AnyLine,
@@ -29,7 +28,6 @@ from .schema import (
     RecordedStep,
     ResultLine,
     SealLine,
-    encode_plain,
     header_of,
     read_line,
     typed,
@@ -255,40 +253,11 @@ def _chained(path: Path, file: BinaryIO) -> Chain:
         if line.fields.get("n") != number or type(line.fields["n"]) is not int:
             raise RecordError(path, number, f"n = {number}", f"n = {show_json(line.fields.get('n'))}")
         if line.fields.get("prev") != prev:
-            raise _unlinked(path, lines, data[:-1], file.readline(MAX_LINE_BYTES))
+            raise RecordError(path, *find_break(lines, data[:-1], file.readline(MAX_LINE_BYTES)))
         prev, size_bytes = line.hash, size_bytes + len(data)
         lines.append(line)
     hashes = tuple(line.hash for line in lines)
     return Chain(path, hashes, size_bytes, rest, digest.hexdigest(), partial(tuple, lines))
-
-
-def _unlinked(path: Path, before: Sequence[PlainLine], data: bytes, following: bytes) -> RecordError:
-    """Name the line that was changed, where one does not hold the hash of the line before it.
-
-    That is the line before, unless the next line, or the seal's signature, knows this one with the right hash in it:
-    then this hash alone was changed.
-
-    Args:
-        path: the file.
-        before: the lines before.
-        data: the line that does not hold the hash of the last of those, without its line feed.
-        following: the next line; empty if there is none.
-    """
-    line, prev = read_line(data), before[-1].hash if before else FIRST_PREV
-    told, number = show_json(line.fields.get("prev"), 80), len(before)
-    is_alone = not before
-    with suppress(BadLine):
-        if before and line.fields.get("kind") == "seal":
-            seal, key = typed(line), str(before[0].fields.get("key"))
-            is_alone = isinstance(seal, SealLine) and is_sealed(key, replace(seal, prev=prev))
-        elif following:
-            here = b'"prev":' + encode_plain(line.fields.get("prev"))
-            restored = read_line(data.replace(here, b'"prev":' + encode_plain(prev), 1))
-            is_alone = is_alone or read_line(following.removesuffix(b"\n")).fields.get("prev") == restored.hash
-    if is_alone:
-        return RecordError(path, number, f"prev = {prev} (the line before)", f"prev = {told}")
-    expected = f"a line whose hash is {told}, as line {number} has it"
-    return RecordError(path, number - 1, expected, f"one whose hash is {prev}")
 
 
 def read_header(path: Path) -> Header:

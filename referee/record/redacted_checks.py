@@ -4,17 +4,20 @@ Limits, used time and ranking are checked as those of a whole record are. From w
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from ..games.base import Game, ranked
+from ..games.base import BadSetup, Game, Outcome, ranked
 from ..match import events as e
-from ..match.fouls import SHOWN_HEX, Cause, Foul, accused_of
+from ..match.commands import Result
+from ..match.fouls import MAX_DETAIL, SHOWN_HEX, Cause, Foul, accused_of
 from ..match.setup import restored
+from ..match.telling import default_outcome
 from ..text import show_json
-from .audit.checks import check_chance, check_ranking
+from .audit.checks import check_chance, check_nonces, check_ranking
 from .audit.shown_course import check_course
 from .audit.times import check_book
 from .audit.wires import same
@@ -28,6 +31,7 @@ _BYTES = ("frame", "pending", "evidence")
 """Of an event, what the evidence of its foul is taken from."""
 _OF_ENDS = ("winners", "ranking", "scores", "void")
 """Of a result, what each seat is told at the end."""
+_ACCUSING = (e.ProtocolBroken, e.ProgramExited, e.ConnectionLost, e.SeatVacant)
 _ROUNDING_MS = 0.001
 _TIMED = (e.Answer, e.DeadlinePassed)
 _OF_ANSWERS = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cause.MALFORMED_MESSAGE, Cause.OUT_OF_TURN)
@@ -46,6 +50,9 @@ def check_visible(record: Record, game: Game[Any, Any, Any]) -> None:
     _check_instants(record)
     _check_turns(record)
     _check_fouls(record)
+    _check_own_words(record)
+    _check_told(record, game)
+    check_nonces(record)
     check_book(record)
     check_ranking(record)
     if game.is_ranked_by_scores:
@@ -117,6 +124,9 @@ def _check_turns(record: Record) -> None:
                 if command["turn"] not in (turns, turns + 1):
                     raise RecordError(record.path, number, f"turn {turns + 1}", f"turn {command['turn']}")
                 turns = command["turn"]
+            told = command["foul"]["turn"] if command["command"] == "expel-seat" else command.get("turn", turns)
+            if told != turns:
+                raise RecordError(record.path, number, f"{command['command']} of turn {turns}", f"turn {told}")
     assert record.result is not None, "a redacted record has one"
     if record.result.result.turns != turns:
         found = f"{record.result.result.turns}"
@@ -145,9 +155,106 @@ def _check_fouls(record: Record) -> None:
             record.path, line, f"the result that closed the match: {show_json(told, 140)}", show_json(result, 140)
         )
     for command in (own for own in last if own["command"] == "end-seat"):
-        wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
-        if wrong:
-            raise RecordError(record.path, line - 1, f"the result's {wrong[0]}", show_json(command[wrong[0]], 140))
+        _check_end(record, line - 1, command, result)
+
+
+def _check_own_words(record: Record) -> None:
+    """Check that what is shown of a seat's own foul is the same in its event, its expulsion and the result."""
+    assert record.result is not None, "a redacted record has one"
+    shown: dict[tuple[int, str], str] = {}
+    for number, step in enumerate(record.steps, 1):
+        for command in step.commands:
+            fouls = [command["foul"]] if command["command"] == "expel-seat" else []
+            fouls += command["result"]["fouls"] if command["command"] == "close-match" else []
+            for foul in fouls:
+                _check_words(record, number, foul, shown, step.event)
+    for foul in record.chain.lines[len(record.steps) + 1].fields["result"]["fouls"]:
+        _check_words(record, len(record.steps) + 1, foul, shown, None)
+
+
+def _check_words(
+    record: Record, number: int, foul: dict[str, Any], shown: dict[tuple[int, str], str], event: e.Event | None
+) -> None:
+    """Compare what one foul shows with what was shown of it before, or else with its event."""
+    for name in OF_FOULS:
+        key, found = (foul["seat"], name), foul[name]
+        if not isinstance(found, str):
+            continue
+        told = accused_of(event)[1].get(name, "") if isinstance(event, _ACCUSING) and key not in shown else found
+        expected = shown.setdefault(key, told[:MAX_DETAIL] if name == "detail" else told[:SHOWN_HEX])
+        if found != expected:
+            raise RecordError(record.path, number, f"the {name} of that foul, {expected[:80]}", found[:80])
+
+
+def _check_told(record: Record, game: Game[Any, Any, Any]) -> None:
+    """Check what all seats were told alike: their teams, every play and expulsion, and how the match ended."""
+    assert record.result is not None, "a redacted record has one"
+    setup, result = record.header.setup, record.result.result
+    seats = len(setup.names)
+    try:
+        teams = game.teams(game.parse_options(setup.options), seats)
+    except BadSetup as error:
+        raise RecordError(record.path, 0, f"a setup of {game.name}", str(error)) from None
+    fouls, is_over = list[Foul](), False
+    for number, step in enumerate(record.steps, 1):
+        fouls += _expulsions(step)
+        played: list[Any] = []
+        for command in step.commands:
+            kind = command["command"]
+            if kind == "offer-match" and not same(teams, command.get("teams", [])):
+                raise RecordError(record.path, number, f"teams {show_json(teams)}", show_json(command.get("teams", [])))
+            if kind == "tell-seat":
+                _check_news(record, number, command["what"], played, fouls)
+            if kind in ("end-seat", "close-match") and not is_over:
+                is_over = True
+                _check_reason(record, game, default_outcome(setup, teams, _present(seats, fouls)))
+        if not _expulsions_after(record, number):
+            for command in (own for own in step.commands if own["command"] == "end-seat"):
+                _check_end(record, number, command, result)
+
+
+def _check_news(record: Record, number: int, what: dict[str, Any], played: list[Any], fouls: list[Foul]) -> None:
+    """Check that a seat was told of the same play as the others, or of an expulsion that there was."""
+    if what.get("kind") == "expelled":
+        causes = [{"kind": "expelled", "seat": foul.seat, "cause": str(foul.cause)} for foul in fouls]
+        if not any(same(cause, what) for cause in causes):
+            raise RecordError(record.path, number, "an expulsion that there was", show_json(what))
+        return
+    if played and not same(played[0], what):
+        expected = f"the same told to all, {show_json(played[0], 140)}"
+        raise RecordError(record.path, number, expected, show_json(what, 140))
+    played.append(what)
+
+
+def _check_reason(record: Record, game: Game[Any, Any, Any], default: Outcome | None) -> None:
+    """Check why the match is said to have ended against who was left then, and against the game's rules."""
+    assert record.result is not None, "a redacted record has one"
+    result = record.result.result
+    if result.void is not None:
+        expected, is_fit = "no reason of a void match", result.reason is None
+    elif default is not None:
+        expected, is_fit = f"the reason {default.reason}, for who is left has won", result.reason == default.reason
+    else:
+        expected, is_fit = f"a rule of {game.name} as the reason", result.reason in game.rules
+    if not is_fit:
+        raise RecordError(record.path, len(record.steps) + 1, expected, show_json(result.reason))
+
+
+def _check_end(record: Record, number: int, command: dict[str, Any], result: Result) -> None:
+    """Check the end that a seat was told, if nobody was expelled from then on."""
+    wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
+    is_void_later = result.void is not None and number < len(record.steps)
+    if wrong and not is_void_later:
+        raise RecordError(record.path, number, f"the result's {wrong[0]}", show_json(command[wrong[0]], 140))
+
+
+def _expulsions_after(record: Record, number: int) -> bool:
+    return any(form.command == "expel-seat" for step in record.steps[number - 1 :] for form in step.forms)
+
+
+def _present(seats: int, fouls: Sequence[Foul]) -> list[int]:
+    out = {foul.seat for foul in fouls}
+    return [seat for seat in range(seats) if seat not in out]
 
 
 def _check_shown_bytes(record: Record, number: int, step: RecordedStep) -> None:

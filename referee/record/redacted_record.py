@@ -12,6 +12,7 @@ import msgspec
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit.audit import FindGame, audit, open_match
 from .audit.evidence import FindWire, check_evidence, no_dialects
+from .audit.headers import check_header
 from .hidden_fields import OPEN, hidden_fields
 from .reader import Chain, Record, RecordError, check_key, check_seal, read_chain
 from .redacted_checks import check_visible
@@ -95,6 +96,7 @@ def check_redacted(
     check_seal(chain)
     record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
+    check_header(record)
     check_visible(record, find_game(header.setup.game))
     check_evidence(record, find_wire, seat)
     return RedactedRecord(header, seat, chain, record)

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from ..pairing.base import BadRuling, Pairing
 from .legs import rotated
-from .match_context import Fixture, MatchEntry
+from .match_context import Fixture, MatchEntry, name_match
 
 
 class DuePairings:
@@ -128,9 +128,8 @@ class DuePairings:
 
     def _fixture(self, number: int, leg: int) -> Fixture:
         pairing, attempt = self._pairings[number], self._attempts.get((number, leg), 0)
-        behind = f"{f'.{leg + 1}' if leg else ''}{f'r{attempt}' if attempt else ''}"
         return Fixture(
-            match=f"{self._tournament}-{number:05}{behind}",
+            match=name_match(self._tournament, number, leg, attempt),
             number=number,
             round=pairing.round,
             table=pairing.table,

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from ..pairing.pairing_program import MOST_CHARS
 from .hosts import Calibration
+from ..text import is_blank
 from .match_context import Fixture, MatchEntry
 from .spec import Participant
 
@@ -122,6 +123,8 @@ class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError(f"{self.kind} is {'not ' if self.match else ''}about a match")
         if (self.entrant is None) != (self.kind in ("replay", "void", OF_ALL)):
             raise ValueError(f"{self.kind} {'names no' if self.entrant else 'names an'} entrant")
+        if is_blank(self.reason) or is_blank(self.by):
+            raise ValueError("a ruling says why, and who decided")
 
 
 class Ruled(TournamentEvent, frozen=True, kw_only=True, tag="ruled"):

@@ -128,6 +128,8 @@ class Tournament(TournamentState):
 
     def _ruled(self, event: e.Ruled) -> None:
         ruling = event.ruling
+        if any(known.id == ruling.id for known in self.rulings):
+            raise ImpossibleEvent(f"the ruling {ruling.id} was carried out before")
         if ruling.kind == e.OF_ALL:
             self._stop(ruling)
         elif ruling.match is not None:

@@ -24,6 +24,18 @@ class Fixture(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """By seat, each as its index among the entrants; in another order than the pairing's in later legs."""
 
 
+def name_match(tournament: str, number: int, leg: int, attempt: int) -> str:
+    """Return the name of a match of a tournament, and of its record.
+
+    Args:
+        tournament: its name.
+        number: of the pairing, from 1.
+        leg: of the pairing, from 0.
+        attempt: how many matches of that leg went before that did not count.
+    """
+    return f"{tournament}-{number:05}{f'.{leg + 1}' if leg else ''}{f'r{attempt}' if attempt else ''}"
+
+
 class MatchContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a match was opened for; it stands in the header of the match's record."""
 

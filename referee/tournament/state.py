@@ -124,6 +124,10 @@ class TournamentState:
         fixtures = chain.from_iterable(map(self._due.fixtures, (*order, *sorted(self.taken_back))))
         return (fixture for fixture in fixtures if is_free(fixture, self.playing.values(), self.taken_back))
 
+    def is_last_leg(self, fixture: Fixture) -> bool:
+        """Tell whether no other match of a fixture's pairing may be opened, or is being played."""
+        return sum(other.number == fixture.number for other in self.fixtures()) <= 1
+
     def places(self) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
         return self._format.places(self._state)

@@ -62,7 +62,7 @@ def of_game(game: str) -> bytes:
     match = Match(find_game(game), setup_of(2, game=game), SEED)
     pick = random_chooser(match.game, Random(3), match)
     seats = [FaultySeat(lambda view: pick(view) if match.turn < 8 else {"action": "fly"}, seat) for seat in range(2)]
-    return written(Story(match, tuple(drive(match, seats)), is_fixed=False))
+    return written(Story(match, tuple(drive(match, seats))))
 
 
 def in_dialect() -> bytes:

@@ -81,7 +81,7 @@ def played(
     player = choose(match)
     given = [*deeds, *([None] * len(names))]
     seats = [Actor(player, seat, given[seat]) for seat in range(len(names))]
-    return Story(match, tuple(drive(match, seats)))
+    return Story(match, tuple(drive(match, seats)), is_fixed=not match.setup.nonces)
 
 
 def ordinary(turns: int = 10, **fields: Any) -> Story:

@@ -1,5 +1,6 @@
 """The frames of a match: each kind of event, and what its frame holds. Records come from the fold itself."""
 
+import dataclasses
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,12 +64,14 @@ def test_every_foul_is_a_frame(tmp_path: Path, name: str) -> None:
     assert [foul.seat in shown.out for shown in seen.frames] == [number >= at for number in range(len(seen.frames))]
 
 
+@pytest.mark.forges  # a seed that is told before the end, with nonces that count
 def test_a_foul_before_the_deal_has_no_board(tmp_path: Path) -> None:
     """The frame comes before the deal, and the deal's own before the first turn."""
     whole = ordinary(2)
     slowest = whole.steps[8][0]
     assert isinstance(slowest, e.NonceReceived)
-    seen = folded(cut(whole, 8, lost(slowest.seat, slowest.at_ms)), tmp_path)
+    told = dataclasses.replace(cut(whole, 8, lost(slowest.seat, slowest.at_ms)), is_fixed=True)
+    seen = folded(told, tmp_path)
     assert kinds(seen) == [("expelled", 0, slowest.seat), ("deal", 0, None)]
     assert [frame.state is None for frame in seen.frames] == [True, False]
     assert seen.frames[1].to_move == min({0, 1} - {slowest.seat})
@@ -109,9 +112,8 @@ def test_a_forged_result_does_not_hold(tmp_path: Path) -> None:
 
 def test_an_unfinished_match_is_shown_if_its_seed_is_told(tmp_path: Path) -> None:
     """With a seed fixed beforehand all is shown that happened; with a secret one nothing can be."""
-    half = cut(ordinary(5), 9)
-    assert folded(half, tmp_path).match.result is None
-    secret = Story(half.match, half.steps, is_fixed=False).write(tmp_path / "secret.jsonl")
+    assert folded(cut(ordinary(5, nonces=False), 9), tmp_path).match.result is None
+    secret = cut(ordinary(5), 9).write(tmp_path / "secret.jsonl")
     with pytest.raises(StillSecret, match="still secret"):
         fold_record(read_record(secret), REGISTRY.game)
 

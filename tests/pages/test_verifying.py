@@ -101,8 +101,8 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     browser.click("verify")
     browser.wait_until("document.querySelector('#verified dt')?.textContent === 'does not hold'")
     record.write_bytes(whole)
-    line = whole[:at].count(b"\n") + 2
-    assert told(browser)["does not hold"].startswith(f"line {line}: it does not hold the hash of the line before it")
+    line = whole[:at].count(b"\n")
+    assert told(browser)["does not hold"].startswith(f"line {line}: line {line + 1} holds another hash of it")
     browser.visit(address)
     browser.run("document.getElementById('deal-again').click()")
     assert dealt(browser).startswith("Equal: ")
@@ -128,7 +128,7 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
         browser.click("deal")
         assert dealt(browser).startswith("Equal: ")
         rows = browser.texts(".dealt td:nth-child(3)")
-        assert rows[:2] == ["the same, in line 6, by its digest"] * 2
+        assert rows[:2] == ["the same, in line 5, by its digest"] * 2
         assert {row.partition(",")[0] for row in rows} == {"the same"}
         assert browser.complaints() == []
     lines = lines_of((tmp_path / "quincy.jsonl").read_bytes())
@@ -144,7 +144,7 @@ def test_a_page_that_holds_its_record_deals_it_again(browser: Page, tmp_path: Pa
     browser.open(tmp_path / "lie.html")
     browser.click("deal")
     assert "was handed 0,9, but the shuffle gives it" in dealt(browser)
-    assert any(row.startswith("ANOTHER ONE, in line 7: 0,9") for row in browser.texts(".dealt td:nth-child(3)"))
+    assert any(row.startswith("ANOTHER ONE, in line 6: 0,9") for row in browser.texts(".dealt td:nth-child(3)"))
 
 
 def test_a_page_in_an_archive_brings_its_record_along(browser: Page, record: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_deal_that_is_not_made_again_says_why(browser: Page, alone: Path, tmp_
     browser.write("seed", SEED.hex() + Keys.TAB)
     browser.wait_until("document.querySelector('#dealt p').textContent.startsWith('Equal: ')")
     rows = browser.texts("#dealt td:nth-child(3)")
-    assert (rows[0], rows[1].partition(":")[0]) == ("not shown", "the same, in line 6")
+    assert (rows[0], rows[1].partition(":")[0]) == ("not shown", "the same, in line 3")
 
 
 def test_a_browser_without_ed25519_says_so(browser: Page, record: Path) -> None:

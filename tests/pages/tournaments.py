@@ -177,6 +177,8 @@ class Stage:
             game=self.spec.game,
             names=tuple(self.spec.entrants[entrant].name for entrant in seats),
             time=TIME,
+            nonces=not self.spec.duplicate,
+            seed_opens="after-last-leg" if self.spec.duplicate else "at-end",
             commitment=chance.commitment(seed),
         )
         match = Match(REGISTRY.game(self.spec.game), setup, seed)

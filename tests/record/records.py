@@ -1,7 +1,4 @@
-"""Stories: small matches of every kind, folded event by event, and their records.
-
-Refuses to know what is wrong with a record, and how one is forged (forging.py).
-"""
+"""Stories: small matches of every kind, folded event by event, and their records; forging.py makes wrong ones."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -51,6 +48,7 @@ from ..match.folding import (
     revealed,
     setup_of,
 )
+from .legs import header_of_leg, settings_of_leg
 
 SEALER = Sealer.new()
 TAKES_MS = 1.25
@@ -137,12 +135,12 @@ def cut(whole: Story, count: int, *extra: e.Event) -> Story:
     return Story(match, tuple((event, match.handle(event)) for event in events), whole.is_fixed)
 
 
-def dealt(seats: int, *, is_fixed: bool, faults: Faults | None = None, **fields: Any) -> Story:
+def dealt(seats: int, *, is_fixed: bool, faults: Faults | None = None, header: Any = None, **fields: Any) -> Story:
     """Play a new deal at random for a few turns; then all pass."""
     match = Match(QGame(), setup_of(seats, **{"nonces": True, **fields}), SEED)
     pick = random_chooser(match.game, Random(1), match)
     players = [FaultySeat(lambda view: pick(view) if match.turn < 4 else PASS, seat, faults) for seat in range(seats)]
-    return Story(match, tuple(drive(match, players)), is_fixed)
+    return Story(match, tuple(drive(match, players)), is_fixed, header or {})
 
 
 def whole_deal() -> Story:
@@ -387,7 +385,8 @@ STORIES: dict[str, Callable[[], Story]] = {
     "dealt, acknowledged": lambda: dealt(3, is_fixed=False, acknowledge=True),
     "dealt, unfinished": lambda: cut(tell("dealt"), 6),
     "whole deal": whole_deal,
-    "duplicate deal": lambda: dealt(4, is_fixed=True, nonces=False, seed_opens="after-last-leg"),
+    "fixed deal": lambda: dealt(4, is_fixed=True, nonces=False),
+    "duplicate deal": lambda: dealt(4, is_fixed=False, header=header_of_leg(4), **settings_of_leg()),
 }
 """Every kind of match, by name."""
 

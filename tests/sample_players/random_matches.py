@@ -59,7 +59,7 @@ def random_match(number: int, game: str = "q") -> Story:
     source = Random(number)
     seed = source.randbytes(32)
     match = Match(REGISTRY.game(game), random_setup(source, seed, game), seed)
-    return Story(match, tuple(_course(match, source)), is_fixed=False)
+    return Story(match, tuple(_course(match, source)), is_fixed=not match.setup.nonces)
 
 
 class RandomSeat(ScriptedSeat):

@@ -18,6 +18,7 @@ from referee.record.redacted_record import redacted_lines
 from ..driving import drive, random_chooser
 from ..match.folding import PASS, SEED, setup_of
 from ..record.forging import FORGERS_KEY, REGISTRY, Line, changed, encoded, lines_of, sealed, signature_of
+from ..record.legs import header_of_leg, settings_of_leg
 from ..record.records import FaultySeat, Story
 from .random_matches import OPTIONS, random_match
 from .verifying import run, verdicts
@@ -28,13 +29,14 @@ GAMES = ("q", "quincy", "quincala", "quadominos")
 @cache
 def played(game: str, **fields: Any) -> Story:
     """Return a match of a game, between two that play at random; of Q, they soon pass."""
-    given = {"nonces": True, "game": game, "options": OPTIONS.get(game, {}), **fields}
+    opens = fields.pop("seed_opens", "at-end")
+    given = {"game": game, "options": OPTIONS.get(game, {}), **settings_of_leg(opens), **fields}
     match = Match(REGISTRY.game(game), setup_of(2, **given), SEED)
     pick = random_chooser(match.game, Random(3), match)
     players = [
         FaultySeat(lambda view: PASS if game == "q" and match.turn > 8 else pick(view), seat) for seat in range(2)
     ]
-    return Story(match, tuple(drive(match, players)), is_fixed=False)
+    return Story(match, tuple(drive(match, players)), is_fixed=False, header=header_of_leg(2, opens))
 
 
 def record_of(game: str, folder: Path, **fields: Any) -> Path:
@@ -199,7 +201,7 @@ def resealed(lines: list[Line]) -> list[Line]:
 )
 def test_a_redacted_record_without_its_seed_says_when_that_opens(tmp_path: Path, opens: str, why: str) -> None:
     """It can't be dealt again before; the whole one can."""
-    record = record_of("quincy", tmp_path / "m", nonces=False, seed_opens=opens)
+    record = record_of("quincy", tmp_path / "m", seed_opens=opens)
     assert "  pile: " in run(record, "--deal").stdout
     path = tmp_path / "redacted.jsonl"
     path.write_bytes(written(redacted(record)))

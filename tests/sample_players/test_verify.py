@@ -229,7 +229,7 @@ def test_it_compares_records_with_published_heads(tmp_path: Path) -> None:
     heads.write_bytes(b"".join(encoded(head) + b"\n" for head in [*published, {**published[0], "record": "n"}]) + b"{")
     assert run(path, "--heads", heads).returncode == 0
     path.write_bytes(record_of("late move"))
-    assert "line 1: it is another line than when" in run(path, "--heads", heads).stdout
+    assert "line 0: it is another line than when" in run(path, "--heads", heads).stdout
 
 
 def test_it_takes_a_key_in_every_form_in_which_one_is_given(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ...clock import wall_clock
 from ...errors import BadRequest
+from ...text import is_blank
 from ...tournament import events as e
 from ...tournament.machine import ImpossibleEvent, Tournament
 from ...tournament.spec import REMOTE, Participant
@@ -58,7 +59,7 @@ def rule(folder: Path, kind: e.Kind, subject: str | None, to: str | None, reason
     if kind != "award" and to is not None:
         raise BadRequest(f"--to goes with award, not with {kind}")
     for option, text, most in (("--reason", reason, e.MOST_REASON), ("--by", by, e.MOST_BY)):
-        if not (text.strip() and text.isprintable() and len(text) <= most):
+        if is_blank(text) or not text.isprintable() or len(text) > most:
             raise BadRequest(f"{option} takes one line of 1 to {most} characters, for everybody to read")
     ruling = e.Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
     tournament = read_summary(folder).tournament

@@ -85,7 +85,6 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
         """
         fixture = context.fixture
         number, deal, drawn = self.seeds.of(fixture)
-        legs = [other for other in self.recorder.tournament.fixtures() if other.number == fixture.number]
         seed = self.seeds.bytes_of(fixture)
         commitment = chance.commitment(seed)
         return MatchJob(
@@ -94,7 +93,7 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
             number=number,
             deal=deal,
             drawn=drawn,
-            is_last_of_deal=len(legs) <= 1,
+            is_last_of_deal=self.recorder.tournament.is_last_leg(fixture),
             seats=tuple(
                 self._seat(entrant, occupant, sealer.token(fixture.match, commitment, seat))
                 for seat, (entrant, occupant) in enumerate(zip(fixture.entrants, occupants, strict=True))

@@ -18,6 +18,7 @@ from ..reader import NotSealed, Record, RecordError, check_key, read_record
 from ..schema import BadLine, RecordedStep, plain_json
 from .checks import check_ranking, check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
+from .headers import check_header
 from .proof import prove
 from .times import check_book
 
@@ -52,6 +53,7 @@ def audit(
     """
     record, match = prove(path, partial(open_match, find_game=find_game)) or (read_record(path), None)
     check_key(record.path, 0, record.header.key, keys)
+    check_header(record)
     if match is None:
         check_course(record, find_game, find_wire)
     else:

@@ -86,11 +86,7 @@ def check_chance(record: Record) -> "Redealer | None":
     commitment = hashlib.sha256(seed).hexdigest()
     if commitment != setup.commitment:
         raise RecordError(record.path, 0, f"commitment {commitment}", setup.commitment)
-    nonces = _nonces(record)
-    if record.result is not None and record.result.nonces != nonces:
-        raise RecordError(
-            record.path, len(record.steps) + 1, f"nonces {show_json(nonces)}", show_json(record.result.nonces)
-        )
+    nonces = check_nonces(record)
     if setup.lot:
         _check_lot(record, seed)
     return Redealer.of_match(seed, nonces)
@@ -118,11 +114,14 @@ def _check_lot(record: Record, seed: bytes) -> None:
         raise RecordError(record.path, 0, f"seats by lot: {', '.join(drawn)}", ", ".join(names))
 
 
-def _nonces(record: Record) -> list[str | None]:
-    """Return every seat's nonce that counts: those that were opened in time, since the match was last offered.
+def check_nonces(record: Record) -> list[str | None]:
+    """Check the nonces that were opened against their commitments and against those of the result.
+
+    Returns:
+        Every seat's nonce that counts: those that were opened in time, since the match was last offered.
 
     Raises:
-        RecordError: one counts that its seat had not committed to, or does not though it had.
+        RecordError: one counts that its seat had not committed to, or does not though it had; or the result has others.
     """
     setup = record.header.setup
     nonces: list[str | None] = [None] * len(setup.names)
@@ -141,6 +140,11 @@ def _nonces(record: Record) -> list[str | None]:
                 found = f"a nonce whose commitment is {digest}, {'taken' if foul is None else 'refused'}"
                 raise RecordError(record.path, number, f"a verdict on commitment {committed.get(event.seat)}", found)
             nonces[event.seat] = None if foul else event.nonce
+            if not setup.nonces:
+                raise RecordError(record.path, number, "no nonce, for this setup has none", "one")
+    if record.result is not None and record.result.nonces != nonces:
+        expected, found = show_json(nonces), show_json(record.result.nonces)
+        raise RecordError(record.path, len(record.steps) + 1, f"nonces {expected}", found)
     return nonces
 
 

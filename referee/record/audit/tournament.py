@@ -22,6 +22,7 @@ from ..reader import NotSealed, Record, RecordError, check_key
 from ..schema import Header
 from ..tournament_record import TournamentRecord, read_tournament, refold
 from .audit import FindGame
+from .events import EventChecks
 
 PairRounds = Callable[[Sequence[RoundToPair]], Iterable[tuple[tuple[tuple[int, ...], ...], str]]]
 """Pairs rounds, and tells of each the name and version of what paired it. They are known, so none waits for another."""
@@ -52,11 +53,15 @@ class AuditedTournament:
         record: of the tournament.
         history: after all its events.
         taken_on_trust: rounds that were not paired anew.
+        events: what was noted of its events.
     """
 
-    def __init__(self, record: TournamentRecord, history: History, taken_on_trust: tuple[int, ...]) -> None:
+    def __init__(
+        self, record: TournamentRecord, history: History, taken_on_trust: tuple[int, ...], events: EventChecks
+    ) -> None:
         self.record = record
         self.history = history
+        self._events = events
         self.taken_on_trust = taken_on_trust
         """The rounds that another program, or another version, had paired: only what the rules demand was checked."""
         self.contexts = record.contexts
@@ -113,6 +118,7 @@ class AuditedTournament:
             RecordError: it does not.
         """
         self._check_opening(path, header)
+        self._check_leg(path, header)
         entry = self._closed.get(path.stem)
         if entry is not None and entry.head != head:
             line = self._line[path.stem]
@@ -166,6 +172,7 @@ class AuditedTournament:
         self._check_opening(path, header)
         context = self.contexts[path.stem]
         _check_setup(proof, self.spec, context.fixture, find_game(self.spec.game))
+        self._check_leg(path, header)
         self._check_deal(proof, context.fixture.number)
         entry = self._closed.get(path.stem)
         if entry is not None:
@@ -173,6 +180,13 @@ class AuditedTournament:
                 what = f"the result of line {self._line[path.stem]} of {name}, and its seal"
                 raise self._none(path, None, what, "none")
             _check_entry(proof, proof.entry, entry, f"line {self._line[path.stem]} of {name}")
+
+    def _check_leg(self, path: Path, header: Header) -> None:
+        """Check that only the last leg of a deal says that it tells the seed."""
+        opens, may_be_last = header.setup.seed_opens, self._events.may_be_last(path.stem)
+        if opens != "at-end" and (opens == "at-end-unless-void") not in may_be_last:
+            legs = "after-last-leg, for other legs were to be played" if False in may_be_last else "at-end-unless-void"
+            raise RecordError(path, 0, f"seed_opens {legs}", f"seed_opens {opens}")
 
     def _check_deal(self, proof: MatchProof, number: int) -> None:
         """Check that the legs of one pairing, and no other matches, have the same deal."""
@@ -217,16 +231,18 @@ def audit_tournament(
     _check_spec(path, header.spec, find_game(header.spec.game))
     history = History(new_tournament(header.spec, find_format(header.spec.format), header.salt))
     rounds, asked = _Rounds(path, pair), None
+    events = EventChecks(path, header, history.tournament)
     try:
         for step in refold(record, history.take):
             if isinstance(step.event, e.RoundPaired) and asked is not None:
                 rounds.add(asked, step.event, step.line)
+            events.take(step.line, step.event)
             asked = history.tournament.to_pair
     except RecordError:
         rounds.check()  # what is wrong in a line before that is told first
         raise
     rounds.check()
-    audited = AuditedTournament(record, history, tuple(sorted(rounds.on_trust)))
+    audited = AuditedTournament(record, history, tuple(sorted(rounds.on_trust)), events)
     if is_strict:
         audited.check_sealed()
     return audited

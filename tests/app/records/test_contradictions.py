@@ -19,7 +19,7 @@ from ...record.records import SEALER, tell
 
 def written(path: Path, match: str, standstills: list[Standstill], process: str = "aa") -> None:
     """Write the record of a match that began 10 ms after its process; the standstills stand in its last step."""
-    whole = tell("duplicate deal")
+    whole = tell("fixed deal")
     opened, *steps = whole.steps
     assert isinstance(opened[0], e.MatchOpened)
     with closing(RecordWriter(path, SEALER)) as writer:
@@ -37,7 +37,7 @@ def audited(folder: Path) -> AuditReport:
     return audit_paths([folder], Demands(keys=(SEALER.public,)), 1, lambda *_: None)
 
 
-LAST_MS = tell("duplicate deal").steps[-2][0].at_ms
+LAST_MS = tell("fixed deal").steps[-2][0].at_ms
 HAD = [(LAST_MS - 0.5, LAST_MS)]
 
 

@@ -131,7 +131,7 @@ def test_a_game_that_is_not_installed(tmp_path: Path) -> None:
 # --- the end
 
 
-@pytest.mark.parametrize("name", ["clean", "late move", "acknowledged", "all gone", "void", "duplicate deal"])
+@pytest.mark.parametrize("name", ["clean", "late move", "acknowledged", "all gone", "void", "fixed deal"])
 def test_an_unfinished_record_is_folded(tmp_path: Path, name: str) -> None:
     """With a fixed seed, what there is of a record holds wherever it ends, and a forged command in it is found."""
     lines = lines_of(record_of(name))

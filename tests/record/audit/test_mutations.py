@@ -229,7 +229,7 @@ SETUPS: tuple[tuple[str, Any, int], ...] = (
     ("time.per_move_ms", 999.0, 3),
     ("time.start_ms", 4999.0, 1),
     ("acknowledge", True, 5),
-    ("nonces", False, 3),
+    ("nonces", False, 0),
     ("names", ["a", "b", "c"], 1),
     ("commitment", "00" * 32, 0),
     ("position", {"map": [[0, 0, "red-star"]], "pile": [], "players": [{"score": 0, "hand": []}] * 2}, 5),

@@ -198,7 +198,6 @@ def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
         {"time": replace(cup().time, per_move_ms=7.0)},
         {"lag_margin_ms": 1.0},
         {"default_margin": None},
-        {"nonces": False},
         {"durability": "turn"},
         {"programs": None},
         {"programs": ["house:dag", "remote"]},
