@@ -193,8 +193,9 @@ const OPENS = { // when the seed is told, of a duplicate deal
 
 function verifyMatch(record, isSealed, seed) { // -> what it is, in words
   const { lines, findings } = record;
-  const { setup } = lines[0].fields;
-  const opens = OPENS[setup.seed_opens] ?? "";
+  const { setup, context } = lines[0].fields;
+  const claim = context ? `; not verified: that it was a match of the tournament ${context.tournament}` : "";
+  const opens = (OPENS[setup.seed_opens] ?? "") + claim;
   const steps = lines.map(({ fields }) => fields).filter(({ kind }) => kind === "step");
   const check = (work) => {
     try {

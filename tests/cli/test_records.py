@@ -94,7 +94,8 @@ def test_it_is_told_when_the_seed_of_a_duplicate_deal_opens(tmp_path: Path) -> N
         CliRunner().invoke(main, [name, str(path), *more]) for name, *more in (["audit"], ["explain", "1"])
     )
     assert f"1 record of {words}\n" in audited.output
-    assert f"m is {words}\n" in explained.output
+    assert f"cup-00001 is {words}\n" in explained.output
+    assert "not verified: that it was a match of the tournament cup" in " ".join(audited.output.split())
 
 
 def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from referee.plugins import load
 from referee.record.fairness import Timing, fairness
 from referee.record.reader import read_record
 from referee.text import counted
-from referee.tournament.events import HostCame, MatchOpened
+from referee.tournament.events import HostCame, MatchOpened, TournamentResumed
 from referee.tournament.hosts import Calibration, void_for
 from referee.tournament.placing import placed
 
@@ -103,6 +103,7 @@ def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
     report(stage)
     assert 'class="badge running"' in page(stage)
     assert 'id="matches"' in page(stage)
+    stage.take(TournamentResumed(at=AT, referee="0.0"))
     stage.play()
     report(stage)
     assert '<span class="badge">over</span>' in page(stage)

@@ -1,0 +1,122 @@
+"""What a dishonest organiser says of a tournament's events, which the fold does not ask."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from referee.pairing.base import RoundToPair
+from referee.plugins import find_format, find_game
+from referee.record.audit.audit import audit
+from referee.record.audit.tournament import MatchProof, audit_tournament
+from referee.record.reader import RecordError
+from referee.record.tournament_record import path_of
+from referee.tournament import events as e
+
+from ...tournament.courses import AT, spec_of
+from ..records import SEALER
+from ..tournament_forging import chain, course_of, event_lines
+from ..tournaments import Organiser, cup, play_cup
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a small tournament."""
+    play_cup(tmp_path / "cup", 1)
+    return tmp_path / "cup"
+
+
+def _pair_otherwise(asked: Sequence[RoundToPair]) -> list[tuple[tuple[tuple[int, ...], ...], str]]:
+    """Pair no round as the program of the record did: what it paired is taken on trust."""
+    return [((), "another program")] * len(asked)
+
+
+def refused(folder: Path, lines: list[dict[str, Any]]) -> str:
+    """Seal other lines, and return what the audit says of them."""
+    path = path_of(folder, "cup")
+    path.write_bytes(chain(lines, SEALER))
+    with pytest.raises(RecordError) as caught:
+        audit_tournament(path, find_format, find_game, _pair_otherwise)
+    return str(caught.value)
+
+
+BLANKS = (" ", "\t", "\u00a0", "\u200b", "\u3000 ", "\u3164", "\u2800", "---")
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("key", ["by", "reason"])
+@pytest.mark.parametrize("text", BLANKS)
+def test_a_ruling_says_why_and_who_decided(folder: Path, key: str, text: str) -> None:
+    """What shows nothing names nobody."""
+    lines = course_of(path_of(folder, "cup"))
+    event_lines(lines, "ruled")[0]["event"]["ruling"][key] = text
+    assert "a ruling says why, and who decided" in refused(folder, lines)
+
+
+@pytest.mark.forges
+def test_a_ruling_is_carried_out_once(folder: Path) -> None:
+    """Two rulings that have one id are one that was carried out twice."""
+    lines = course_of(path_of(folder, "cup"))
+    first, second = event_lines(lines, "ruled")[:2]
+    second["event"]["ruling"]["id"] = first["event"]["ruling"]["id"]
+    said = refused(folder, lines)
+    assert f"line {second['n']}: expected an event that can happen then; found the ruling 00000001 was carried" in said
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("by", ["", " ", "\u200b"])
+def test_a_round_names_what_paired_it(folder: Path, by: str) -> None:
+    """Else nobody could say why it is not paired again."""
+    lines = course_of(path_of(folder, "cup"))
+    event_lines(lines, "round-paired")[0]["event"]["by"] = by
+    path_of(folder, "cup").write_bytes(chain(lines, SEALER))
+    with pytest.raises(RecordError, match="expected name and version of what paired the round"):
+        audit_tournament(path_of(folder, "cup"), find_format, find_game, _pair_otherwise)
+
+
+@pytest.mark.forges
+def test_nothing_happens_while_no_referee_runs(folder: Path) -> None:
+    """Behind a stop a referee goes on before anything else is played, and a tournament begins once."""
+    lines = course_of(path_of(folder, "cup"))
+    resumed = event_lines(lines, "resumed")[0]
+    assert "nothing while no referee runs" in refused(folder, [line for line in lines if line is not resumed])
+    begun = event_lines(lines, "begun")[0]
+    assert "one beginning of the tournament" in refused(
+        folder, [line if line is not resumed else {**resumed, "event": begun["event"]} for line in lines]
+    )
+
+
+@pytest.mark.forges
+def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
+    """To say of the same program that it changed would forget its failures and its rating."""
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
+        organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
+    assert "line 3: expected another program of e1" in refused(tmp_path, course_of(path_of(tmp_path, "cup")))
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_only_the_last_leg_tells_the_seed(tmp_path: Path, at_once: int) -> None:
+    """Both legs of a pairing may not, whether they are played one after the other or side by side."""
+    spec = spec_of(2, "roundrobin", game="quincy", duplicate=True)
+    deal = Random(5).randbytes(32)
+    with Organiser(tmp_path, spec, Random(1)) as organiser:
+        organiser.random.randbytes = lambda _: deal  # type: ignore[method-assign]
+        while fixtures := organiser.due()[:at_once]:
+            for context in [organiser.recorder.open(fixture) for fixture in fixtures]:
+                told = {"nonces": False, "seed_opens": "at-end-unless-void"}
+                organiser.recorder.close(organiser.record_match(context, **told))
+        organiser.recorder.take(e.Finished(at=AT))
+    audited = audit_tournament(path_of(tmp_path, "cup"), find_format, find_game, _pair_otherwise)
+    first, last = (MatchProof.of(audit(tmp_path / f"{name}.jsonl", find_game)) for name in audited.contexts)
+    with pytest.raises(RecordError, match="line 0: expected seed_opens after-last-leg"):
+        audited.check_match(first, find_game)
+    audited.check_match(last, find_game)
+    other = replace(last, header=replace(last.header, setup=replace(last.header.setup, seed_opens="after-last-leg")))
+    if at_once == 1:
+        with pytest.raises(RecordError, match="line 0: expected seed_opens at-end-unless-void"):
+            audited.check_match(other, find_game)
