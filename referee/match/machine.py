@@ -17,7 +17,7 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
-from .fouls import Cause, Fault, Foul, MAX_DETAIL, SHOWN_HEX, accused_of
+from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, accused_of
 from .nonces import Nonces
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from ..pairing.pairing_program import MOST_CHARS
-from .hosts import Calibration
 from ..text import is_blank
+from .hosts import Calibration
 from .match_context import Fixture, MatchEntry
 from .spec import Participant
 
