@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import msgspec
 from jinja2.utils import htmlsafe_json_dumps
+from msgspec import Struct
 
 from ..games.base import Game
 from ..match.telling import BY_DEFAULT
@@ -83,6 +85,24 @@ def with_record(replay: str, record: bytes) -> str:
     return f"{_LEADS.sub('', before)}{held}\n{data}{behind}"
 
 
+class _DrawnFrame(Struct, frozen=True):
+    """What the board of a turn is made of."""
+
+    turn: int
+    board: Sequence[int] | None
+    head: str
+    move: str | None
+    scores: Sequence[float] | None
+
+
+class _Drawings(Struct, frozen=True):
+    """What of a page's data the board of a turn is made of; the rest, which is most of it, is not even read."""
+
+    lines: Sequence[str] = ()
+    frames: Sequence[_DrawnFrame] = ()
+    turns: int = 0
+
+
 def at_turn(replay: str, turn: int, *, hides_results: bool = False) -> str:
     """Return the page of a match with the board of a turn, which its script would draw, for who runs no scripts.
 
@@ -91,10 +111,29 @@ def at_turn(replay: str, turn: int, *, hides_results: bool = False) -> str:
         turn: its number; of one that was not played, the last before it.
         hides_results: whether its links lead to pages that show no result before it is asked for.
     """
-    data = json.loads(replay.partition(_DATA)[2].partition("</script>")[0])
-    last = {frame["turn"]: frame for frame in (data or {}).get("frames", ())}
-    if not last:  # nothing has happened, or the page is another one
-        return replay
+    head, rest = parted(replay)
+    return head_at_turn(head, rest, turn, hides_results=hides_results) + rest
+
+
+def parted(replay: str) -> tuple[str, str]:
+    """Return the page of a match in two parts: what is shown, and from its data on the rest, which is most of it."""
+    head, data, behind = replay.partition(_DATA)
+    return head, data + behind
+
+
+def head_at_turn(head: str, rest: str, turn: int, *, hides_results: bool = False) -> str:
+    """Return the first part of a page with the board of a turn; the other part stays as it is.
+
+    Args:
+        head: the first part of the page.
+        rest: the other one.
+        turn: as at_turn has it.
+        hides_results: as at_turn has it.
+    """
+    data = msgspec.json.decode(rest[len(_DATA) :].partition("</script>")[0] or "null", type=_Drawings | None)
+    last = {frame.turn: frame for frame in (data.frames if data else ())}
+    if data is None or not last:  # nothing has happened, or the page is another one
+        return head
     turns = sorted(last)
     at = max(bisect_right(turns, turn) - 1, 0)
     frame = last[turns[at]]
@@ -104,14 +143,14 @@ def at_turn(replay: str, turn: int, *, hides_results: bool = False) -> str:
         .get_template("replay_turn.html")
         .render(
             frame=frame,
-            board=_drawn(data["lines"], frame["board"]),
-            turns=data["turns"],
+            board=_drawn(data.lines, frame.board),
+            turns=data.turns,
             ways=[(label, turns[to]) for label, to in ways if 0 <= to < len(turns) and to != at],
             hides_results=hides_results,
         )
     )
     kept = "&amp;spoilers=no" if hides_results else ""
-    linked = _TURN.sub(rf'\1<a href="?turn=\2{kept}">\2</a>', replay)
+    linked = _TURN.sub(rf'\1<a href="?turn=\2{kept}">\2</a>', head)
     return _ASKED.sub(lambda _: shown, linked, count=1)
 
 

@@ -18,8 +18,8 @@ from .flow import flow
 from .published import TYPES
 
 HTML, EVENTS = TYPES[".html"], "text/event-stream"
-_PIECE_BYTES = 1 << 18
-"""Of a file, that are read at once."""
+_PIECE_BYTES = 1 << 16
+"""Of what is large, that are read at once, and that a visitor who reads slowly has us hold."""
 _GROWING = {".heads", ".jsonl"}
 """Endings of files that lines are only added to: whoever follows them asks for what came since."""
 
@@ -83,6 +83,42 @@ def _part_of(request: Any, size: int) -> tuple[int, int]:
     request.setResponseCode(HTTPStatus.PARTIAL_CONTENT)
     request.setHeader("Content-Range", asked.to_content_range_header(size))
     return part
+
+
+def send_behind(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
+    """Send a page that begins as it was made, and goes on as a file does.
+
+    Args:
+        request: Twisted's.
+        head: how the page begins.
+        file: from where on it is sent; it is closed.
+        size: how much of the file is sent, in bytes.
+    """
+    sent(request, HTML, b"")
+    request.setHeader("Content-Length", str(len(head) + size))
+    if request.method == b"HEAD":
+        file.close()
+        return b""
+    request.write(head)
+    return Deferred.fromCoroutine(_flow(request, file, size))
+
+
+def send_shared(request: Any, content_type: str, body: bytes, head: bytes = b"") -> Any:
+    """Send what is large and kept for many visitors, part by part, so that none of them has a copy of its own.
+
+    Args:
+        request: Twisted's.
+        content_type: of all of it.
+        body: what is large.
+        head: what is sent before it.
+    """
+    sent(request, content_type, b"")
+    request.setHeader("Content-Length", str(len(head) + len(body)))
+    if request.method == b"HEAD":
+        return b""
+    request.write(head)
+    pieces = (body[at : at + _PIECE_BYTES] for at in range(0, len(body), _PIECE_BYTES))
+    return Deferred.fromCoroutine(flow(request, pieces))
 
 
 async def _flow(request: Any, file: BinaryIO, size: int) -> None:

@@ -24,6 +24,7 @@ from .person_streams import PersonStreams
 from .sessions import Person, Sessions, SiteRole
 from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpService
+from .workshop import Workshop
 
 PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
 
@@ -40,6 +41,7 @@ class Members(Struct, frozen=True, kw_only=True):
     organisers: OrganiserService
     practice: PracticeService
     sign_up: SignUpService
+    workshop: Workshop
     now: Callable[[], float]
     """Monotonic seconds."""
     note: Note
@@ -70,7 +72,7 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     OrganiserApi(members.organisers).register(programs)
     add_author_api(app, members.api)
     AuthorPages(members.api, members.tell, is_shown).register(routes)
-    AuthorPractice(members.practice, members.api, members.organisers.queue).register(routes)
+    AuthorPractice(members.practice, members.api, members.organisers.queue, members.workshop).register(routes)
     OrganiserPages(members.organisers, matches).register(routes)
 
     @app.handle_errors(Exception)

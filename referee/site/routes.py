@@ -1,5 +1,6 @@
 """The addresses of the contest's site, and what stands behind each."""
 
+import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +8,7 @@ from functools import partial
 from http import HTTPStatus
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 from klein import Klein
@@ -17,10 +18,22 @@ from werkzeug.exceptions import HTTPException
 
 from ..net.http_messages import JSON, refusal
 from ..pages.contest_page import contest_page, live_page, matches_page, search_page
-from ..pages.replay_page import at_turn
+from ..pages.replay_page import head_at_turn, parted
 from ..pages.summary import page_names
 from ..submissions.authors import Pace, TooOften
-from .answers import HTML, address_of, hides_results, refused, replied, sent, sent_file, streamed, turn_of
+from .answers import (
+    HTML,
+    address_of,
+    hides_results,
+    refused,
+    replied,
+    send_behind,
+    send_shared,
+    sent,
+    sent_file,
+    streamed,
+    turn_of,
+)
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .live import LiveTables
@@ -30,13 +43,14 @@ from .published import find_published, has_replay, verifier_of
 from .reported import ReportedMatch, TournamentReport
 from .search import Found
 from .visitors import Visitors
+from .workshop import Workshop
 
 PAGES_A_MINUTE = 300
 """Of those that are made for who asks, from one address: a class behind it goes through replays, turn by turn."""
 
 _PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
-_LINK, _HIDING_LINK = b'href="../report.html"', b'href="../report.html?spoilers=no"'
-_BODY, _HIDING_BODY = b"<body>", b'<body class="no-spoilers">'
+_LINK, _HIDING_LINK = 'href="../report.html"', 'href="../report.html?spoilers=no"'
+_BODY, _HIDING_BODY = "<body>", '<body class="no-spoilers">'
 _MATCHES = 100
 """That have ended, from which an organiser chooses; an older one is typed."""
 
@@ -75,7 +89,8 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
 
 def addresses_of(content: SiteContent, members: Members) -> Klein:
     """Return all addresses of the site."""
-    app = _public(content, Pace("pages like this one from your address", PAGES_A_MINUTE, members.now))
+    made = _Made(content, members.workshop, Pace("pages like this one from your address", PAGES_A_MINUTE, members.now))
+    app = _public(content, made)
     add_members(app, members, partial(_is_shown, content.folders), partial(_newest_matches, content))
     return app
 
@@ -95,11 +110,65 @@ def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence
     return [*open_matches, *((match.fixture.match, match.names) for match in ended)]
 
 
-def _public(content: SiteContent, pace: Pace) -> Klein:
+class _Made(Struct, frozen=True):
+    """What is made for who asks, in the workshop: boards of turns, pages without results, searches."""
+
+    content: SiteContent
+    workshop: Workshop
+    pace: Pace
+
+    async def search(self, request: Any) -> tuple[str, Found]:
+        """Return what is looked for, and what was found.
+
+        Raises:
+            TooOften: such pages are asked for from this address.
+        """
+        query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
+        return query, await self._make(request, self.content.search, query)
+
+    async def send_replay(self, request: Any, path: Path, turn: int | None, *, hides: bool) -> Any:
+        """Send the page of a match with the board of a turn, or without its result, or both.
+
+        Raises:
+            TooOften: such pages are asked for from this address.
+        """
+        head, file, size = await self._make(request, _begin_replay, path, turn, hides)
+        return send_behind(request, head, file, size)
+
+    async def send_hiding(self, request: Any, folder: Path, path: str) -> Any:
+        """Send what stands for a page that shows results, without them.
+
+        Raises:
+            TooOften: such pages are asked for from this address.
+        """
+        report = self.content.report(folder.name)
+        page = await self._make(
+            request,
+            _page_without_results,
+            self.content.title,
+            report,
+            folder,
+            path,
+            key=(folder, path, report and (report.head, report.state)),
+        )
+        return refused(request, HTTPStatus.NOT_FOUND) if page is None else send_shared(request, HTML, page)
+
+    async def send_report(self, request: Any, report: TournamentReport) -> Any:
+        """Send all that a report tells, as JSON."""
+        key = (report.spec.name, report.head, report.state)
+        body = await self.workshop.make(request, address_of(request), msgspec.json.encode, report, key=key)
+        return send_shared(request, JSON, body)
+
+    async def _make(self, request: Any, function: Callable[..., Any], *args: Any, key: Any = None) -> Any:
+        self.pace.count(address_of(request))
+        return await self.workshop.make(request, address_of(request), function, *args, key=key)
+
+
+def _public(content: SiteContent, made: _Made) -> Klein:
     app = Klein()
     _add_live(app, content.title, content.live)
-    _add_search(app, content.title, content.search, pace)
-    _add_report(app, content.report)
+    _add_search(app, content.title, made)
+    _add_report(app, content.report, made)
 
     @app.route("/", methods=["GET", "HEAD"])
     @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
@@ -125,8 +194,7 @@ def _public(content: SiteContent, pace: Pace) -> Klein:
 
     @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
     def _file(request: Any, name: str, rest: str) -> Any:
-        found = _published(content, request, name, rest, pace)
-        return refused(request, HTTPStatus.NOT_FOUND) if found is None else found
+        return _send_published(content, made, request, name, rest)
 
     _add_refusals(app)
     return app
@@ -145,8 +213,8 @@ def _add_refusals(app: Klein) -> None:
         return refused(request, code, f"{error}.")
 
 
-def _published(content: SiteContent, request: Any, name: str, path: str, pace: Pace) -> Any:
-    """Send a file of a tournament, or what is made for who asks: a turn's board, no results; None if there is nothing.
+def _send_published(content: SiteContent, made: _Made, request: Any, name: str, path: str) -> Any:
+    """Send a file of a tournament, or what is made for who asks: a turn's board, no results.
 
     Raises:
         TooOften: such pages are asked for from this address.
@@ -154,17 +222,28 @@ def _published(content: SiteContent, request: Any, name: str, path: str, pace: P
     folder = content.folders.get(name)
     found = None if folder is None else find_published(folder, path, is_over=content.is_over(name))
     if folder is None or found is None:
-        return None
-    turn, hides = turn_of(request) if path.startswith("replays/") else None, hides_results(request)
+        return refused(request, HTTPStatus.NOT_FOUND)
+    is_replay, hides = path.startswith("replays/"), hides_results(request)
+    turn = turn_of(request) if is_replay else None
     if turn is None and not (hides and _shows_results(path)):
         return sent_file(request, found)
-    pace.count(address_of(request))
-    page: bytes | None = found.read_bytes()
+    if is_replay:
+        return made.send_replay(request, found, turn, hides=hides)
+    return made.send_hiding(request, folder, path)
+
+
+def _begin_replay(path: Path, turn: int | None, hides: bool) -> tuple[bytes, BinaryIO, int]:  # noqa: FBT001  # in a thread
+    """Return how the page of a match begins, made for who asks; and its file, from where that goes on, and how far."""
+    file = path.open("rb")
+    text = file.read().decode()
+    head, rest = parted(text)
     if hides:
-        page = _page_without_results(content.title, content.report(name), folder, path)
-    if page is not None and turn is not None:
-        page = at_turn(page.decode(), turn, hides_results=hides).encode()
-    return None if page is None else sent(request, HTML, page)
+        head = head.replace(_BODY, _HIDING_BODY, 1).replace(_LINK, _HIDING_LINK, 1)
+    if turn is not None:
+        head = head_at_turn(head, rest, turn, hides_results=hides)
+    size = len(rest.encode())
+    file.seek(-size, os.SEEK_CUR)
+    return head.encode(), file, size
 
 
 def _add_live(app: Klein, title: str, live: LiveTables) -> None:
@@ -181,29 +260,25 @@ def _add_live(app: Klein, title: str, live: LiveTables) -> None:
         return streamed(request, live.streams.add)
 
 
-def _add_search(app: Klein, title: str, search: Callable[[str], Found], pace: Pace) -> None:
-    def _searched(request: Any) -> tuple[str, Found]:
-        pace.count(address_of(request))
-        query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
-        return query, search(query)
-
+def _add_search(app: Klein, title: str, made: _Made) -> None:
     @app.route("/search", methods=["GET", "HEAD"])
-    def _search_page(request: Any) -> bytes:
-        return sent(request, HTML, search_page(title, *_searched(request), hides_results(request)).encode())
+    async def _search_page(request: Any) -> bytes:
+        query, found = await made.search(request)
+        return sent(request, HTML, search_page(title, query, found, hides_results(request)).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
-    def _found(request: Any) -> bytes:
-        return sent(request, JSON, msgspec.json.encode(_searched(request)[1]))
+    async def _found(request: Any) -> bytes:
+        return sent(request, JSON, msgspec.json.encode((await made.search(request))[1]))
 
 
-def _add_report(app: Klein, find: Callable[[str], TournamentReport | None]) -> None:
+def _add_report(app: Klein, find: Callable[[str], TournamentReport | None], made: _Made) -> None:
     @app.route("/api/tournaments/<name>", methods=["GET", "HEAD"])
-    def _report(request: Any, name: str) -> bytes:
+    def _report(request: Any, name: str) -> Any:
         report = find(name)
         if report is None:
             remedy = "/api/contest names the tournaments, and tells how many matches each report has"
             return replied(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
-        return sent(request, JSON, msgspec.json.encode(report))
+        return made.send_report(request, report)
 
 
 def _shows_results(path: str) -> bool:
@@ -220,8 +295,6 @@ def _page_without_results(title: str, report: TournamentReport | None, folder: P
         folder: of the tournament's records.
         path: of the page, seen from there.
     """
-    if path.startswith("replays/"):
-        return (folder / path).read_bytes().replace(_BODY, _HIDING_BODY, 1).replace(_LINK, _HIDING_LINK, 1)
     found = _PAGE.fullmatch(path)
     if report is None or found is None:
         return None

@@ -20,8 +20,7 @@ from zope.interface import directlyProvides  # type: ignore[import-untyped]  # i
 from referee.app.contest.intake import told
 from referee.net.links.tokens import add_tokens
 from referee.plugins import find_game
-from referee.site import flow, forms, signing_up
-from referee.site.authors import practice
+from referee.site import flow, forms, signing_up, workshop
 from referee.site.body_limits import BodyLimits
 from referee.site.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
 from referee.site.event_streams import EventStreams
@@ -36,6 +35,7 @@ from referee.site.routes import SiteContent, site_of
 from referee.site.search import Searched, search
 from referee.site.sessions import Sessions, SiteRole
 from referee.site.visitors import Visitors
+from referee.site.workshop import Workshop
 from referee.submissions import api
 from referee.submissions.api import AuthorApi
 from referee.submissions.authors import Authors
@@ -191,7 +191,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, flow, practice, forms, organiser_pages, organiser_api, signing_up):
+        for module in (api, flow, forms, organiser_pages, organiser_api, signing_up, workshop):
             patch.setattr(module, "deferToThread", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
@@ -219,6 +219,7 @@ class TestSite:
             organisers=self.organisers,
             practice=self.practice,
             sign_up=self.sign_up,
+            workshop=Workshop(self.clock.seconds),
             now=self.clock.seconds,
             note=self._note,
         )

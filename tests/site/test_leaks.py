@@ -39,7 +39,7 @@ from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_record
 from referee.record.tournament_record import TournamentWriter
 from referee.record.writer import RecordWriter
-from referee.site import flow, forms, routes
+from referee.site import flow, forms, routes, workshop
 from referee.site.published import find_published, heads_of
 from referee.submissions import api
 from referee.submissions.store import Store
@@ -169,7 +169,7 @@ def heads(path: Path) -> Iterator[PublishedHead]:
 
 def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Return all that everybody is given, by address: of every route that a visitor may ask; and the archive."""
-    for module in (api, flow, forms):
+    for module in (api, flow, forms, workshop):
         patch.setattr(module, "deferToThread", maybeDeferred)
     patch.setattr(routes, "time", SimpleNamespace(time=lambda: 7.0))
     patch.setattr(tournament_runs, "wall_clock", lambda: AT)

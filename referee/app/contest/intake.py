@@ -79,6 +79,7 @@ class Intake:
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.person_streams import PersonStreams  # noqa: PLC0415
         from ...site.sessions import Person, Sessions, SiteRole  # noqa: PLC0415
+        from ...site.workshop import Workshop  # noqa: PLC0415
 
         def _stamp(person: Person) -> Any:
             lines = msgspec.json.encode(seen_by(person, organisers.queue()))
@@ -96,6 +97,7 @@ class Intake:
             organisers=organisers,
             practice=practice,
             sign_up=sign_up,
+            workshop=Workshop(monotonic),
             now=monotonic,
             streams=PersonStreams(self._reactor, _stamp),
             note=self._note,

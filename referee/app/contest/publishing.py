@@ -66,13 +66,12 @@ class Published(Struct):
 
     def read(self) -> None:
         """Look at its report; where there is none, or it can't be read, there is nothing to tell."""
-        try:
-            data = (self.folder / "tournament.json").read_bytes()
-            self.report = told = msgspec.json.decode(data, type=TournamentReport)
-            for entry in told.entries[-SHOWN:]:
-                _result(entry)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
-            self.report = self.searched = None
+        self.take(read_report(self.folder))
+
+    def take(self, told: TournamentReport | None) -> None:
+        """Tell from now on what a report tells; None: there is nothing to tell."""
+        self.report, self.searched = told, None
+        if told is None:
             return
         names = [entrant.name for entrant in told.spec.entrants]
         self.searched = Searched(
@@ -126,6 +125,18 @@ class Published(Struct):
         why_not = None if self.report is None else self.report.disregarded.get(name)
         result = _result(match) if why_not is None else f"does not count: {why_not}"
         return LastResult(match=name, result=result, address=address)
+
+
+def read_report(folder: Path) -> TournamentReport | None:
+    """Return the report of a tournament; None if there is none, or it can't be read. A large one takes a second."""
+    try:
+        data = (folder / "tournament.json").read_bytes()
+        told = msgspec.json.decode(data, type=TournamentReport)
+        for entry in told.entries[-SHOWN:]:
+            _result(entry)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
+        return None
+    return told
 
 
 def _result(match: ReportedMatch) -> str:
@@ -186,8 +197,8 @@ class Publisher:
             self._timer.cancel()
 
     def searched(self) -> Iterator[Searched]:
-        """Yield what is found in each tournament that has a report."""
-        return (found.searched for found in self.published.values() if found.searched is not None)
+        """Yield what is found in each tournament that has a report; may be called in another thread."""
+        return (found.searched for found in list(self.published.values()) if found.searched is not None)
 
     def _make(self, name: str, length: int, begun: float) -> None:
         folder = self.published[name].folder
@@ -199,15 +210,19 @@ class Publisher:
             assert process.stderr is not None
             with process.stderr as errors:
                 words = errors.read().decode(errors="replace")
-            self._reactor.callFromThread(self._made, name, length, begun, process.wait(), words)
+            status = process.wait()
+            told = read_report(folder) if status == 0 else None  # here, as the loop would stand still meanwhile
+            self._reactor.callFromThread(self._made, name, length, begun, status, words, told)
 
         Thread(target=_follow, name=f"report of {name}", daemon=True).start()
 
-    def _made(self, name: str, length: int, begun: float, status: int, words: str) -> None:
+    def _made(
+        self, name: str, length: int, begun: float, status: int, words: str, told: TournamentReport | None
+    ) -> None:
         published, now = self.published[name], self._reactor.seconds()
         published.seen, published.due = length, now + SHARE * (now - begun)
         if status == 0:
-            published.read()
+            published.take(told)
             self._changed()
         else:
             self._note("report-failed", tournament=name, status=status, error=words.strip()[-1000:])

@@ -7,17 +7,16 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 import msgspec
-from twisted.internet.defer import DeferredLock
-from twisted.internet.threads import deferToThread
 
 from ...errors import RemediableError
-from ...pages.replay_page import at_turn
+from ...pages.replay_page import head_at_turn, parted
 from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
-from ..answers import HTML, refused, sent, sent_on, turn_of
+from ..answers import HTML, refused, send_shared, sent, sent_on, turn_of
 from ..guarded_routes import GuardedRoutes, Visit
 from ..organisers.service import QueueLine, seen_by
 from ..sessions import SiteRole
+from ..workshop import Workshop
 from .pages import asked, refused_page
 from .seat_page import PersonsSeat, done_at, look_on, seat_page
 
@@ -76,12 +75,13 @@ class PracticeService(Protocol):
 class AuthorPractice:
     """Lets authors ask for practice matches, play in them, and see what became of them."""
 
-    def __init__(self, service: PracticeService, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]]) -> None:
+    def __init__(
+        self, service: PracticeService, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]], workshop: Workshop
+    ) -> None:
         self._service = service
         self._api = api
         self._queue = queue
-        self._replaying = DeferredLock()
-        """One replay is made at a time: that takes a core."""
+        self._workshop = workshop
 
     def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
@@ -136,12 +136,16 @@ class AuthorPractice:
         told = {"error": error.what, "remedy": error.remedy}
         return await self._home(visit.coded(HTTPStatus.CONFLICT), told)
 
-    async def _replay(self, visit: Visit, number: str) -> bytes:
-        page = await self._replaying.run(deferToThread, self._service.replay, visit.person.name, number)
+    async def _replay(self, visit: Visit, number: str) -> Any:
+        request, author, turn = visit.request, visit.person.name, turn_of(visit.request)
+        make = partial(self._workshop.make, request, f"author {author}")
+        page = await make(_make_replay, self._service, author, number, key=(PRACTICE, author, number))
         if page is None:
             return refused_page(visit, NOWHERE)
-        turn = turn_of(visit.request)
-        return sent(visit.request, HTML, (page if turn is None else at_turn(page, turn)).encode())
+        head, rest, data = page
+        if turn is not None:
+            head = await make(head_at_turn, head, rest, turn)
+        return send_shared(request, HTML, data, head.encode())
 
     async def _home(self, visit: Visit, told: Mapping[str, str] | None = None) -> bytes:
         author, service = visit.person.name, self._service
@@ -176,3 +180,12 @@ class AuthorPractice:
             },
             told=told or {},
         )
+
+
+def _make_replay(service: PracticeService, author: str, number: str) -> tuple[str, str, bytes] | None:
+    """Return the page of a match in two parts, the second one as bytes, too; None if there is none that is over."""
+    page = service.replay(author, number)
+    if page is None:
+        return None
+    head, rest = parted(page)
+    return head, rest, rest.encode()
