@@ -3,8 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import TypeVar
 
 from ..text import printable
+
+T = TypeVar("T")
 
 MAX_CHARS = 20
 """Of a name in a drawing: as many as the protocol lets a name have; a forged record may tell longer ones."""
@@ -41,7 +44,7 @@ def pooled(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | Non
     return list(numbers), runs
 
 
-def unpooled(lines: Sequence[str], runs: Sequence[int]) -> Iterator[str]:
+def unpooled(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
     """Yield the lines of a text that were pooled.
 
     Args:

@@ -89,16 +89,16 @@ class _DrawnFrame(Struct, frozen=True):
     """What the board of a turn is made of."""
 
     turn: int
-    board: Sequence[int] | None
+    board: msgspec.Raw
     head: str
     move: str | None
     scores: Sequence[float] | None
 
 
 class _Drawings(Struct, frozen=True):
-    """What of a page's data the board of a turn is made of; the rest, which is most of it, is not even read."""
+    """What of a page's data the board of a turn is made of; of all other boards, which are most of it, nothing is."""
 
-    lines: Sequence[str] = ()
+    lines: Sequence[msgspec.Raw] = ()
     frames: Sequence[_DrawnFrame] = ()
     turns: int = 0
 
@@ -111,17 +111,18 @@ def at_turn(replay: str, turn: int, *, hides_results: bool = False) -> str:
         turn: its number; of one that was not played, the last before it.
         hides_results: whether its links lead to pages that show no result before it is asked for.
     """
-    head, rest = parted(replay)
-    return head_at_turn(head, rest, turn, hides_results=hides_results) + rest
+    head, rest = parted(replay.encode())
+    return head_at_turn(head, rest, turn, hides_results=hides_results) + bytes(rest).decode()
 
 
-def parted(replay: str) -> tuple[str, str]:
+def parted(replay: bytes) -> tuple[str, memoryview]:
     """Return the page of a match in two parts: what is shown, and from its data on the rest, which is most of it."""
-    head, data, behind = replay.partition(_DATA)
-    return head, data + behind
+    begins = replay.find(_DATA.encode())
+    at = len(replay) if begins < 0 else begins
+    return replay[:at].decode(), memoryview(replay)[at:]
 
 
-def head_at_turn(head: str, rest: str, turn: int, *, hides_results: bool = False) -> str:
+def head_at_turn(head: str, rest: memoryview, turn: int, *, hides_results: bool = False) -> str:
     """Return the first part of a page with the board of a turn; the other part stays as it is.
 
     Args:
@@ -130,21 +131,23 @@ def head_at_turn(head: str, rest: str, turn: int, *, hides_results: bool = False
         turn: as at_turn has it.
         hides_results: as at_turn has it.
     """
-    data = msgspec.json.decode(rest[len(_DATA) :].partition("</script>")[0] or "null", type=_Drawings | None)
-    last = {frame.turn: frame for frame in (data.frames if data else ())}
-    if data is None or not last:  # nothing has happened, or the page is another one
+    data, _, _ = bytes(rest[len(_DATA) :]).partition(b"</script>")
+    drawings = msgspec.json.decode(data or b"null", type=_Drawings | None)
+    last = {frame.turn: frame for frame in (drawings.frames if drawings else ())}
+    if drawings is None or not last:  # nothing has happened, or the page is another one
         return head
     turns = sorted(last)
     at = max(bisect_right(turns, turn) - 1, 0)
     frame = last[turns[at]]
     ways = (("First", 0), ("Back", at - 1), ("Forward", at + 1), ("Last", len(turns) - 1))
+    board = msgspec.json.decode(frame.board, type=list[int] | None)
     shown = (
         environment()
         .get_template("replay_turn.html")
         .render(
             frame=frame,
-            board=_drawn(data.lines, frame.board),
-            turns=data.turns,
+            board="\n".join(msgspec.json.decode(line, type=str) for line in unpooled(drawings.lines, board or ())),
+            turns=drawings.turns,
             ways=[(label, turns[to]) for label, to in ways if 0 <= to < len(turns) and to != at],
             hides_results=hides_results,
         )

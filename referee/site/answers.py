@@ -103,7 +103,7 @@ def send_behind(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
     return Deferred.fromCoroutine(_flow(request, file, size))
 
 
-def send_shared(request: Any, content_type: str, body: bytes, head: bytes = b"") -> Any:
+def send_shared(request: Any, content_type: str, body: bytes | memoryview, head: bytes = b"") -> Any:
     """Send what is large and kept for many visitors, part by part, so that none of them has a copy of its own.
 
     Args:
@@ -117,7 +117,7 @@ def send_shared(request: Any, content_type: str, body: bytes, head: bytes = b"")
     if request.method == b"HEAD":
         return b""
     request.write(head)
-    pieces = (body[at : at + _PIECE_BYTES] for at in range(0, len(body), _PIECE_BYTES))
+    pieces = (bytes(body[at : at + _PIECE_BYTES]) for at in range(0, len(body), _PIECE_BYTES))
     return Deferred.fromCoroutine(flow(request, pieces))
 
 

@@ -235,15 +235,13 @@ def _send_published(content: SiteContent, made: _Made, request: Any, name: str, 
 def _begin_replay(path: Path, turn: int | None, hides: bool) -> tuple[bytes, BinaryIO, int]:  # noqa: FBT001  # in a thread
     """Return how the page of a match begins, made for who asks; and its file, from where that goes on, and how far."""
     file = path.open("rb")
-    text = file.read().decode()
-    head, rest = parted(text)
+    head, rest = parted(file.read())
     if hides:
         head = head.replace(_BODY, _HIDING_BODY, 1).replace(_LINK, _HIDING_LINK, 1)
     if turn is not None:
         head = head_at_turn(head, rest, turn, hides_results=hides)
-    size = len(rest.encode())
-    file.seek(-size, os.SEEK_CUR)
-    return head.encode(), file, size
+    file.seek(-len(rest), os.SEEK_CUR)
+    return head.encode(), file, len(rest)
 
 
 def _add_live(app: Klein, title: str, live: LiveTables) -> None:

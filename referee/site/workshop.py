@@ -8,10 +8,12 @@ one address delay another address by one answer.
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
+from functools import cache
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
-from twisted.internet.threads import deferToThread
+from twisted.internet.threads import deferToThreadPool
+from twisted.python.threadpool import ThreadPool
 
 from ..net.links.origin_limits import OriginLimiter
 from ..net.waiting import whole
@@ -35,7 +37,7 @@ class Workshop:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._pace = Pace("seconds of work for your pages", SECONDS_A_MINUTE, now)
-        self._is_busy = False
+        self._is_busy = self._is_choosing = False
         self._waiting: dict[str, deque[Deferred[None]]] = {}
         """By address, the oldest first."""
         self._cost: dict[str, float] = {}
@@ -70,7 +72,7 @@ class Workshop:
         try:
             if key in self._kept:  # somebody before this one has asked for the same
                 return self._take_kept(key)
-            made = await whole(deferToThread(self._work, function, *args))
+            made = await whole(defer_to_workshop(self._work, function, *args))
             if key is None:
                 self._count_unread(request, who)
             elif made is not None:
@@ -91,7 +93,10 @@ class Workshop:
     def _begin_next(self) -> None:
         """Give the thread to the visitor that has cost the least; one who has left takes no turn."""
         self._is_busy = False
-        while self._waiting:
+        if self._is_choosing:  # a turn that was over at once: the loop below goes on, and needs no stack for each
+            return
+        self._is_choosing = True
+        while self._waiting and not self._is_busy:
             who = min(self._waiting, key=self._cost_of)
             turns = self._waiting[who]
             turn = turns.popleft()
@@ -101,7 +106,7 @@ class Workshop:
                 self._is_busy = True
                 self._least = self._cost_of(who)
                 turn.callback(None)
-                return
+        self._is_choosing = False
 
     def _cost_of(self, who: str) -> float:
         return max(self._cost.get(who, 0.0), self._least)
@@ -134,3 +139,18 @@ class Workshop:
         if oldest is not None:
             oldest.channel.abortConnection()
         request.notifyFinish().addBoth(lambda _: self._unread.discard(request))
+
+
+def defer_to_workshop(function: Callable[..., T], *args: Any) -> "Deferred[T]":
+    """Call a function in the one thread: each thread would hold for itself what the largest answer took."""
+    from twisted.internet import reactor  # noqa: PLC0415  # whoever imports this module may still choose one
+
+    return deferToThreadPool(reactor, _thread_of(reactor), function, *args)  # type: ignore[arg-type,no-any-return,unused-ignore]
+
+
+@cache
+def _thread_of(reactor: Any) -> ThreadPool:
+    pool = ThreadPool(0, 1, "workshop")
+    pool.start()  # type: ignore[no-untyped-call]  # Twisted has no types
+    reactor.addSystemEventTrigger("during", "shutdown", pool.stop)
+    return pool

@@ -191,8 +191,9 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, flow, forms, organiser_pages, organiser_api, signing_up, workshop):
+        for module in (api, flow, forms, organiser_pages, organiser_api, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
+        patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
         self.tokens = add_tokens(folder / "authors.toml", ["ada", "bob"], may_renew=False)

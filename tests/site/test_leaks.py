@@ -169,8 +169,9 @@ def heads(path: Path) -> Iterator[PublishedHead]:
 
 def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Return all that everybody is given, by address: of every route that a visitor may ask; and the archive."""
-    for module in (api, flow, forms, workshop):
+    for module in (api, flow, forms):
         patch.setattr(module, "deferToThread", maybeDeferred)
+    patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
     patch.setattr(routes, "time", SimpleNamespace(time=lambda: 7.0))
     patch.setattr(tournament_runs, "wall_clock", lambda: AT)
     token = add_tokens(world.folder / "authors.toml", ["bob"], may_renew=True)["bob"]

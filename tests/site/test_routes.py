@@ -1,6 +1,7 @@
 """The addresses of the site: who asks what gets what, and with which headers."""
 
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from twisted.internet.address import IPv4Address
+from twisted.internet.defer import Deferred
 from twisted.internet.testing import StringTransport
 
 from referee.pages.contest_page import contest_page
@@ -15,6 +17,7 @@ from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.plugins import find_game
 from referee.record.reader import read_record
+from referee.site import workshop
 from referee.site.cards import ContestCard, SignUp
 from referee.site.live import LiveState
 from referee.site.routes import PAGES_A_MINUTE, site_of
@@ -190,3 +193,67 @@ def test_what_is_made_for_who_asks_is_paced(contest: TestSite) -> None:
     assert other.ask("GET", hidden).status == 200
     contest.clock.advance(60)
     assert hasty.ask("GET", hidden).status == 200
+
+
+MADE = [
+    "/tournaments/cup/replays/cup-1.html?turn=5",
+    "/tournaments/cup/replays/cup-1.html?spoilers=no",
+    "/tournaments/cup/report.html?spoilers=no",
+    "/tournaments/cup/entrants/bob.html?spoilers=no",
+    "/search?q=bob",
+    "/api/search?q=bob",
+    "/api/tournaments/cup",
+]
+
+
+@pytest.mark.parametrize("path", MADE)
+def test_nothing_that_takes_long_is_made_while_others_wait(
+    contest: TestSite, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """It is made in a thread, and everybody else is answered at once, before the first of hundreds is made."""
+    waiting = list[tuple[Deferred[Any], Any]]()
+
+    def defer(function: Any, *args: Any) -> Deferred[Any]:
+        waiting.append((Deferred(), partial(function, *args)))
+        return waiting[-1][0]
+
+    monkeypatch.setattr(workshop, "defer_to_workshop", defer)
+    asked = [contest.visitor().stream(path) for _ in range(250)]
+    assert ([transport.value() for transport in asked], len(waiting)) == ([b""] * 250, 1)
+    for other in ("/", "/key.pem", "/tournaments/cup/report.html"):
+        assert Browser(contest.site, "10.0.0.2").ask("GET", other).status == 200
+    while waiting:
+        done, make = waiting.pop()
+        done.callback(make())
+    assert {transport.value().partition(b"\r\n")[0] for transport in asked} == {b"HTTP/1.0 200 OK"}
+
+
+def test_a_slow_reader_has_little_of_an_answer_held(contest: TestSite) -> None:
+    """However long the page is: the next piece is read once the last one was taken, and all of it arrives."""
+    replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
+    replay.write_bytes(b'<body><script type="application/json" id="data">null</script>' + b"x" * 1_000_000)
+    for query in ("?turn=5", "?spoilers=no", ""):
+        transport = SlowTransport(peerAddress=PEER)
+        channel = contest.site.buildProtocol(PEER)
+        channel.makeConnection(transport)
+        channel.dataReceived(b"GET /tournaments/cup/replays/cup-1.html" + query.encode() + b" HTTP/1.0\r\n\r\n")
+        assert len(transport.value()) < 200_000
+        while not transport.disconnecting:
+            transport.take()
+        body = transport.value().partition(b"\r\n\r\n")[2]
+        assert body.replace(b' class="no-spoilers"', b"") == replay.read_bytes()
+
+
+class SlowTransport(StringTransport):
+    """A connection that takes no more after each write until it is told to."""
+
+    def write(self, data: bytes) -> None:
+        """Take it, and no more."""
+        super().write(data)  # type: ignore[no-untyped-call]  # Twisted has no types
+        if self.producer is not None and len(data) > 1000:
+            self.producer.pauseProducing()
+
+    def take(self) -> None:
+        """Take more."""
+        assert self.producer is not None
+        self.producer.resumeProducing()

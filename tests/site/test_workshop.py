@@ -42,7 +42,7 @@ class Bench:
         self.made = list[str]()
         self._cpu_s = 0.0
         self._working: list[tuple[Deferred[Any], Callable[[], Any]]] = []
-        patch.setattr(workshop, "deferToThread", self._defer)
+        patch.setattr(workshop, "defer_to_workshop", self._defer)
         patch.setattr(workshop.time, "thread_time", lambda: self._cpu_s)
 
     def _defer(self, function: Callable[..., Any], *args: Any) -> "Deferred[Any]":

@@ -142,10 +142,10 @@ class AuthorPractice:
         page = await make(_make_replay, self._service, author, number, key=(PRACTICE, author, number))
         if page is None:
             return refused_page(visit, NOWHERE)
-        head, rest, data = page
+        head, rest = page
         if turn is not None:
             head = await make(head_at_turn, head, rest, turn)
-        return send_shared(request, HTML, data, head.encode())
+        return send_shared(request, HTML, rest, head.encode())
 
     async def _home(self, visit: Visit, told: Mapping[str, str] | None = None) -> bytes:
         author, service = visit.person.name, self._service
@@ -182,10 +182,7 @@ class AuthorPractice:
         )
 
 
-def _make_replay(service: PracticeService, author: str, number: str) -> tuple[str, str, bytes] | None:
-    """Return the page of a match in two parts, the second one as bytes, too; None if there is none that is over."""
+def _make_replay(service: PracticeService, author: str, number: str) -> tuple[str, memoryview] | None:
+    """Return the page of a match in two parts; None if there is none that is over."""
     page = service.replay(author, number)
-    if page is None:
-        return None
-    head, rest = parted(page)
-    return head, rest, rest.encode()
+    return None if page is None else parted(page.encode())
