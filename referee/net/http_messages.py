@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, unquote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 JSON = "application/json"
 
@@ -29,6 +30,8 @@ class Reply(Struct, frozen=True, kw_only=True):
     code: HTTPStatus = HTTPStatus.OK
     body: bytes
     content_type: str = JSON
+    allow: str = ""
+    """The methods that are answered at the address, if it was asked by another one."""
 
 
 class HttpService(Protocol):
@@ -86,3 +89,13 @@ def _parsed(query: str) -> dict[str, str]:
 def refusal(code: HTTPStatus, error: str, remedy: str) -> Reply:
     """Return an answer that says what is wrong and what to do."""
     return Reply(code=code, body=msgspec.json.encode({"error": error, "remedy": remedy}))
+
+
+def refuse_method(allow: str) -> Reply:
+    """Return the answer to a method that an address does not take.
+
+    Args:
+        allow: those that it takes, as the header has them.
+    """
+    reply = refusal(HTTPStatus.METHOD_NOT_ALLOWED, "this address does not take that method", f"it takes {allow}")
+    return replace(reply, allow=allow)

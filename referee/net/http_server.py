@@ -4,28 +4,23 @@ Whatever a service does not want is refused before its body is read. A connectio
 carries one request.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import ISSLTransport
 from twisted.internet.protocol import connectionDone
 from twisted.python.failure import Failure
 from twisted.web import http
 
-from ..clock import Timer
 from ..observers import Note
+from .http_channel import Channel
 from .http_messages import HttpService, Reply, bearer_of, inquiry_of, refusal
 from .links.addresses import origin_of
 from .links.origin_limits import OriginLimiter
 
-LINGER_S = 2.0
-"""How long what a refused client still sends is read: closed at once, it would lose the answer."""
-_TLS_HANDSHAKE = b"\x16"
-"""What a client's first byte is that speaks TLS with a service that does not; no request begins so."""
 _WITH_BODY = (b"PUT", b"POST", b"PATCH")
 """Methods whose body may be empty only if they say so."""
 
@@ -75,7 +70,7 @@ class _Request(http.Request):
         self.content = BytesIO()
         self._is_refused = True
         self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
-        self.channel.refuse(found)
+        self.channel.refuse(found.code, _headers(found), found.body)
 
     def handleContentChunk(self, data: bytes) -> None:
         """Keep a part of the body, if anybody wants it."""
@@ -107,32 +102,20 @@ class _Request(http.Request):
         answer.finish()
 
 
-class _Channel(http.HTTPChannel):
+class _Channel(Channel):
     """One connection; called by Twisted."""
 
-    callLater: Any  # noqa: N815  # Twisted's own
-    transport: Any
     factory: "HttpServer"
-    _limit: Timer | None = None
-    _is_new = True
 
     def connectionMade(self) -> None:
         """Begin to count its time, and it among those of its address."""
         super().connectionMade()  # type: ignore[no-untyped-call]
-        self._count(self.factory.limits.head_s, self._silent)
+        self.count(self.factory.limits.head_s, self._silent)
         self.factory.came(self, origin_of(str(getattr(self.transport.getPeer(), "host", ""))))
-
-    def dataReceived(self, data: bytes) -> None:
-        """Take bytes; a client that would wait for the answer to its TLS handshake is left at once."""
-        if self._is_new and data.startswith(_TLS_HANDSHAKE):
-            self._leave()
-        else:
-            self._is_new = False
-            super().dataReceived(data)  # type: ignore[no-untyped-call]
 
     def introduce(self, author: str) -> None:
         """Take note who it is, and give it the time for a request."""
-        self._count(self.factory.limits.request_s, self.abort)
+        self.count(self.factory.limits.request_s, self.abort)
         if author:
             self.factory.is_known(self, author)
 
@@ -140,40 +123,14 @@ class _Channel(http.HTTPChannel):
         """Let no second request follow."""
         return False
 
-    def refuse(self, reply: Reply) -> None:
-        """Answer at once, and read for a moment what still comes."""
-        lines = [f"HTTP/1.1 {reply.code} {reply.code.phrase}"]
-        lines += [f"{name}: {value}" for name, value in _headers(reply).items()]
-        self.transport.write("\r\n".join([*lines, "", ""]).encode() + reply.body)
-        # TLS has no such half; the connection beneath it, which it hands out, has, but not yet all that was written.
-        if hasattr(self.transport, "loseWriteConnection") and not ISSLTransport.providedBy(self.transport):
-            self.transport.loseWriteConnection()
-        self._count(LINGER_S, self._leave)
-
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """Stop counting."""
-        if self._limit is not None and self._limit.active():
-            self._limit.cancel()
+        """Count it no more."""
         self.factory.left(self)
-        super().connectionLost(reason)  # type: ignore[no-untyped-call]
-
-    def _count(self, limit_s: float, function: Callable[[], None]) -> None:
-        """Count anew, towards another end."""
-        if self._limit is not None and self._limit.active():
-            self._limit.cancel()
-        self._limit = self.callLater(limit_s, function)
+        super().connectionLost(reason)
 
     def _silent(self) -> None:
         """Leave in two turns of the loop: what came while it stood still is read first."""
-        self._count(0, lambda: self._count(0, self._leave))
-
-    def _leave(self) -> None:
-        self._count(LINGER_S, self.abort)
-        self.transport.loseConnection()
-
-    def abort(self) -> None:
-        """End the connection."""
-        self.transport.abortConnection()
+        self.count(0, lambda: self.count(0, self.leave))
 
 
 class HttpServer(http.HTTPFactory):
@@ -237,4 +194,5 @@ def _headers(reply: Reply) -> Mapping[str, str]:
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
         "connection": "close",
+        **({"allow": reply.allow} if reply.allow else {}),
     }

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from .http_messages import Inquiry, Reply, refusal
+from .http_messages import Inquiry, Reply, refusal, refuse_method
 from .http_server import Limits
 
 LIMITS = Limits(head_s=10.0, silence_s=10.0, request_s=20.0, strangers=64, of_address=16)
@@ -34,4 +34,6 @@ class Monitor:
                 return Reply(body=generate_latest(self._registry), content_type=CONTENT_TYPE_LATEST)
             case "GET" | "HEAD", ("health",):  # a loop that stands still says nothing
                 return Reply(body=b"ok\n", content_type="text/plain; charset=utf-8")
+            case _, ("metrics" | "health",):
+                return refuse_method("GET, HEAD")
         return refusal(HTTPStatus.NOT_FOUND, "there is no such page", "GET /metrics or /health")

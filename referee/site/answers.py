@@ -2,16 +2,17 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import unquote_to_bytes
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 from twisted.web.http import CACHED
 from werkzeug.http import parse_range_header
 
-from ..net.http_messages import Reply
+from ..net.http_messages import Reply, refusal
 from ..net.links.addresses import origin_of
 from ..pages.contest_page import refusal_page
 from .flow import flow
@@ -20,6 +21,12 @@ from .published import TYPES
 HTML, EVENTS = TYPES[".html"], "text/event-stream"
 _PIECE_BYTES = 1 << 16
 """Of what is large, that are read at once, and that a visitor who reads slowly has us hold."""
+_FOR_PROGRAMS = ([b"api"], [b"matches"], [b"submissions"])
+"""First parts of the addresses at which programs ask."""
+_REMEDIES = {
+    HTTPStatus.BAD_REQUEST: "send a request as HTTP has it: its address in UTF-8, and the name of one host",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "it is not your fault: try again; if it stays so, tell the organiser",
+}
 _GROWING = {".heads", ".jsonl"}
 """Endings of files that lines are only added to: whoever follows them asks for what came since."""
 
@@ -31,22 +38,49 @@ def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store
     return body
 
 
-def streamed(request: Any, add: Callable[[Any], None]) -> Deferred[None]:
+def streamed(request: Any, add: Callable[[Any], None]) -> Deferred[bytes]:
     """Answer with server-sent events: those of whatever the request is added to."""
     sent(request, EVENTS, b"")
+    if request.method == b"HEAD":
+        return succeed(b"")
     add(request)
     return Deferred()  # cancelled once nobody looks on
 
 
 def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:
-    """Send the page for what is not to be had; without a text that says more, it tells what the code means."""
+    """Send what tells that something is not to be had: a page, or JSON at the addresses of programs.
+
+    Args:
+        request: Twisted's.
+        code: that says so over HTTP.
+        text: says more; empty: what the code means is told.
+    """
     request.setResponseCode(code)
+    if is_for_programs(request):
+        remedy = _REMEDIES.get(code, "GET /api/openapi.json describes what is answered here")
+        return replied(request, refusal(code, text.rstrip(".") or code.phrase.lower(), remedy))
     return sent(request, HTML, refusal_page(code, text).encode())
+
+
+def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
+    """Answer a method that an address does not take by naming those that it takes; OPTIONS asks for just that."""
+    request.setHeader("Allow", ", ".join(sorted({*methods, "OPTIONS"})))
+    if request.method == b"OPTIONS":
+        request.setResponseCode(HTTPStatus.NO_CONTENT)
+        return b""
+    return refused(request, HTTPStatus.METHOD_NOT_ALLOWED)
+
+
+def is_for_programs(request: Any) -> bool:
+    """Tell whether an address is one of those at which programs ask, and are always answered in JSON."""
+    return unquote_to_bytes(request.path).split(b"/")[1:2] in _FOR_PROGRAMS
 
 
 def replied(request: Any, reply: Reply) -> bytes:
     """Send the answer of a service."""
     request.setResponseCode(reply.code)
+    if reply.allow:
+        request.setHeader("Allow", reply.allow)
     return sent(request, reply.content_type, reply.body)
 
 

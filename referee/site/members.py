@@ -26,7 +26,8 @@ from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpService
 from .workshop import Workshop
 
-PATHS = ("/submissions", "/submissions/<path:rest>", "/matches", "/matches/<path:rest>")
+PATHS = {"submissions": ["GET", "HEAD", "PUT"], "matches": ["GET", "HEAD"]}
+"""First part of the service's addresses -> methods that they take."""
 
 
 class Members(Struct, frozen=True, kw_only=True):
@@ -88,16 +89,16 @@ def add_author_api(app: Klein, api: AuthorApi) -> None:
         app: which the paths are registered with.
         api: answers.
     """
-    for path in PATHS:
+    for first, methods in PATHS.items():
+        for path in (f"/{first}", f"/{first}/<path:rest>"):
 
-        @app.route(path, methods=["GET", "PUT"], endpoint=f"API {path}")
-        async def _answer(request: Any, **_parts: str) -> bytes:
-            author = api.announced(bearer_of(request.requestHeaders), _length(request))
-            if isinstance(author, Reply):
-                return replied(request, author)
-            return replied(
-                request, await api.answer(inquiry_of(author, request.method, request.uri, request.content.read()))
-            )
+            @app.route(path, methods=methods, endpoint=f"API {path}")
+            async def _answer(request: Any, **_parts: str) -> bytes:
+                author = api.announced(bearer_of(request.requestHeaders), _length(request))
+                if isinstance(author, Reply):
+                    return replied(request, author)
+                body = request.content.read()
+                return replied(request, await api.answer(inquiry_of(author, request.method, request.uri, body)))
 
 
 def _length(request: Any) -> int | None:

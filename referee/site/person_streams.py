@@ -34,7 +34,7 @@ class PersonStreams:
         self._look = LoopingCall(self._looked)
         self._look.clock = clock
 
-    def follow(self, visit: Visit) -> Deferred[None]:
+    def follow(self, visit: Visit) -> Deferred[bytes]:
         """Let who asks look on."""
         return streamed(visit.request, partial(self.add, visit.person))
 

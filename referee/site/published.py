@@ -9,6 +9,8 @@ _REPORT = re.compile(r"report\.html|(entrants|replays)/[\w.-]+\.html|(standings|
 _RECORD = re.compile(r"([\w.-]+)\.jsonl")
 _OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
 """They tell of all matches, also of those whose deal is still to be played from other seats."""
+_MOST_OF_PATH = 200
+"""Bytes of a path in a tournament's folder; the system refuses to look for a file with a name of 256."""
 HEADS = "heads"
 """Address of the heads of a tournament's records, those of running matches, too."""
 TYPES = {
@@ -37,6 +39,8 @@ def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
         path: seen from there, as an address names it.
         is_over: whether the tournament is.
     """
+    if len(path.encode()) > _MOST_OF_PATH:
+        return None
     found, may_have = folder / path, path == HEADS
     if path == HEADS:
         found = heads_of(folder)

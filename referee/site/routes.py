@@ -14,7 +14,7 @@ import msgspec
 from klein import Klein
 from msgspec import Struct
 from twisted.internet.defer import Deferred
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from ..net.http_messages import JSON, refusal
 from ..pages.contest_page import contest_page, live_page, matches_page, search_page
@@ -25,6 +25,8 @@ from .answers import (
     HTML,
     address_of,
     hides_results,
+    is_for_programs,
+    refuse_method,
     refused,
     replied,
     send_behind,
@@ -166,6 +168,7 @@ class _Made(Struct, frozen=True):
 
 def _public(content: SiteContent, made: _Made) -> Klein:
     app = Klein()
+    app.url_map.merge_slashes = False  # an address with two slashes is another one, and no visitor is sent anywhere
     _add_live(app, content.title, content.live)
     _add_search(app, content.title, made)
     _add_report(app, content.report, made)
@@ -185,7 +188,7 @@ def _public(content: SiteContent, made: _Made) -> Klein:
         return sent(request, JSON, openapi())
 
     @app.route("/api/events", methods=["GET"])
-    def _events(request: Any) -> Deferred[None]:
+    def _events(request: Any) -> Deferred[bytes]:
         return streamed(request, content.streams.add)
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
@@ -201,6 +204,10 @@ def _public(content: SiteContent, made: _Made) -> Klein:
 
 
 def _add_refusals(app: Klein) -> None:
+    @app.handle_errors(MethodNotAllowed)
+    def _wrong_method(request: Any, failure: Any) -> bytes:
+        return refuse_method(request, failure.value.valid_methods or ())
+
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
         return refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
@@ -208,7 +215,7 @@ def _add_refusals(app: Klein) -> None:
     @app.handle_errors(TooOften)
     def _too_often(request: Any, failure: Any) -> bytes:
         code, error = HTTPStatus.TOO_MANY_REQUESTS, failure.value
-        if request.path.startswith(b"/api/"):
+        if is_for_programs(request):
             return replied(request, refusal(code, error.what, error.remedy))
         return refused(request, code, f"{error}.")
 
@@ -254,7 +261,7 @@ def _add_live(app: Klein, title: str, live: LiveTables) -> None:
         return sent(request, JSON, live.whole())
 
     @app.route("/api/live/events", methods=["GET"])
-    def _live_events(request: Any) -> Deferred[None]:
+    def _live_events(request: Any) -> Deferred[bytes]:
         return streamed(request, live.streams.add)
 
 

@@ -1,7 +1,7 @@
 """Holds those who visit the site to what a site has for all: connections, and bodies that somebody waits for."""
 
+import re
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -16,8 +16,10 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request, Site
 from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
 
+from ..net.http_channel import Channel
 from ..net.links.addresses import origin_of
 from ..net.links.origin_limits import OriginLimiter
+from .answers import refused
 from .body_limits import NO_BODY, BodyLimit
 
 HEADERS = {
@@ -31,6 +33,13 @@ SILENCE_S = 30
 """A visitor who sends nothing for so long, in the middle of a request, is gone."""
 MOST_OF_ADDRESS, MOST = 256, 4096
 """Connections: of a class room behind one address, whose browsers open some each, and of all."""
+_LABEL = rb"[\w!$%&'()*+,;=~-]{1,63}"
+_HOST = re.compile(rb"(?:" + _LABEL + rb"(?:\." + _LABEL + rb")*\.?|\[[\da-fA-F:.]{2,45}\])(?::\d{0,5})?")
+"""What a request may name as the host that it is for."""
+_MOST_OF_HOST = 255
+"""Bytes of its name."""
+_WITH_PORT = re.compile(r"\[([^\]]*)\](?::\d+)?|([^:]*):\d+")
+"""How a proxy writes an address with a port, or one of version 6 in brackets."""
 FindLimit = Callable[[str, str, Any], BodyLimit]
 """Tells how much of a body may come: by method, path and request."""
 
@@ -47,6 +56,7 @@ class _Request(Request):
         self._find_limit = find_limit
         self._limit = NO_BODY
         self._came = 0
+        self._is_cut = False
         self.content_type = ""
         """Of its body."""
 
@@ -63,53 +73,79 @@ class _Request(Request):
         self.requestHeaders.removeHeader(b"content-type")  # Twisted would take a form apart at once, and in memory
         method, path = self.channel._command, self.channel._path  # noqa: SLF001  # told only when it is whole
         self._limit = self._find_limit(method.decode("latin-1"), path.partition(b"?")[0].decode("latin-1"), self)
-        super().gotLength(length if self._limit.kept else 0)  # type: ignore[no-untyped-call]
+        is_cut = length is not None and length > max(self._limit.kept, self._limit.dropped)
+        super().gotLength(length if self._limit.kept and not is_cut else 0)  # type: ignore[no-untyped-call]
+        if is_cut:
+            self._refuse_body()
 
     def handleContentChunk(self, data: bytes) -> None:
         """Keep a part of the body, unless it is too much."""
+        if self._is_cut:
+            return
         self._came += len(data)
         if not self.is_too_large:
             self.content.write(data)
             return
         self.content.seek(0)
         self.content.truncate()
-        if self._is_cut():
-            self.channel.transport.abortConnection()
+        if self._came > self._limit.dropped:
+            self._refuse_body()
+
+    def _refuse_body(self) -> None:
+        """Say that the body is too large, and take no more of it than what comes within a moment."""
+        self._is_cut = True
+        self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
+        self.channel.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HEADERS | {"Connection": "close"}, b"")
 
     def process(self) -> None:
-        """Answer with the headers of the site, whoever makes the answer; who was cut gets none."""
-        if self._is_cut():
+        """Answer with the headers of the site, whoever makes the answer; whose body was refused has its answer."""
+        if self._is_cut:
             return
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
         if not self._is_readable():  # the framework would tell the organiser of each with a traceback
-            self.setResponseCode(HTTPStatus.BAD_REQUEST)
+            self.write(refused(self, HTTPStatus.BAD_REQUEST))  # type: ignore[no-untyped-call]  # Twisted has no types
             self.finish()  # type: ignore[no-untyped-call]  # Twisted has no types
             return
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
 
     def _is_readable(self) -> bool:
-        """Tell whether the address and the host are UTF-8."""
+        """Tell whether the address is UTF-8, and the host the name of one, which HTTP 1.1 asks for."""
+        hosts = self.requestHeaders.getRawHeaders(b"host", [])
+        if len(hosts) > 1 or (not hosts and self.clientproto == b"HTTP/1.1"):
+            return False
+        if any(len(host) > _MOST_OF_HOST or _HOST.fullmatch(host) is None for host in hosts):
+            return False
         try:
             unquote_to_bytes(self.path).decode()
-            self.getRequestHostname().decode()  # type: ignore[no-untyped-call]  # Twisted has no types
         except UnicodeDecodeError:
             return False
         return True
 
     def _take_from_proxy(self) -> None:
         """Take who asks, and whether by TLS, from what the proxy has added last: visitors send such headers, too."""
-        host = self._plain_header(b"x-forwarded-for").rpartition(",")[2].strip()
-        with suppress(ValueError):
-            self.client = IPv4Address("TCP", str(ip_address(host)), 0)  # only its host is looked at
-        self._forceSSL = self._plain_header(b"x-forwarded-proto").rpartition(",")[2].strip() == "https"
+        host = _read_forwarded(self._last_value(b"x-forwarded-for"))
+        if host:
+            self.client = IPv4Address("TCP", host, 0)  # only its host is looked at
+        self._forceSSL = self._last_value(b"x-forwarded-proto").lower() == "https"
+
+    def _last_value(self, name: bytes) -> str:
+        """Return the last value of a header that is a list; empty if there is none."""
+        values = b",".join(self.requestHeaders.getRawHeaders(name, [])).decode("latin-1").split(",")
+        return next((value.strip() for value in reversed(values) if value.strip()), "")
 
     def _plain_header(self, name: bytes) -> str:
         """Return a header, the last one of its name, whatever bytes it has; empty if there is none."""
         return (self.requestHeaders.getRawHeaders(name) or [b""])[-1].decode("latin-1")
 
-    def _is_cut(self) -> bool:
-        return self.is_too_large and self._came > self._limit.dropped
+
+def _read_forwarded(text: str) -> str:
+    """Return the address that a proxy writes, with or without a port; empty if it is none, as `unknown`."""
+    found = _WITH_PORT.fullmatch(text)
+    try:
+        return str(ip_address((found[1] or found[2]) if found else text))
+    except ValueError:
+        return ""
 
 
 class _Connection(ProtocolWrapper):
@@ -146,6 +182,7 @@ class Visitors(WrappingFactory):
         site = Site(
             resource, partial(_Request, find_limit, is_behind_proxy=is_behind_proxy), reactor=reactor, timeout=SILENCE_S
         )
+        site.protocol = Channel  # type: ignore[assignment]  # that of Twisted's would find out about HTTP/2 first
         site.displayTracebacks = False
         site.noisy = False
         super().__init__(site)  # type: ignore[no-untyped-call]  # Twisted has no types

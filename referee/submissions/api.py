@@ -9,7 +9,7 @@ from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from ..files.tree import MIB
-from ..net.http_messages import Inquiry, Reply, refusal
+from ..net.http_messages import Inquiry, Reply, refusal, refuse_method
 from ..net.http_server import Limits
 from ..observers import Note
 from ..record.reader import RecordError
@@ -103,7 +103,7 @@ class AuthorApi:
         Raises:
             TooOften: its author hands in too often.
         """
-        match inquiry.method, inquiry.path:
+        match "GET" if inquiry.method == "HEAD" else inquiry.method, inquiry.path:
             case "PUT", ("submissions",):
                 reply = await self._hand_in(inquiry.author, inquiry.body)
             case "GET", ("submissions",):
@@ -120,8 +120,9 @@ class AuthorApi:
                 reply = await self._looked_up(self._matches.record, inquiry, name)
             case "GET", ("matches", name, "printed"):
                 reply = await self._looked_up(self._matches.printed, inquiry, name)
-            case _:
-                reply = NOWHERE
+            case _, path:
+                allow = _methods_of(path)
+                reply = refuse_method(allow) if allow else NOWHERE
         return reply
 
     async def _hand_in(self, author: str, data: bytes) -> Reply:
@@ -186,6 +187,18 @@ class AuthorApi:
         if isinstance(found, str):
             return Reply(body=found.encode(), content_type=_TEXT)
         return Reply(body=found, content_type=_LINES) if isinstance(found, bytes) else _plain(found)
+
+
+def _methods_of(path: tuple[str, ...]) -> str:
+    """Return the methods that an address takes, as a header has them; empty if there is no such address."""
+    match path:
+        case ("submissions",):
+            return "GET, HEAD, PUT"
+        case ("submissions", _, "present"):
+            return "PUT"
+        case ("submissions" | "matches", _) | ("matches",) | ("matches", _, "record" | "printed"):
+            return "GET, HEAD"
+    return ""
 
 
 def _seat(query: Mapping[str, str]) -> int | None:

@@ -11,7 +11,8 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
-from referee.net.http_server import LINGER_S, HttpServer
+from referee.net.http_channel import LINGER_S
+from referee.net.http_server import HttpServer
 from referee.net.monitor import LIMITS, Monitor
 
 GET = b"GET %b HTTP/1.1\r\nHost: a\r\n%b\r\n"

@@ -100,11 +100,9 @@ TABLE = {
     "GET /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1"),
     "PUT /submissions/<path:rest>": Address(Who.PROGRAM, "/submissions/1/present"),
     "GET /matches": Address(AUTHORS_PROGRAMS),
-    "PUT /matches": Address(Who(0)),
     "GET /matches/<path:rest>": Address(
         Who.PROGRAM, "/matches/cup%2Fcup-7 /matches/cup%2Fcup-7/record /matches/cup%2Fcup-7/printed"
     ),
-    "PUT /matches/<path:rest>": Address(Who(0), "/matches/none"),
     "GET /author": Address(AUTHORS),
     "GET /author/events": Address(AUTHORS),
     "GET /author/matches": Address(AUTHORS),

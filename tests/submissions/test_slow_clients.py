@@ -12,7 +12,8 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
-from referee.net.http_server import LINGER_S, HttpServer
+from referee.net.http_channel import LINGER_S
+from referee.net.http_server import HttpServer
 from referee.net.links.tokens import add_tokens
 from referee.submissions.api import LIMITS, AuthorApi
 from referee.submissions.authors import Authors

@@ -48,7 +48,7 @@ class PersonsSeat(Protocol):
         """Return what is to be seen, as JSON."""
 
 
-def look_on(request: Any, seat: PersonsSeat) -> Deferred[None]:
+def look_on(request: Any, seat: PersonsSeat) -> Deferred[bytes]:
     """Tell who asks how a seat stands, and all that changes from then on."""
     return streamed(request, seat.look_on)
 
