@@ -14,7 +14,7 @@ ALIVE_S = 15.0
 """Between two signs of life: proxies cut what is silent for a minute."""
 LONGEST_S = 600.0
 """After that those who are signed in are cut, and come back by themselves: who is not any more does not get in."""
-MOST_OF_ADDRESS, MOST = 64, 4096
+MOST_OF_ADDRESS, MOST = 256, 4096
 """Streams: a class room behind one address, and so many files as a process may have open by far."""
 MOST_BYTES_A_SECOND = 50_000_000
 """To all together: where that is more than events of PACE_S would need, they come less often."""

@@ -14,8 +14,9 @@ IDLE_S = 7_200.0
 """A session that nobody uses for so long ends."""
 LONGEST_S = 43_200.0
 """No session is older: a day at a contest, not the night in a room of computers."""
-TRIES_OF_ADDRESS, TRIES_OF_TOKEN = 60, 10
-"""A minute: a class behind one address signs in at once, and nobody guesses 256 bits."""
+WRONG_OF_ADDRESS = 60
+"""Tokens of nobody, a minute. A right one always gets in, as others of a class may sit behind the same address; nobody
+guesses 256 bits."""
 SESSIONS_OF_PERSON = 8
 """One more, and the oldest ends."""
 _ID_BYTES = 32
@@ -62,8 +63,7 @@ class Sessions:
         self._sessions: dict[str, _Session] = {}
         """By cookie, the oldest first."""
         self._secret = secrets.token_bytes(_ID_BYTES)
-        self._of_address = Pace("tries from your address", TRIES_OF_ADDRESS, now)
-        self._of_token = Pace("tries with this token", TRIES_OF_TOKEN, now)
+        self._wrong = Pace("tokens of nobody from your address", WRONG_OF_ADDRESS, now)
 
     def sign_in(self, token: str, address: str) -> str | None:
         """Begin a session.
@@ -76,14 +76,13 @@ class Sessions:
             Its cookie, always a new one, so that nobody can have chosen it; None if the token is nobody's.
 
         Raises:
-            TooOften: of this address, or with this token.
+            TooOften: the token is nobody's, as many from this address were.
         """
-        given = hashlib.sha256(token.encode()).hexdigest()
-        self._of_address.count(address)
-        self._of_token.count(given)
         person = self.named(token)
         if person is None:
+            self._wrong.count(address)
             return None
+        given = hashlib.sha256(token.encode()).hexdigest()
         own = [known for known, session in self._sessions.items() if session.person == person]
         for known in own[: max(len(own) - SESSIONS_OF_PERSON + 1, 0)]:
             del self._sessions[known]

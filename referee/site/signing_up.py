@@ -1,7 +1,6 @@
 """The addresses at which somebody becomes an author: a page, and the same for programs."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -21,8 +20,11 @@ from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
 
 SIGN_UP, SIGN_UP_API = "/sign-up", "/api/sign-up"
-TRIES_OF_ADDRESS = 100
-"""An hour: a class behind one address signs up in one lesson."""
+NEW_OF_ADDRESS = 300
+"""Authors, an hour: classes behind one address sign up in one lesson, and nobody takes all names there are at once."""
+REFUSED_OF_ADDRESS = 60
+"""Names and invitations that were not taken, a minute. What is right is taken all the same: somebody who sends nothing
+else may sit behind the same address."""
 
 
 class NewAuthor(Struct, frozen=True, kw_only=True):
@@ -73,7 +75,8 @@ class SigningUp:
         self._service = service
         self._sessions = sessions
         self._pages = pages
-        self._tries = Pace("tries from your address", TRIES_OF_ADDRESS, now, HOUR_S)
+        self._new = Pace("new authors from your address", NEW_OF_ADDRESS, now, HOUR_S)
+        self._refused = Pace("names that were not taken from your address", REFUSED_OF_ADDRESS, now)
         self._one = DeferredLock()
 
     def register(self, app: Klein) -> None:
@@ -93,9 +96,8 @@ class SigningUp:
         except RequestRefused as error:
             request.setResponseCode(error.code)
             return self._page(request, trouble=f"{error}.", asked=asked)
-        with suppress(TooOften):  # who has the token can sign in later
-            self._sessions.sign_out(cookie_of(request))
-            give_cookie(request, self._sessions.sign_in(author.token, address_of(request)) or "")
+        self._sessions.sign_out(cookie_of(request))
+        give_cookie(request, self._sessions.sign_in(author.token, address_of(request)) or "")
         return self._page(request, author=author)
 
     async def _sign_up_program(self, request: Any) -> bytes:
@@ -112,11 +114,17 @@ class SigningUp:
         Raises:
             RequestRefused: there were too many tries, or as the service has it.
         """
+        address = address_of(request)
         try:
-            self._tries.count(address_of(request))
+            self._new.count(address)
+            try:
+                token = await self._one.run(deferToThread, self._service.sign_up, asked.name, asked.invitation)
+            except RequestRefused:
+                self._new.charge(address, -1)
+                self._refused.count(address)
+                raise
         except TooOften as error:
             raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy) from None
-        token = await self._one.run(deferToThread, self._service.sign_up, asked.name, asked.invitation)
         return NewAuthor(name=asked.name, token=token)
 
     def _page(

@@ -31,8 +31,8 @@ HEADERS = {
 }
 SILENCE_S = 30
 """A visitor who sends nothing for so long, in the middle of a request, is gone."""
-MOST_OF_ADDRESS, MOST = 256, 4096
-"""Connections: of a class room behind one address, whose browsers open some each, and of all."""
+MOST_OF_ADDRESS, MOST = 512, 4096
+"""Connections: of a class of 200 behind one address, whose browsers open some each, and of all."""
 _LABEL = rb"[\w!$%&'()*+,;=~-]{1,63}"
 _HOST = re.compile(rb"(?:" + _LABEL + rb"(?:\." + _LABEL + rb")*\.?|\[[\da-fA-F:.]{2,45}\])(?::\d{0,5})?")
 """What a request may name as the host that it is for."""

@@ -75,14 +75,29 @@ def test_what_is_no_request_makes_no_author(contest: TestSite, body: bytes, cont
     assert contest.sign_up.asked == []
 
 
-def test_tries_of_an_address_are_counted(contest: TestSite) -> None:
-    """For an hour, in browsers and by programs together; others may meanwhile."""
-    for number in range(signing_up.TRIES_OF_ADDRESS):
+def test_who_is_refused_stops_nobody_behind_the_same_address(contest: TestSite) -> None:
+    """Hundreds of wrong invitations, in browsers and by programs; what is right is taken, and guessing is not."""
+    for number in range(signing_up.REFUSED_OF_ADDRESS):
         assert asked(contest.visitor(), name=f"eve{number}", invitation="wrong").status == 403
-    assert asked(contest.visitor(), name="eve", invitation="code").status == 429
-    assert contest.visitor().fill_in("/sign-up", "/sign-up", name="eve", invitation="code").status == 429
+    for number in range(200):
+        assert asked(contest.visitor(), name="mallory", invitation=f"wrong{number}").status == 429
+        assert asked(contest.visitor(), name=f"eve{number}", invitation="code").status == 201
+    wrong = contest.visitor().fill_in("/sign-up", "/sign-up", name="eve", invitation="wrong")
+    assert (wrong.status, b"try again in" in wrong.body) == (429, True)
+    assert contest.visitor().fill_in("/sign-up", "/sign-up", name="eve", invitation="code").status == 200
+    assert asked(Browser(contest.site, "10.0.0.2"), name="mallory", invitation="wrong").status == 403
+    contest.clock.advance(60)
+    assert asked(contest.visitor(), name="mallory", invitation="wrong").status == 403
+
+
+def test_nobody_takes_all_names_at_once(contest: TestSite) -> None:
+    """Of one address, hundreds; then one each few seconds, so that others there wait for no hour."""
+    for number in range(signing_up.NEW_OF_ADDRESS):
+        assert asked(contest.visitor(), name=f"eve{number}", invitation="code").status == 201
+    refused = asked(contest.visitor(), name="eve", invitation="code")
+    assert (refused.status, msgspec.json.decode(refused.body)["remedy"]) == (429, "try again in 12 s")
     assert asked(Browser(contest.site, "10.0.0.2"), name="eve", invitation="code").status == 201
-    contest.clock.advance(3600)
+    contest.clock.advance(12)
     assert asked(contest.visitor(), name="eve", invitation="code").status == 201
 
 
