@@ -7,6 +7,7 @@ import http.client
 import ipaddress
 import json
 import os
+import re
 import ssl
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ from ..files.small import read_small
 TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
 TIMEOUT_S = 60.0
 """Of silence; to explain a long match takes the organiser's machine some seconds, and others may be first."""
+CONNECT_S = 10.0
+"""To connect, and for each step of the TLS handshake."""
+_OF_PROXIES = (http.client.BAD_GATEWAY, http.client.SERVICE_UNAVAILABLE, http.client.GATEWAY_TIMEOUT)
+_NAME = re.compile(r"[\w.:-]{1,255}", re.ASCII)
+"""What a host's name is made of."""
 _MAX_ANSWER_BYTES = 1 << 28
 _MAX_CERTIFICATES_BYTES = 1 << 20
 """All that a distribution trusts are a quarter of it."""
@@ -80,6 +86,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         connection = self._connection()
         path = "/" + "/".join(quote(part, safe="") for part in parts)
         try:
+            self._connect(connection)
             try:
                 connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
             except (BrokenPipeError, ConnectionResetError):
@@ -87,32 +94,79 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
                     raise
             response = connection.getresponse()  # one that was refused early says why, though the body was not taken
             data = response.read(_MAX_ANSWER_BYTES + 1)
-        except ssl.SSLCertVerificationError as error:
-            text = f"{self.host}: its certificate is not to be trusted: {error.verify_message}"
-            raise ServiceError(f"{text}; if the organiser gave you a certificate, name it with --ca FILE") from None
-        except ssl.SSLError:
-            text = f"{self.host}:{self.port} does not speak TLS"
-            raise ServiceError(f"{text}; is it http://{self._place}?") from None
-        except http.client.BadStatusLine:  # RemoteDisconnected is one
+        except (http.client.BadStatusLine, ConnectionResetError):  # RemoteDisconnected is both
             text = f"{self.host}:{self.port} does not speak {'HTTPS' if self.is_secure else 'HTTP'}"
             hint = "is --to right" if self.is_secure else f"is it https://{self._place}"
             raise ServiceError(f"{text}; {hint}?") from None
         except (OSError, http.client.HTTPException) as error:
-            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise ServiceError(
-                f"no answer from {self.host}:{self.port}: {why}; is --to right, and the service on?"
-            ) from None
+            raise self._unanswered(error) from None
         finally:
             connection.close()
         if len(data) > _MAX_ANSWER_BYTES:
             raise ServiceError(f"{self.host} sent more than {_MAX_ANSWER_BYTES} bytes; is --to right?")
-        if response.status >= http.client.BAD_REQUEST:
-            raise _error(response.status, data)
+        if response.status >= http.client.MULTIPLE_CHOICES:
+            raise self._error(response.status, data, response.getheader("Location") or "")
         return data
+
+    def _connect(self, connection: http.client.HTTPConnection) -> None:
+        """Connect, and wait less for a handshake than for an answer: what speaks no TLS may wait for a request.
+
+        Raises:
+            ServiceError: nobody is there, or one who speaks no TLS or has a certificate that is not to be trusted.
+        """
+        try:
+            connection.connect()
+        except ssl.SSLCertVerificationError as error:
+            text = f"{self.host}: its certificate is not to be trusted: {error.verify_message}"
+            raise ServiceError(f"{text}; if the organiser gave you a certificate, name it with --ca FILE") from None
+        except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError, TimeoutError) as error:
+            if not self.is_secure or connection.sock is None:
+                raise self._unanswered(error) from None
+            text = f"{self.host}:{self.port} does not speak TLS"
+            raise ServiceError(f"{text}; is it http://{self._place}?") from None
+        except OSError as error:
+            raise self._unanswered(error) from None
+        if connection.sock is not None:
+            connection.sock.settimeout(TIMEOUT_S)
+
+    def _unanswered(self, error: Exception) -> ServiceError:
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return ServiceError(f"no answer from {self.host}:{self.port}: {why}; is --to right, and the service on?")
+
+    def _error(self, status: int, data: bytes, location: str) -> ServiceError:
+        """Return what an answer means that is none of those that were asked for.
+
+        Args:
+            status: of the answer.
+            data: its body.
+            location: where it sends the client; empty: nowhere.
+        """
+        try:
+            found = _decoded(data)
+        except ServiceError:
+            found = {}
+        error, remedy = found.get("error"), found.get("remedy")
+        if error and remedy:
+            if status == http.client.UNAUTHORIZED:
+                text = "the service does not know your token"
+                remedy = f"check --token-file (or {TOKEN_VARIABLE}), or ask the organiser"
+                return ServiceError(f"{text}; {remedy}", status)
+            return ServiceError(f"the service says: {error}; {remedy} ({status})", status)
+        told = f"{status} {http.client.responses.get(status, 'an error')}"
+        if status < http.client.BAD_REQUEST:
+            place = _place_of(location)
+            hint = f"is it {place}?" if place else "is --to right?"
+            return ServiceError(f"{self.host}:{self.port} sends you to another address ({told}); {hint}", status)
+        if status in _OF_PROXIES:
+            text = f"{self.host}:{self.port} passes requests on, and nobody answers there ({told})"
+            return ServiceError(f"{text}; try again later, or ask the organiser whether the service is on", status)
+        return ServiceError(
+            f"{self.host}:{self.port} answers, but not as a referee's service does ({told}); is --to right?", status
+        )
 
     def _connection(self) -> http.client.HTTPConnection:
         if not self.is_secure:
-            return http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_S)
+            return http.client.HTTPConnection(self.host, self.port, timeout=CONNECT_S)
         context = ssl.create_default_context()
         if self.ca is not None:
             try:
@@ -123,7 +177,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
                 raise ServiceError(f"--ca {self.ca}: no certificate in PEM") from None
             except OSError as error:
                 raise ServiceError(f"--ca {self.ca}: {error.strerror}") from None
-        return http.client.HTTPSConnection(self.host, self.port, timeout=TIMEOUT_S, context=context)
+        return http.client.HTTPSConnection(self.host, self.port, timeout=CONNECT_S, context=context)
 
 
 def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
@@ -186,14 +240,13 @@ def _decoded(data: bytes) -> Any:
     return found
 
 
-def _error(status: int, data: bytes) -> ServiceError:
+def _place_of(location: str) -> str:
+    """Return the service's address that a web server sends to, as --to takes it; empty if it is none."""
     try:
-        found = _decoded(data)
-    except ServiceError:
-        found = {}
-    if status == http.client.UNAUTHORIZED:
-        text = f"the service does not know your token; check --token-file (or {TOKEN_VARIABLE}), or ask the organiser"
-        return ServiceError(text, status)
-    error, remedy = found.get("error"), found.get("remedy")
-    text = f"{error}; {remedy}" if error and remedy else http.client.responses.get(status, "an error")
-    return ServiceError(f"the service says: {text} ({status})", status)
+        parts = urlsplit(location)
+        port = "" if parts.port is None else f":{parts.port}"
+    except ValueError:
+        return ""
+    is_place = parts.scheme in ("http", "https") and _NAME.fullmatch(parts.hostname or "") is not None
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}{port}" if is_place else ""

@@ -245,6 +245,7 @@ def test_a_wrong_request_is_the_visitors_and_nobody_is_told(site: Visitors, data
     try:
         channel, transport = visitor(site)
         channel.dataReceived(data)
+        channel.connectionLost()
     finally:
         globalLogPublisher.removeObserver(logged.append)
     assert transport.value()[:12] in (b"HTTP/1.1 400", b"HTTP/1.0 400", b"HTTP/1.1 413")
