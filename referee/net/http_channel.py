@@ -19,7 +19,7 @@ _LENGTH_DIGITS = 15
 """Of a body's length: a longer number is no length, and Python does not even read one of thousands of digits."""
 
 
-class Channel(http.HTTPChannel):
+class HttpChannel(http.HTTPChannel):
     """One connection; called by Twisted."""
 
     callLater: Any  # noqa: N815  # Twisted's own

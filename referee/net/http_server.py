@@ -16,7 +16,7 @@ from twisted.python.failure import Failure
 from twisted.web import http
 
 from ..observers import Note
-from .http_channel import Channel
+from .http_channel import HttpChannel
 from .http_messages import HttpService, Reply, bearer_of, inquiry_of, refusal
 from .links.addresses import origin_of
 from .links.origin_limits import OriginLimiter
@@ -102,7 +102,7 @@ class _Request(http.Request):
         answer.finish()
 
 
-class _Channel(Channel):
+class _Channel(HttpChannel):
     """One connection; called by Twisted."""
 
     factory: "HttpServer"

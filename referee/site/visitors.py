@@ -16,7 +16,7 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request, Site
 from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
 
-from ..net.http_channel import Channel
+from ..net.http_channel import HttpChannel
 from ..net.links.addresses import origin_of
 from ..net.links.origin_limits import OriginLimiter
 from .answers import refused
@@ -182,7 +182,7 @@ class Visitors(WrappingFactory):
         site = Site(
             resource, partial(_Request, find_limit, is_behind_proxy=is_behind_proxy), reactor=reactor, timeout=SILENCE_S
         )
-        site.protocol = Channel  # type: ignore[assignment]  # that of Twisted's would find out about HTTP/2 first
+        site.protocol = HttpChannel  # type: ignore[assignment]  # that of Twisted's would find out about HTTP/2 first
         site.displayTracebacks = False
         site.noisy = False
         super().__init__(site)  # type: ignore[no-untyped-call]  # Twisted has no types

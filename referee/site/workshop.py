@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThreadPool
@@ -66,13 +66,13 @@ class Workshop:
             TooOften: the answers to this visitor have taken too much work lately.
         """
         if key in self._kept:
-            return self._take_kept(key)
+            return cast("T", self._take_kept(key))
         self._pace.count(who, 0)
         await self._wait_for_turn(who)
         try:
             if key in self._kept:  # somebody before this one has asked for the same
-                return self._take_kept(key)
-            made = await whole(defer_to_workshop(self._work, function, *args))
+                return cast("T", self._take_kept(key))
+            made: T = await whole(defer_to_workshop(self._work, function, *args))
             if key is None:
                 self._count_unread(request, who)
             elif made is not None:
@@ -145,7 +145,7 @@ def defer_to_workshop(function: Callable[..., T], *args: Any) -> "Deferred[T]":
     """Call a function in the one thread: each thread would hold for itself what the largest answer took."""
     from twisted.internet import reactor  # noqa: PLC0415  # whoever imports this module may still choose one
 
-    return deferToThreadPool(reactor, _thread_of(reactor), function, *args)  # type: ignore[arg-type,no-any-return,unused-ignore]
+    return deferToThreadPool(reactor, _thread_of(reactor), function, *args)
 
 
 @cache

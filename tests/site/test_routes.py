@@ -233,7 +233,7 @@ def test_a_slow_reader_has_little_of_an_answer_held(contest: TestSite) -> None:
     replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
     replay.write_bytes(b'<body><script type="application/json" id="data">null</script>' + b"x" * 1_000_000)
     for query in ("?turn=5", "?spoilers=no", ""):
-        transport = SlowTransport(peerAddress=PEER)
+        transport: Any = SlowTransport(peerAddress=PEER)  # type: ignore[no-untyped-call]  # Twisted has no types
         channel = contest.site.buildProtocol(PEER)
         channel.makeConnection(transport)
         channel.dataReceived(b"GET /tournaments/cup/replays/cup-1.html" + query.encode() + b" HTTP/1.0\r\n\r\n")
@@ -257,3 +257,79 @@ class SlowTransport(StringTransport):
         """Take more."""
         assert self.producer is not None
         self.producer.resumeProducing()
+
+
+SITE_ADDRESSES = [
+    ("GET", "/tournaments/cup//x", 404, None),
+    ("GET", "/tournaments//cup/report.html", 404, None),
+    ("POST", "/", 405, "GET, HEAD, OPTIONS"),
+    ("PUT", "/sign-in", 405, "GET, HEAD, OPTIONS, POST"),
+    ("GET", "/sign-out", 405, "OPTIONS, POST"),
+    ("OPTIONS", "/tournaments/cup/report.html", 204, "GET, HEAD, OPTIONS"),
+    ("GET", f"/tournaments/cup/{'a' * 300}.jsonl", 404, None),
+    ("GET", f"/tournaments/cup/replays/{'%C3%A4' * 100}.html?turn=1", 404, None),
+    ("HEAD", "/tournaments/cup/replays/cup-1.html?turn=1", 200, None),
+]
+API_ADDRESSES = [
+    ("GET", "/api", 404, None),
+    ("GET", "/api/", 404, None),
+    ("GET", "/api/nothing", 404, None),
+    ("GET", "/%61pi/nothing", 404, None),
+    ("GET", "/api/contest/", 404, None),
+    ("GET", "/api//contest", 404, None),
+    ("GET", "/api/tournaments/none", 404, None),
+    ("GET", "/api/%ff", 400, None),
+    ("POST", "/api/contest", 405, "GET, HEAD, OPTIONS"),
+    ("GET", "/api/sign-up", 405, "OPTIONS, POST"),
+    ("PUT", "/api/practice", 405, "GET, HEAD, OPTIONS, POST"),
+    ("POST", "/api/events", 405, "GET, HEAD, OPTIONS"),
+    ("POST", "/submissions", 405, "GET, HEAD, OPTIONS, PUT"),
+    ("PUT", "/matches", 405, "GET, HEAD, OPTIONS"),
+    ("GET", "/matches/", 404, None),
+    ("GET", "/matches//", 404, None),
+    ("GET", "/submissions/nothing", 401, None),
+    ("GET", "/submissions/%ff", 400, None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "status", "allow"), SITE_ADDRESSES + API_ADDRESSES)
+def test_no_address_leads_elsewhere_and_methods_are_named(
+    contest: TestSite, method: str, path: str, status: int, allow: str | None
+) -> None:
+    """What programs ask is answered in JSON, whatever is wrong with it."""
+    answer = contest.visitor().ask(method, path)
+    assert (answer.status, answer.headers.get("allow"), "location" in answer.headers) == (status, allow, False)
+    if (method, path, status, allow) in API_ADDRESSES:
+        assert answer.headers["content-type"] == "application/json"
+        assert msgspec.json.decode(answer.body, type=dict[str, str]).keys() == {"error", "remedy"}
+    assert contest.noted == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "allow"),
+    [
+        ("GET", "/submissions/", 404, None),
+        ("GET", "/submissions/7", 404, None),
+        ("PUT", "/submissions/7", 405, "GET, HEAD"),
+        ("GET", "/submissions/7/present", 405, "PUT"),
+        ("HEAD", "/submissions", 200, None),
+        ("HEAD", "/matches", 200, None),
+        ("HEAD", "/matches/none", 404, None),
+        ("GET", "/matches/none/x", 404, None),
+        ("GET", f"/matches/{'a' * 5000}", 404, None),
+    ],
+)
+def test_the_authors_service_names_its_methods(
+    contest: TestSite, method: str, path: str, status: int, allow: str | None
+) -> None:
+    """To its authors' programs, as JSON; HEAD is answered as GET is."""
+    answer = contest.program("ada").ask(method, path)
+    assert (answer.status, answer.headers.get("allow")) == (status, allow)
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("path", ["/api/events", "/api/live/events"])
+def test_the_head_of_events_ends(contest: TestSite, path: str) -> None:
+    """No one looks on for it."""
+    assert contest.visitor().ask("HEAD", path).status == 200
+    assert (len(contest.content.streams), len(contest.content.live.streams)) == (0, 0)

@@ -241,13 +241,14 @@ WRONG_REQUESTS = {
 def test_a_wrong_request_is_the_visitors_and_nobody_is_told(site: Visitors, data: bytes) -> None:
     """It is answered with a code that says so, and nothing is logged, which the organiser would read."""
     logged = list[Any]()
-    globalLogPublisher.addObserver(logged.append)
+    observer: Any = logged.append
+    globalLogPublisher.addObserver(observer)
     try:
         channel, transport = visitor(site)
         channel.dataReceived(data)
         channel.connectionLost()
     finally:
-        globalLogPublisher.removeObserver(logged.append)
+        globalLogPublisher.removeObserver(observer)
     assert transport.value()[:12] in (b"HTTP/1.1 400", b"HTTP/1.0 400", b"HTTP/1.1 413")
     assert [event for event in logged if event["log_level"] >= LogLevel.warn] == []
 

@@ -1,5 +1,6 @@
 """The workshop: whose turn it is, what somebody may cost, and what is kept for the next visitor."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -43,7 +44,7 @@ class Bench:
         self._cpu_s = 0.0
         self._working: list[tuple[Deferred[Any], Callable[[], Any]]] = []
         patch.setattr(workshop, "defer_to_workshop", self._defer)
-        patch.setattr(workshop.time, "thread_time", lambda: self._cpu_s)
+        patch.setattr(time, "thread_time", lambda: self._cpu_s)
 
     def _defer(self, function: Callable[..., Any], *args: Any) -> "Deferred[Any]":
         done: Deferred[Any] = Deferred()

@@ -91,8 +91,8 @@ OTHERS = {
         "http",
         head("502 Bad Gateway"),
         (
-            "{place} passes requests on, and nobody answers there (502 Bad Gateway); try again later, or ask the organiser "
-            "whether the service is on"
+            "{place} passes requests on, and nobody answers there (502 Bad Gateway); try again later, or ask the "
+            "organiser whether the service is on"
         ),
     ),
     "a proxy that asks for TLS": (

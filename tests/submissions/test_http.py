@@ -68,9 +68,9 @@ def _check_privacy(service: Reception) -> None:
     assert service.ask("bob", "/submissions") == (200, {"submissions": [], "present": None})
     assert service.ask("bob", "/matches") == (200, {"matches": []})
     for method in ("POST", "DELETE", "PATCH"):
-        refused = service.ask("ada", "/submissions/1", b"", method)
-        assert (refused[0], refused[1]["remedy"]) == (405, "it takes GET, HEAD")
-        assert service.ask("bob", "/submissions/1", b"", method) == refused
+        answer = service.ask("ada", "/submissions/1", b"", method)
+        assert (answer[0], answer[1]["remedy"]) == (405, "it takes GET, HEAD")
+        assert service.ask("bob", "/submissions/1", b"", method) == answer
     for path in (
         "/submissions",
         "/submissions/1",
