@@ -151,6 +151,6 @@ def defer_to_workshop(function: Callable[..., T], *args: Any) -> "Deferred[T]":
 @cache
 def _thread_of(reactor: Any) -> ThreadPool:
     pool = ThreadPool(0, 1, "workshop")
-    pool.start()  # type: ignore[no-untyped-call]  # Twisted has no types
+    pool.start()
     reactor.addSystemEventTrigger("during", "shutdown", pool.stop)
     return pool
