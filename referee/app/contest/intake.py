@@ -12,7 +12,7 @@ from ...clock import wall_clock
 from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
-from ...site.organisers.service import LoggedAction, OrganiserService, seen_by
+from ...site.organisers.service import LoggedAction, OrganiserService
 from ...submissions.api import AuthorApi
 from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
@@ -22,6 +22,7 @@ from ..records.explain_text import foul_lines, standing
 from ..services import monotonic
 from ..submit import explanation_in
 from .contest_file import Contest
+from .recent_queue import RecentQueue
 
 if TYPE_CHECKING:
     from ...site.authors.practice import PracticeService
@@ -81,8 +82,10 @@ class Intake:
         from ...site.sessions import Person, Sessions, SiteRole  # noqa: PLC0415
         from ...site.workshop import Workshop  # noqa: PLC0415
 
+        queue = RecentQueue(organisers.queue, self._reactor.seconds)
+
         def _stamp(person: Person) -> Any:
-            lines = msgspec.json.encode(seen_by(person, organisers.queue()))
+            lines = msgspec.json.encode(queue.show(person))
             if person.role is SiteRole.AUTHOR:
                 return *self.checks.stamp(person.name), _digest(lines)
             return _digest(lines), _digest(msgspec.json.encode(organisers.processes()))
