@@ -37,7 +37,7 @@ from ..matches.services import MatchServices
 from .course import TournamentCourse
 from .early_starts import EarlyStarts, most_early
 from .pairing_program import PairedRound, PairingProgramError, RoundByProgram
-from .round_pairing import pair_apart
+from .round_pairing import PairingProcess
 from .run_settings import RunSettings
 
 MAX_ATTEMPTS = 5
@@ -103,11 +103,10 @@ class TournamentRunner:
         self._refreshing = LoopingCall(self._observers.tell, Observer.refresh)
         self._looking = LoopingCall(self._look)
         self._refreshing.clock = self._looking.clock = reactor
-        self._is_pairing = False
-        self._by_program: RoundByProgram | None = None
-        """The round that the organiser's program pairs, or paired last."""
+        self._pairing: PairingProcess | RoundByProgram | None = None
+        """What pairs a round, while it does."""
         self._not_paired: tuple[RoundToPair, PairingProgramError] | None = None
-        """The round that it could not pair, and why."""
+        """The round that the organiser's program could not pair, and why."""
         self._is_filling = False
         self._look_course: Deferred[None] | None = None
         """Of the look at what was asked for, while it goes on."""
@@ -156,6 +155,8 @@ class TournamentRunner:
         if self._look_course is not None:
             self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
         self._call_off()
+        if self._pairing is not None:
+            self._pairing.end()
         self._pool.close()
         await self._early.close()
         await self._tables.close()
@@ -227,26 +228,26 @@ class TournamentRunner:
     def _pair(self) -> None:
         """Let a round be paired, if one is to be; a large one takes seconds."""
         asked = self._tournament.to_pair
-        if asked is None or self._is_pairing or (self._not_paired is not None and self._not_paired[0] == asked):
+        is_hopeless = self._not_paired is not None and self._not_paired[0] == asked
+        if asked is None or self._pairing is not None or self._trouble is not None or is_hopeless:
             return
-        self._is_pairing, self._not_paired = True, None
-        pairing = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), self._pair_round, asked)
+        self._not_paired = None
+        pairing = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), self._begin_pairing(asked))
         pairing.addCallbacks(self._paired, self._not_paired_by_program, callbackArgs=(asked,), errbackArgs=(asked,))
         pairing.addErrback(self._failed)
 
-    def _pair_round(self, asked: RoundToPair) -> PairedRound:
-        """Pair a round, by the organiser's program if there is one; called in a thread."""
+    def _begin_pairing(self, asked: RoundToPair) -> Callable[[], PairedRound]:
+        """Return what pairs a round when it is called in a thread: the organiser's program, if there is one."""
         program = self._run_settings.pairing_program
         if program is None:
-            return PairedRound(*pair_apart(asked))
+            process = self._pairing = PairingProcess()
+            return lambda: PairedRound(*process.pair(asked))
         people = [TrfPlayer(entrant.name, entrant.rating) for entrant in self._tournament.spec.entrants]
-        self._by_program = RoundByProgram(program, asked, self._spec.name, people)
-        if self._trouble is not None:
-            self._by_program.end()
-        return self._by_program.pair()
+        self._pairing = by_program = RoundByProgram(program, asked, self._spec.name, people)
+        return by_program.pair
 
     def _paired(self, found: PairedRound, asked: RoundToPair) -> None:
-        self._is_pairing = False
+        self._pairing = None
         if self._trouble is None and asked == self._tournament.to_pair:  # no ruling has changed it meanwhile
             at = self._recorder.clock()
             self._recorder.take(e.RoundPaired(at=at, round=asked.round, **found._asdict()))
@@ -254,7 +255,7 @@ class TournamentRunner:
 
     def _not_paired_by_program(self, failure: Failure, asked: RoundToPair) -> None:
         """Let what is open be played to its end; the tournament stops then, unless a ruling has changed the round."""
-        self._is_pairing = False
+        self._pairing = None
         error = failure.value
         if not isinstance(error, PairingProgramError):
             self._failed(failure)
@@ -366,8 +367,8 @@ class TournamentRunner:
         """Open nothing more, and pause what is open."""
         if self._trouble is None:
             self._trouble = trouble
-            if self._by_program is not None:
-                self._by_program.end()
+            if self._pairing is not None:
+                self._pairing.end()
             for _, course in list(self._playing.values()):
                 course.cancel()
         self._conclude()
@@ -378,7 +379,7 @@ class TournamentRunner:
             return
         if self._trouble is not None:
             self._finished.errback(self._trouble)
-        elif self._is_pairing or self._look_course is not None or not self._most_open:
+        elif self._pairing is not None or self._look_course is not None or not self._most_open:
             return
         elif self._tournament.is_over:
             self._finished.callback(None)

@@ -43,7 +43,7 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """Return the hosts of all matches; rounds are paired in this process."""
     hosts = Hosts()
     monkeypatch.setattr(tables, "MatchHost", hosts)
-    monkeypatch.setattr(runner, "pair_apart", pair_round)
+    monkeypatch.setattr(runner, "PairingProcess", lambda: SimpleNamespace(pair=pair_round, end=lambda: None))
     return hosts
 
 
@@ -173,7 +173,7 @@ def test_what_fails_in_a_thread_stops_the_tournament(make: Make, monkeypatch: py
     def failing(_asked: object) -> None:
         raise RuntimeError("no pairing")
 
-    monkeypatch.setattr(runner, "pair_apart", failing)
+    monkeypatch.setattr(runner, "PairingProcess", lambda: SimpleNamespace(pair=failing, end=lambda: None))
     tournament = make("swiss")
     paired(tournament)
     assert "no pairing" in str(tournament.outcome[0])
