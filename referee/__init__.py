@@ -4,7 +4,6 @@ docs/develop/architecture.md shows the way of one move through the packages, and
 """
 
 import importlib
-from typing import Any
 
 __version__ = "0.1.0"
 
@@ -40,7 +39,7 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604  # all of them are
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import what a name of the API stands for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'referee' has no attribute {name!r}")

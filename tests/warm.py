@@ -22,7 +22,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 from referee.cli.main import COMMANDS
 from referee.plugins import load
@@ -62,7 +62,9 @@ def run(
     Raises:
         TimeoutError: it took too long; it is killed.
     """
-    request = {"argv": list(arguments), "cwd": str(cwd or Path.cwd()), "env": dict(os.environ if env is None else env)}
+    request: dict[str, Any] = {"argv": list(arguments), "cwd": str(cwd or Path.cwd())}
+    request["env"] = dict(os.environ if env is None else env)
+    encoding = request["env"].get("PYTHONIOENCODING", "utf-8")
     with (
         tempfile.TemporaryFile() as given,
         tempfile.TemporaryFile() as out,
@@ -75,12 +77,12 @@ def run(
         warm.connect(str(_warm() / "socket"))
         socket.send_fds(warm, [json.dumps(request).encode()], [file.fileno() for file in (given, out, err)])
         warm.recv(32)  # its number
-        return subprocess.CompletedProcess(arguments, int(warm.recv(32)), _text(out), _text(err))
+        return subprocess.CompletedProcess(arguments, int(warm.recv(32)), _text(out, encoding), _text(err, encoding))
 
 
-def _text(file: IO[bytes]) -> str:
+def _text(file: IO[bytes], encoding: str) -> str:
     file.seek(0)
-    return file.read().decode()
+    return file.read().decode(encoding)
 
 
 def program() -> str:
@@ -135,10 +137,17 @@ def _serve(listener: socket.socket) -> None:
         os.dup2(file, stream)
         os.close(file)
     request = json.loads(data)
+    _open_output(request["env"].get("PYTHONIOENCODING"))
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
     sys.argv = ["referee", *request["argv"]]
+
+
+def _open_output(encoding: str | None) -> None:
+    """Open stdout and stderr as an interpreter does that starts with these descriptors."""
+    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: PTH123, SIM115
+    sys.stderr = open(2, "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)  # noqa: PTH123, SIM115
 
 
 def _attend(pid: int, connection: socket.socket) -> NoReturn:

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import NoReturn
 
 SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a program."""
@@ -16,28 +17,49 @@ _SHOW_CURSOR = b"\x1b[?25h"
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _raise(number: int) -> None:
-    """End whatever is being done, and tidy up on the way out."""
+def _end(number: int, _where: FrameType | None = None) -> NoReturn:
+    """End this process at once."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), _SHOW_CURSOR)
+    os._exit(SIGNALLED + number)
+
+
+def _raise(number: int, where: FrameType | None) -> None:
+    """End whatever is being done, and tidy up on the way out.
+
+    An exception in the middle of an import may be lost in one of Python's own callbacks, or leave a module half made.
+    """
+    if _is_importing(where):
+        if number == signal.SIGINT and sys.stderr is not None:
+            os.write(sys.stderr.fileno(), b"stopped\n")
+        _end(number)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(SIGNALLED + number)
 
 
+def _is_importing(where: FrameType | None) -> bool:
+    """Tell whether a module is being imported where a signal came."""
+    while where is not None:
+        if where.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        where = where.f_back
+    return False
+
+
 class _Signals:
     """What this process does with the next signal."""
 
-    ask: Callable[[int], None] = staticmethod(_raise)
+    ask: Callable[[int, FrameType | None], None] = staticmethod(_end)
     was_asked = False
 
     @classmethod
-    def take(cls, number: int, _where: FrameType | None) -> None:
+    def take(cls, number: int, where: FrameType | None) -> None:
         """Take a signal; called by Python."""
         if cls.was_asked:
-            if sys.stderr.isatty():
-                os.write(sys.stderr.fileno(), _SHOW_CURSOR)
-            os._exit(SIGNALLED + number)
+            _end(number)
         cls.was_asked = True
-        cls.ask(number)
+        cls.ask(number, where)
 
 
 def take_signals() -> None:
@@ -47,15 +69,25 @@ def take_signals() -> None:
             signal.signal(number, _Signals.take)
 
 
-@contextlib.contextmanager
-def asked_by(ask: Callable[[], None]) -> Iterator[None]:
+def interruptible() -> contextlib.AbstractContextManager[None]:
+    """Let a signal raise KeyboardInterrupt or SystemExit meanwhile; before and after, there is nothing to tidy up."""
+    return _asking(_raise)
+
+
+def asked_by(ask: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
     """Say how the command is asked to end meanwhile.
 
     Args:
         ask: called in the middle of anything; returns at once.
     """
-    _Signals.ask = staticmethod(lambda _number: ask())
+    return _asking(lambda _number, _where: ask())
+
+
+@contextlib.contextmanager
+def _asking(ask: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = _Signals.ask
+    _Signals.ask = staticmethod(ask)
     try:
         yield
     finally:
-        _Signals.ask = staticmethod(_raise)
+        _Signals.ask = staticmethod(before)

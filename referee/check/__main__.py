@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -43,13 +44,18 @@ def main() -> int:
         _say(str(error))
         return 2
     found = report(Path(asked.player).name, findings)
-    sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+    _write(found)
     return 0 if found.passes else 1
 
 
 def _tell(finding: Finding) -> None:
-    sys.stdout.write(msgspec.json.encode({"step": finding}).decode() + "\n")
-    sys.stdout.flush()
+    _write({"step": finding})
+
+
+def _write(value: Any) -> None:
+    """Write a line of JSON, which is UTF-8 whatever the encoding of texts is here."""
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def _say(text: str) -> None:

@@ -1,5 +1,6 @@
 """What the commands share: errors, JSON, the console, the plugins. Imports little: every command pays for it."""
 
+import codecs
 import contextlib
 import errno
 import json
@@ -107,10 +108,15 @@ def print_json(value: Any) -> None:
         BrokenPipeError: nobody reads on.
     """
     try:
-        print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)), flush=True)
+        print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=not _is_utf_8())), flush=True)
     except BrokenPipeError:
         lose(sys.stdout)
         raise
+
+
+def _is_utf_8() -> bool:
+    """Tell whether stdout takes any sign as it stands, and as whoever reads JSON expects it."""
+    return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
 
 def lose(stream: IO[str]) -> None:
@@ -118,6 +124,15 @@ def lose(stream: IO[str]) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def lose_unwritten() -> None:
+    """Lose what could not be written: it was told already, and Python would tell it again and exit with 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            lose(stream)
 
 
 def harmless(text: str) -> str:

@@ -2,6 +2,8 @@
 
 import ast
 import gc
+import signal
+import sys
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +13,9 @@ import rich_click as click
 from click.shell_completion import CompletionItem, add_completion_class
 
 from .. import __version__
-from ..app.interrupts import take_signals
+from ..app.interrupts import SIGNALLED, interruptible, take_signals
+from .common import lose_unwritten
+from .encodings import write_any_sign
 from .errors import worded
 from .options.completion import Bash
 
@@ -57,7 +61,13 @@ class Commands(click.RichGroup):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Be this process's program; called where it starts."""
         take_signals()
-        return super().__call__(*args, **kwargs)
+        write_any_sign()
+        try:
+            return super().__call__(*args, **kwargs)
+        except BrokenPipeError:  # nobody reads what was printed before a command was found
+            sys.exit(SIGNALLED + signal.SIGPIPE)
+        finally:
+            lose_unwritten()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the help text; called by click."""
@@ -106,7 +116,7 @@ class Commands(click.RichGroup):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and word its errors; called by click."""
-        with worded():
+        with worded(), interruptible():
             return super().invoke(ctx)
 
 

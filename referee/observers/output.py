@@ -50,7 +50,7 @@ class UnblockedStream:
         Raises:
             OSError: what was written before could not be; BrokenPipeError if too much of it waits.
         """
-        data = text.encode(self._stream.encoding or "utf-8", "backslashreplace")
+        data = text.encode(self._stream.encoding or "utf-8", self._stream.errors or "backslashreplace")
         waiting_bytes = self._taken_bytes - self._written_bytes
         if waiting_bytes + len(data) > MOST_WAITING:
             raise BrokenPipeError(errno.EPIPE, f"{waiting_bytes} bytes wait for a reader")

@@ -91,17 +91,75 @@ import os, signal, sys
 class Interrupting:
     def find_spec(self, name, path, target=None):
         if name == "{module}":
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), {number})
 sys.meta_path.insert(0, Interrupting())
 from referee.__main__ import run
 run()
 """
 
 
-@pytest.mark.parametrize("module", ["rich_click", "referee.cli.errors", "referee.cli.commands.list", "referee.plugins"])
+LOADED = ["rich_click", "referee.cli.errors", "referee.cli.commands.list", "referee.plugins"]
+
+
+@pytest.mark.parametrize("module", LOADED)
 def test_one_that_comes_while_the_program_is_loaded_ends_it(module: str) -> None:
     """A few words tell so, and the status that a shell knows it by: no traceback of what was being imported."""
-    command = [sys.executable, "-c", EARLY.format(module=module), "list"]
+    command = [sys.executable, "-c", EARLY.format(module=module, number="signal.SIGINT"), "list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (128 + signal.SIGINT, "")
     assert done.stderr in ("stopped before anything was begun\n", "stopped\n")
+
+
+@pytest.mark.parametrize("module", LOADED)
+def test_sigterm_that_comes_while_the_program_is_loaded_ends_it(module: str) -> None:
+    """It ends without a word; at first the system itself sees to it."""
+    command = [sys.executable, "-c", EARLY.format(module=module, number="signal.SIGTERM"), "list"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("", "")
+    assert done.returncode in (128 + signal.SIGTERM, -signal.SIGTERM)
+
+
+LATE = """
+import atexit, os, signal
+from referee.__main__ import run
+atexit.register(os.kill, os.getpid(), {number})
+run()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_that_comes_when_all_is_done_shows_no_traceback(number: signal.Signals) -> None:
+    """The interpreter is about to end, and nothing is left to tidy up."""
+    command = [sys.executable, "-c", LATE.format(number=int(number)), "list"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (128 + number, "")
+    assert "quincala" in done.stdout
+
+
+PAIRING = """
+import os, signal
+from referee.cli.main import main
+from referee.net.tournaments.round_pairing import PairingProcess
+pair = PairingProcess.pair
+def pair_interrupted(process, request):
+    os.killpg(0, {number})
+    return pair(process, request)
+PairingProcess.pair = pair_interrupted
+main(prog_name="referee")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_that_comes_while_a_round_is_paired_stops_the_tournament(tmp_path: Path, number: signal.Signals) -> None:
+    """The terminal sends it to all that was started there; the process that pairs shows no traceback of its own."""
+    entrants = ", ".join(['"house:random"'] * 300)
+    file = tmp_path / "large.toml"
+    file.write_text(f'game = "quincy"\nformat = "swiss"\nsandbox = "off"\nentrants = [{entrants}]\n')
+    command = [sys.executable, "-c", PAIRING.format(number=int(number)), "tournament", str(file)]
+    done = subprocess.run(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=120, check=False, start_new_session=True
+    )
+    assert done.returncode == 1
+    assert "goes on where it was" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr

@@ -1,5 +1,6 @@
 """`referee replay`: show a recorded match again, as text, as a drawing of its board or as a page in a browser."""
 
+import sys
 from pathlib import Path
 
 import rich_click as click
@@ -54,7 +55,8 @@ def replay(
     if is_page:
         written = write_page(folded, html, is_forced=force, is_opened=is_opened)
     elif svg == STDOUT:
-        print(drawing(folded, turn))
+        sys.stdout.buffer.write(f"{drawing(folded, turn)}\n".encode())  # a file that says nothing of it is UTF-8
+        sys.stdout.buffer.flush()
     elif svg is not None:
         written = write_text(svg, drawing(folded, turn), is_forced=force)
     elif not as_json:
