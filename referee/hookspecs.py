@@ -70,10 +70,10 @@ class Dialect:
     """Reads the bytes that records keep of its players, for audits."""
     join: Callable[..., Coroutine[Any, Any, Joined]]
     """Lets a player program play at a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
-    server: Callable[[bytes, Path], Any]
-    """(configuration of the course's server, folder of the record) -> what it asks for; see cs4500/server.py."""
-    clients: Callable[[bytes], Any]
-    """Configuration of the course's clients -> what it asks for; see cs4500/clients.py."""
+    server: Callable[[bytes, Path, int | None], Any]
+    """(configuration of the course's server, folder of the record, port that wins over its own) -> what it asks for; see cs4500/server.py."""
+    clients: Callable[[bytes, int | None], Any]
+    """(configuration of the course's clients, port that wins over its own) -> what it asks for; see cs4500/clients.py."""
 
 
 @hookspec

@@ -69,14 +69,27 @@ def counted(count: float, noun: str, nouns: str = "") -> str:
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """Return the name that was probably meant, as a question; nothing if there is none like it."""
+def near(name: str, known: Iterable[str], before: str = "") -> str:
+    """Return the name that was probably meant, as a question; nothing if there is none like it.
+
+    Args:
+        name: that there is not.
+        known: those that there are.
+        before: stands before each name where it is typed.
+    """
     by_lower = {known_name.lower(): known_name for known_name in known}
     found = get_close_matches(name.lower(), by_lower, 1, _ALIKE)
-    return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
+    return f'; did you mean "{before}{by_lower[found[0]]}"?' if found else ""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy for a name that there is not: the one that was probably meant, else all that there are."""
+def nearest(name: str, known: Iterable[str], before: str = "") -> str:
+    """Return a remedy for a name that there is not: the one that was probably meant, else all that there are.
+
+    Args:
+        name: that there is not.
+        known: those that there are.
+        before: stands before each name where it is typed.
+    """
     known = list(known)
-    return near(name, known) or (f"; there are: {', '.join(known)}" if known else "; there are none")
+    typed = ", ".join(f"{before}{known_name}" for known_name in known)
+    return near(name, known, before) or (f"; there are: {typed}" if known else "; there are none")

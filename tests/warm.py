@@ -146,8 +146,8 @@ def _serve(listener: socket.socket) -> None:
 
 def _open_output(encoding: str | None) -> None:
     """Open stdout and stderr as an interpreter does that starts with these descriptors."""
-    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: PTH123, SIM115
-    sys.stderr = open(2, "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)  # noqa: PTH123, SIM115
+    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)  # noqa: SIM115
 
 
 def _attend(pid: int, connection: socket.socket) -> NoReturn:

@@ -32,12 +32,11 @@ def course() -> Dialect:
     return installed().dialect("cs4500")
 
 
-def serve_course(server: Any, port: int | None, interface: str, options: RefereeOptions) -> ServerOutcome:
+def serve_course(server: Any, interface: str, options: RefereeOptions) -> ServerOutcome:
     """Take sign-ups as the course's server does, and play.
 
     Args:
         server: as its configuration asks for it.
-        port: to listen on; None: the configuration's.
         interface: address to listen on.
         options: how the referee runs.
 
@@ -46,7 +45,7 @@ def serve_course(server: Any, port: int | None, interface: str, options: Referee
         Interrupted: it was stopped.
         OSError: the record can't be written.
     """
-    address = f"tcp:{_port(port, server.port)}:interface={interface}"
+    address = f"tcp:{_port(server.port)}:interface={interface}"
 
     async def _play(host: MatchHost) -> MatchReport | ServerOutcome:
         try:
@@ -62,12 +61,11 @@ def serve_course(server: Any, port: int | None, interface: str, options: Referee
     return ServerOutcome(told=server.told(played), void=played.result.void)
 
 
-def play_course(clients: Any, port: int | None) -> list[tuple[str, str]]:
+def play_course(clients: Any) -> list[tuple[str, str]]:
     """Sign the players of a configuration up with a server of the course, and let them play.
 
     Args:
         clients: as their configuration asks for them.
-        port: of the server; None: the configuration's.
 
     Returns:
         By player its name and why its connection ended.
@@ -77,7 +75,7 @@ def play_course(clients: Any, port: int | None) -> list[tuple[str, str]]:
         NobodyListens: there is no server.
         Interrupted: it was stopped.
     """
-    where = _port(port, clients.port)
+    where = _port(clients.port)
 
     async def _main(reactor: Any) -> list[tuple[str, str]]:
         reasons: list[tuple[str, str]] = await clients.play(reactor, where)
@@ -86,8 +84,7 @@ def play_course(clients: Any, port: int | None) -> list[tuple[str, str]]:
     return run_reactor(_main)
 
 
-def _port(given: int | None, configured: int | None) -> int:
-    port = given or configured
+def _port(port: int | None) -> int:
     if port is None:
         raise BadRequest("no port: give PORT, or `port` in the configuration")
     return port

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadRequest
-from ..files.small import read_small
+from ..files.small import read_small_text
 
 
 def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
 def _read_toml(name: str, path: Path) -> dict[str, Any]:
     """Return what stands in the file of an option."""
     try:
-        return tomllib.loads(read_small(path).decode())
+        return tomllib.loads(read_small_text(path))
     except OSError as error:
         raise BadRequest(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # TOML that is none or too deep, or no UTF-8

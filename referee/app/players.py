@@ -73,14 +73,15 @@ def find_player(
     """
     person_of(player, may_be=False)
     houses, spec = (known or installed()).players, parse_player(player)
+    playing = [house.name for house in houses.values() if game is None or game in house.games or not house.games]
     if spec.kind is PlayerKind.FOLDER:
         if not (base / player).exists():
-            raise UnknownPlayer(f"there is no folder {player!r}{_meant(player, base, houses)}")
+            raise UnknownPlayer(f"there is no folder {player!r}{_meant(player, base, playing)}")
         spec = PlayerSpec(spec.kind, str(base / player))
     launch = spec.launch(name)
     if launch.is_house and launch.name not in houses:
-        playing = [house.name for house in houses.values() if game in (None, *house.games)]
-        raise UnknownPlayer(f"there is no house player {launch.name!r}{nearest(launch.name, sorted(playing))}")
+        remedy = nearest(launch.name, sorted(playing), before="house:")
+        raise UnknownPlayer(f"there is no house player {launch.name!r}{remedy}")
     games = houses[launch.name].games if launch.is_house else launch.games
     if game and games and game not in games:
         who = player if launch.folder is None else f"{launch.folder / 'player.toml'}: {launch.name}"

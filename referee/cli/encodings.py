@@ -8,10 +8,7 @@ from pathlib import Path
 
 _RESEMBLING = "referee-resembling"
 """Name of the error handler, as codecs knows it."""
-_IN_ASCII = {
-    **{"·": ".", "╲": "\\", "…": "...", "±": "+-", "½": ".5", "×": "x"},
-    **{"★": "*", "✶": "8", "■": "#", "●": "O", "♣": "&", "◆": "^"},
-}
+_IN_ASCII = dict(zip("·╲★✶■●♣◆…±½", (*".\\*8#O&^", "...", "+-", ".5"), strict=True))
 """Signs that boards, tables and texts have -> what stands for them; on a board, no two are alike."""
 
 
@@ -35,6 +32,6 @@ def write_any_sign() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # it was closed before this process began
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # to the end
         elif isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=_RESEMBLING)

@@ -1,5 +1,6 @@
 """Reads a small file that somebody else gave."""
 
+import codecs
 import os
 import stat
 from pathlib import Path
@@ -9,9 +10,58 @@ from .opened import opened
 MAX_SMALL_BYTES = 16_384
 """A player.toml has ten lines, a file of players one line each, a layout of a board some hundred numbers."""
 
+_REMEDY = "save it as UTF-8 in your editor"
+
 
 class BadFile(OSError):
     """A file that can't be read as a small one; `strerror` says why, `filename` which one."""
+
+
+class BadText(BadFile):
+    """A file that has no text in UTF-8; `strerror` says where it stops being one, or what it is instead.
+
+    Args:
+        path: of the file.
+        line: from 1, on which it stops being one.
+        why: for `strerror`.
+    """
+
+    def __init__(self, path: Path, line: int, why: str) -> None:
+        super().__init__(0, why, str(path))
+        self.line = line
+
+
+def read_small_text(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> str:
+    """Return the text of a small file in UTF-8, without its byte order mark; its lines end as they do there.
+
+    Args:
+        path: of the file.
+        max_bytes: how long it may be.
+
+    Raises:
+        BadText: it is no text in UTF-8.
+        BadFile: it is no file, or too long.
+        OSError: it can't be read.
+    """
+    data = read_small(path, max_bytes)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _is_utf_16(data):
+        raise BadText(path, 1, f"this is text in UTF-16; {_REMEDY}")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        begin = data.rfind(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + 1
+        column = len(data[begin : error.start].decode("utf-8", "replace").removeprefix("\ufeff")) + 1
+        where = f"line {line}, column {column}: the byte 0x{data[error.start]:02x} is no UTF-8"
+        sign = bytes([data[error.start]]).decode("latin-1")
+        guess = f"; in Latin-1 it is {sign}" if sign.isprintable() else ""
+        raise BadText(path, line, f"{where}{guess}; {_REMEDY}") from None
+
+
+def _is_utf_16(data: bytes) -> bool:
+    """Tell whether a text is in UTF-16 without a byte order mark: of what is written in ASCII, each other byte is 0."""
+    head = data[:64]
+    return len(head) >= 2 and 0 in head and not (any(head[::2]) and any(head[1::2]))
 
 
 def read_small(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> bytes:

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 
 from ..errors import RefereeError
 from ..files.links import SymbolicLinks, TangledLinksError
-from ..files.small import BadFile, read_small
+from ..files.small import BadFile, read_small_text
 from ..files.tree import BadTree, is_of_the_machine, shown, walk
 from ..text import nearest, visible
 
@@ -164,7 +164,7 @@ def read_folder(folder: Path) -> Launch:
 def _read_toml(path: Path) -> PlayerToml:
     """Read the file that says how a folder's player is started."""
     try:
-        content = tomllib.loads(read_small(path).decode())
+        content = tomllib.loads(read_small_text(path))
     except BadFile as error:
         raise PlayerError(f"{path}: {error.strerror}") from None
     except OSError as error:

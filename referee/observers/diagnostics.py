@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from ..text import printable_json
 from .base import Observer
 
 
@@ -27,7 +28,9 @@ class DiagnosticLog(Observer):
             structlog.WriteLogger(self._file),
             processors=[
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.JSONRenderer(lambda line, **_: msgspec.json.encode(line, enc_hook=repr).decode()),
+                structlog.processors.JSONRenderer(
+                    lambda line, **_: printable_json(msgspec.json.encode(line, enc_hook=repr).decode())
+                ),
             ],
             wrapper_class=structlog.BoundLogger,
             context_class=dict,

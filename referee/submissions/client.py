@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 
 from ..errors import RefereeError
-from ..files.small import read_small
+from ..files.small import read_small, read_small_text
 
 TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
 TIMEOUT_S = 60.0
@@ -216,12 +216,12 @@ def find_token(path: Path | None) -> str:
     else:
         where = str(path)
         try:
-            mode, data = path.stat().st_mode, read_small(path)
+            mode, text = path.stat().st_mode, read_small_text(path)
         except OSError as error:
             raise ServiceError(f"can't read {path}: {error.strerror}; it holds the token that you were given") from None
         if mode & 0o077:
             raise ServiceError(f"others can read {path}; `chmod 600 {path}`")
-        token = data.decode("latin-1").strip()
+        token = text.strip()
     if not token:
         remedy = f"write the one that the organiser gave you to a file (--token-file FILE), or set {TOKEN_VARIABLE}"
         raise ServiceError(f"no token; {remedy}")

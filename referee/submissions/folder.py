@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..files.small import BadFile, read_small
+from ..files.small import BadFile, read_small_text
 from ..files.tree import MIB, BadTree, TreeNode, walk
 from ..record.record_files import holds_records_alone
 from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
@@ -113,11 +113,9 @@ def _patterns(path: Path) -> list[str]:
     if not path.is_file():
         return []
     try:
-        text = read_small(path, _MAX_IGNORE_BYTES).decode()
+        text = read_small_text(path, _MAX_IGNORE_BYTES)
     except BadFile as error:
         raise BadArchive(f"{path}: {error.strerror}", "it has one name or pattern a line") from None
-    except UnicodeDecodeError:
-        raise BadArchive(f"{path} is no text in UTF-8", "it has one name or pattern a line") from None
     lines = (line.strip().rstrip("/") for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 

@@ -28,6 +28,8 @@ _EVERY = ValueKind(Literal["day"], '"day"')
 _LONGEST_SERIES = 29
 """Characters: of a tournament's name, the day takes eleven."""
 DAY = timedelta(days=1)
+_YEARS = (2000, 9000)
+"""When a tournament may start: far from where UTC and the next day can't be computed."""
 _WORKERS = ValueKind(Annotated[int, Meta(ge=1, le=256)], "a number of processes, 1 to 256")
 _ADDRESS = ValueKind(Annotated[str, Meta(min_length=1)], "the address of a Dask scheduler: tls://HOST:8786")
 _FLAG = ValueKind(bool, "true or false")
@@ -200,6 +202,9 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
     for index, values in enumerate(top.take("tournaments", _TABLES, [])):
         section = sheet.section(values, ("tournaments", index), "under [[tournaments]]")
         start = section.take("start", _START)
+        if start is not None and not _YEARS[0] <= start.year <= _YEARS[1]:
+            section.refuse("start", f"takes a time of the years {_YEARS[0]} to {_YEARS[1]}, not {start}")
+            start = None
         is_daily = section.take("every", _EVERY) is not None
         if is_daily and start is None:
             section.refuse("every", "it takes a start, from which on there is one every day")

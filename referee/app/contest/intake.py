@@ -18,6 +18,7 @@ from ...submissions.authors import Authors
 from ...submissions.check_queue import CheckQueue
 from ...submissions.matches import AuthorsMatches
 from ...submissions.store import Store
+from ...text import printable_json
 from ..records.explain_text import foul_lines, standing
 from ..services import monotonic
 from ..submit import explanation_in
@@ -140,7 +141,7 @@ class ActionLog:
         with self._path.open("a+b") as file:
             file.seek(max(file.tell() - 1, 0))
             begins = b"" if file.read() in (b"", b"\n") else b"\n"  # behind a line that was cut off
-            file.write(begins + msgspec.json.encode(action) + b"\n")
+            file.write(begins + printable_json(msgspec.json.encode(action).decode()).encode() + b"\n")
 
 
 def _action(line: bytes) -> LoggedAction | None:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import BadRequest
-from ...files.small import MAX_SMALL_BYTES, BadFile, read_small
+from ...files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small_text
 from ...text import nearest, printable
 from .toml_lines import Lines, Where
 
@@ -25,6 +25,8 @@ MAX_SPEC_BYTES = 1 << 20
 _MAX_SHOWN = 60
 """Characters of a value in an error: enough to find it again."""
 _LARGEST = 2**63
+_TWICE = ("Cannot overwrite", "Cannot declare", "Cannot redefine", "Cannot mutate", "Duplicate inline table key")
+"""How tomllib begins to say that something was there before."""
 _LINE = re.compile(r" \(at line (\d+), column \d+\)")
 
 
@@ -218,14 +220,13 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
         BadToml: it is no file or too long, can't be read, is no UTF-8 text or no TOML.
     """
     try:
-        text = read_small(path, max_bytes).decode("utf-8-sig").replace("\r\n", "\n")
+        text = read_small_text(path, max_bytes).replace("\r\n", "\n")
+    except BadText as error:
+        raise BadToml(error.line, str(error.strerror)) from None
     except BadFile as error:
         raise BadToml(0, str(error.strerror)) from None
     except OSError as error:
         raise BadToml(0, f"it can't be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise BadToml(line, "this is no UTF-8 text; save it as UTF-8 in your editor") from None
     try:
         return tomllib.loads(text), Lines(text)
     except RecursionError:
@@ -234,6 +235,8 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
         found = _LINE.search(str(error))
         line = int(found[1]) if found else text.count("\n") + 1 if "at end of document" in str(error) else 0
         detail = _LINE.sub("", str(error))
+        if detail.startswith(_TWICE):
+            raise BadToml(line, "a key or table stands here a second time; keep one of them") from None
         raise BadToml(line, f"this is no TOML: {detail}; texts stand in quotation marks, tables in brackets") from None
 
 

@@ -31,9 +31,9 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
 
     Exit status: 0 printed, 1 the match is void for a fault of the referee's own, 2 the configuration is none.
     """
-    server = course().server(sys.stdin.buffer.read(), logs)
+    server = course().server(sys.stdin.buffer.read(), logs, port)
     observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet))
-    found = serve_course(server, port, interface, replace(running, observers=observers))
+    found = serve_course(server, interface, replace(running, observers=observers))
     if found.notice and not server.is_quiet:
         console.say(found.notice)
     print(json.dumps(found.told), flush=True)
@@ -52,7 +52,7 @@ def xclients(port: int | None) -> None:
 
     Exit status: 0 all connections have ended, 1 there is no server, 2 the configuration is none.
     """
-    clients = course().clients(sys.stdin.buffer.read())
-    for name, why in play_course(clients, port):
+    clients = course().clients(sys.stdin.buffer.read(), port)
+    for name, why in play_course(clients):
         if not clients.is_quiet:
             console.say(f"{name}: {why}")

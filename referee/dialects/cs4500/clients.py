@@ -40,17 +40,18 @@ class CourseClients(Struct, frozen=True, kw_only=True):
         return list(zip((player.name for player in self.players), reasons, strict=True))
 
 
-def read_clients(data: bytes) -> CourseClients:
+def read_clients(data: bytes, port: int | None = None) -> CourseClients:
     """Read the configuration of clients.
 
     Args:
         data: a ClientConfig.
+        port: of the server, whatever the configuration says; None: as it says.
 
     Raises:
         BadRequest: it is none.
     """
     try:
-        config: ClientConfig = read_config(data, ClientConfig)
+        config: ClientConfig = read_config(data, ClientConfig, port)
     except MalformedValue as error:
         raise BadRequest(f"client configuration on stdin: {error}") from None
     try:

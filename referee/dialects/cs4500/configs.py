@@ -128,8 +128,13 @@ def read_values(data: bytes) -> list[Any]:
     return values
 
 
-def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig]) -> Any:
+def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig], port: int | None = None) -> Any:
     """Return the one configuration that a program's input is.
+
+    Args:
+        data: the input.
+        form: which configuration it must be.
+        port: that is given otherwise: the configuration's own does not matter then, whatever it is; None: none is.
 
     Raises:
         MalformedValue: it is no JSON, more than one value, or not of this form.
@@ -137,4 +142,7 @@ def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig]) -> A
     values = read_values(data)
     if len(values) != 1:
         raise MalformedValue(f"one {form.__name__} is due, {len(values)} JSON values came")
-    return converted(values[0], form)
+    found = values[0]
+    if port is not None and isinstance(found, dict):
+        found = {**found, "port": port}
+    return converted(found, form)

@@ -37,18 +37,19 @@ class CourseServer(Struct, frozen=True, kw_only=True):
         return sorted(names[seat] for seat in result.winners), [names[foul.seat] for foul in result.fouls]
 
 
-def read_server(data: bytes, folder: Path) -> CourseServer:
+def read_server(data: bytes, folder: Path, port: int | None = None) -> CourseServer:
     """Read the configuration of a server.
 
     Args:
         data: a ServerConfig.
         folder: for the record.
+        port: to listen on, whatever the configuration says; None: as it says.
 
     Raises:
         BadRequest: it is none, or its state is no position of the game.
     """
     try:
-        config: ServerConfig = read_config(data, ServerConfig)
+        config: ServerConfig = read_config(data, ServerConfig, port)
     except MalformedValue as error:
         raise BadRequest(f"server configuration on stdin: {error}") from None
     policy = SignUpPolicy(

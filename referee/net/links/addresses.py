@@ -21,6 +21,17 @@ a storm as many in one turn as half a second of everybody's time has room for.""
 _V6_BITS = 64
 """Of an address of version 6 that tell one site from another: its hosts choose the rest."""
 _WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
+_LAST_PORT = 65_535
+_FORM = "it is tcp:PORT:interface=ADDRESS, tcp6:PORT, ssl:PORT:privateKey=FILE:certKey=FILE or unix:FILE"
+_FORMS = {
+    "tcp": "it is tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\\:\\:1",
+    "tcp6": "it is tcp6:PORT, or tcp6:PORT:interface=\\:\\:1 with a backslash before each colon of the address",
+    "ssl": "it is ssl:PORT:privateKey=FILE:certKey=FILE",
+    "unix": "it is unix:FILE",
+}
+"""Kind of endpoint that can be listened on -> how it is written."""
+_MEANT = {"tls": "ssl", "https": "ssl", "http": "tcp"}
+"""How players and browsers write an address -> the kind of endpoint that it is."""
 
 
 class EndpointError(BadRequest):
@@ -83,14 +94,32 @@ def check(address: str) -> None:
 
 def _explained(address: str, error: Exception) -> EndpointError:
     """Return why an address can't be listened on."""
+    if isinstance(error, EndpointError):
+        return error
     if isinstance(error, CannotListenError):
         return EndpointError(f"can't listen on {address}: {error.socketError}")
     if isinstance(error, OSError):
         return EndpointError(f"can't listen on {address}: {error.strerror}: {error.filename}")
-    return EndpointError(f"{address!r} is no endpoint such as tcp:7777: {str(error) or type(error).__name__}")
+    kind = address.partition(":")[0]
+    return EndpointError(f"{address!r} is no endpoint; {_FORMS.get(kind, _FORM)}")
 
 
 def _endpoint(reactor: Any, address: str) -> Any:
+    """Return what listens on an address.
+
+    Raises:
+        Exception: it is none; Twisted leaves to each kind of endpoint what is raised.
+    """
+    kind, _, rest = address.partition(":")
+    if kind not in _FORMS:
+        raise EndpointError(
+            f"{address!r} is no endpoint that the referee listens on; {_FORMS.get(_MEANT.get(kind, ''), _FORM)}"
+        )
+    port = rest.partition(":")[0]
+    if kind != "unix" and not (port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT):
+        raise EndpointError(f"{address!r} has no port from 0 to {_LAST_PORT} behind {kind}; {_FORMS[kind]}")
+    if kind == "unix" and not rest:
+        raise EndpointError(f"{address!r} names no file; {_FORMS[kind]}")
     from twisted.internet.endpoints import serverFromString  # noqa: PLC0415  # it takes TLS along: few need any of it
 
     return serverFromString(reactor, _with_backlog(address))

@@ -17,7 +17,7 @@ from pathlib import Path
 from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ...errors import BadRequest
-from ...files.small import read_small
+from ...files.small import BadText, read_small_text
 from ...files.whole import write_whole
 
 TOKEN_BYTES = 32
@@ -61,10 +61,12 @@ def read_tokens(path: Path) -> dict[str, str]:
         BadTokens: it can't be read, or is no file of players.
     """
     try:
-        text = read_small(path, MAX_FILE_BYTES).decode()
+        text = read_small_text(path, MAX_FILE_BYTES)
         if max(map(len, text.splitlines()), default=0) > _MAX_LINE_CHARS:
             raise BadTokens(f"{path}: a line is longer than {_MAX_LINE_CHARS} characters; one has a name and a hash")
         found = tomllib.loads(text)
+    except BadText as error:
+        raise BadTokens(f"{path}: {error.strerror}") from None
     except OSError as error:
         raise BadTokens(f"{path}: {error.strerror}; `referee token NAME... --file {path}` makes such a file") from None
     except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
