@@ -71,9 +71,9 @@ class Dialect:
     join: Callable[..., Coroutine[Any, Any, Joined]]
     """Lets a player program play at a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
     server: Callable[[bytes, Path, int | None], Any]
-    """(configuration of the course's server, folder of the record, port that wins over its own) -> what it asks for; see cs4500/server.py."""
+    """(configuration of the course's server, folder of the record, port that wins) -> what it asks for."""
     clients: Callable[[bytes, int | None], Any]
-    """(configuration of the course's clients, port that wins over its own) -> what it asks for; see cs4500/clients.py."""
+    """(configuration of the course's clients, port that wins) -> what it asks for; see cs4500/clients.py."""
 
 
 @hookspec

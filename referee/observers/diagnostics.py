@@ -11,6 +11,11 @@ from ..text import printable_json
 from .base import Observer
 
 
+def _write_line(line: Any, **_: Any) -> str:
+    """Return a line of JSON in which no terminal finds anything to obey; called by structlog."""
+    return printable_json(msgspec.json.encode(line, enc_hook=repr).decode())
+
+
 class DiagnosticLog(Observer):
     """A log of JSON lines; it proves nothing, the records do that.
 
@@ -28,9 +33,7 @@ class DiagnosticLog(Observer):
             structlog.WriteLogger(self._file),
             processors=[
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.JSONRenderer(
-                    lambda line, **_: printable_json(msgspec.json.encode(line, enc_hook=repr).decode())
-                ),
+                structlog.processors.JSONRenderer(_write_line),
             ],
             wrapper_class=structlog.BoundLogger,
             context_class=dict,

@@ -141,6 +141,8 @@ class PairingFormat(ABC, Generic[S]):
     seats: ClassVar[range]
     """How many entrants one match may have."""
     options_type: ClassVar[type[Struct]]
+    gives_late_byes: ClassVar[bool] = False
+    """Whether somebody who joins late gets byes, of the table LATE, for the rounds that it has missed."""
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
         """Check options.

@@ -88,6 +88,7 @@ class Swiss(PairingFormat[State]):
     title = "Swiss"
     seats = range(2, 13)
     options_type = Options
+    gives_late_byes = True
 
     def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.

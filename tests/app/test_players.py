@@ -53,7 +53,7 @@ def test_a_person_keeps_its_name(players: list[str], names: list[str]) -> None:
 @pytest.mark.parametrize(
     ("players", "told"),
     [
-        (["house:gredy", "house:dag"], "there is no house player 'gredy'; did you mean \"greedy\"?"),
+        (["house:gredy", "house:dag"], "there is no house player 'gredy'; did you mean \"house:greedy\"?"),
         (["greedy", "house:dag"], "there is no folder 'greedy'; did you mean \"house:greedy\"?"),
         (["my_playr", "house:dag"], "there is no folder 'my_playr'; did you mean \"my_player\"?"),
         (["house:dag", "sh", "x y.sh"], "if this is one player's command, write cmd:'sh '\"'\"'x y.sh'\"'\"''"),

@@ -180,7 +180,7 @@ def test_a_listed_folder_takes_part_once(tmp_path: Path) -> None:
 BROKEN: list[tuple[str, bytes | None, str]] = [
     ("empty", None, "there is no player.toml in "),
     ("no-toml", b"name = ", "is no TOML: Invalid value"),
-    ("bytes", b"\xff", "is no TOML: 'utf-8' codec can't decode"),
+    ("bytes", b"\xff", "line 1, column 1: the byte 0xff is no UTF-8"),
     ("digits", b"name = " + b"9" * 5000, "is no TOML: Exceeds the limit"),
     ("deep", b"a = " + b"[" * 5000, "is no TOML: maximum recursion depth"),
     ("type", b"name = 3", "`name`: Expected `str`, got `int`; `run` is missing"),

@@ -26,6 +26,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 URLS = 'takes the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"'
 NOBODY = 'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
 TOO_FEW = "too few: a match has 2 seats"
+LATIN = "line 2, column 9: the byte 0xe4 is no UTF-8; in Latin-1 it is ä; save it as UTF-8 in your editor"
+TCP = r"it is tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\:\:1"
 TOML = "; texts stand in quotation marks, tables in brackets"
 PLAYERS = "takes players as texts, or tables: [[entrants]]"
 HOUSES = ", ".join(sorted(REGISTRY.players))
@@ -34,9 +36,9 @@ OTHERS = "cmd:COMMAND or a folder with player.toml"
 FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
 WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
     ("value", "game = q\n", [(1, f"this is no TOML: Invalid value{TOML}")]),
-    ("twice", MINIMAL + 'game = "q"\n', [(4, f"this is no TOML: Cannot overwrite a value{TOML}")]),
+    ("twice", MINIMAL + 'game = "q"\n', [(4, "a key or table stands here a second time; keep one of them")]),
     ("open", 'game = "q"\n\nentrants = [\n', [(4, f"this is no TOML: Invalid value (at end of document){TOML}")]),
-    ("latin", b'game = "q"\nname = "\xe4"\n', [(2, "this is no UTF-8 text; save it as UTF-8 in your editor")]),
+    ("latin", b'game = "q"\nname = "\xe4"\n', [(2, LATIN)]),
     ("deep", "a = " + "[" * 5000, [(0, "arrays or tables are nested too deeply")]),
     ("huge", MINIMAL + "seed = 0x1" + "0" * 5000, [(4, "seed: whole numbers have 64 bits at most")]),
     ("nobody", 'game = "q"\nentrants = []\nformat = "swiss"\n', [(2, NOBODY)]),
@@ -106,7 +108,7 @@ ADDED: list[tuple[str, str, Expected]] = [
         [(5, "time.increment: it is added to a bank, and there is none; bank = SECONDS")],
     ),
     ("option", "[options]\nq_bonuss = 1", [(5, 'options.q_bonuss: there is no such key; did you mean "q_bonus"?')]),
-    ("option-type", '[options]\nq_bonus = "8"', [(5, 'options.q_bonus: Expected `int`, got `str`; it is "8"')]),
+    ("option-type", '[options]\nq_bonus = "8"', [(5, 'options.q_bonus: takes a whole number from 0 to 1000, not "8"')]),
     (
         "tie-break",
         'tie_breaks = [\n  "wins",\n  "bucholz",\n  "wins",\n]',
@@ -131,7 +133,7 @@ ADDED: list[tuple[str, str, Expected]] = [
     (
         "listen",
         '[remote]\nlisten = "tcp:x"',
-        [(5, "remote.listen: 'tcp:x' is no endpoint such as tcp:7777: invalid literal for int() with base 10: 'x'")],
+        [(5, f"remote.listen: 'tcp:x' has no port from 0 to 65535 behind tcp; {TCP}")],
     ),
     (
         "tokens",
@@ -152,7 +154,7 @@ ADDED: list[tuple[str, str, Expected]] = [
 FORMATS: list[tuple[str, str, Expected]] = [
     ("name", 'name = "swis"', [(4, 'format.name: there is no format "swis"; did you mean "swiss"?')]),
     ("option", 'name = "swiss"\nround = 3', [(5, 'format.round: there is no such key; did you mean "rounds"?')]),
-    ("range", 'name = "swiss"\nrounds = 0', [(5, "format.rounds: Expected `int` >= 1; it is 0")]),
+    ("range", 'name = "swiss"\nrounds = 0', [(5, "format.rounds: takes a whole number from 1 to 10000, not 0")]),
     (
         "field",
         'name = "gauntlet"\nchallengers = 2',
@@ -162,7 +164,7 @@ FORMATS: list[tuple[str, str, Expected]] = [
 ENTRANTS: list[tuple[str, str, Expected]] = [
     ("none", 'name = "a"', [(4, f"entrants.player: this key is missing; {FORMS}")]),
     ("key", 'plaier = "mine"\nplayer = "mine"', [(5, 'entrants.plaier: there is no such key; did you mean "player"?')]),
-    ("house", 'player = "house:gredy"', [(5, "there is no house player 'gredy'; did you mean \"greedy\"?")]),
+    ("house", 'player = "house:gredy"', [(5, "there is no house player 'gredy'; did you mean \"house:greedy\"?")]),
     ("not-house", 'player = "Greedy"', [(5, "there is no folder 'Greedy'; did you mean \"house:greedy\"?")]),
     ("folder", 'player = "xyz"', [(5, f"there is no folder 'xyz'; a player is house:NAME ({HOUSES}), {OTHERS}")]),
     ("bare", 'player = "bare"', [(5, f"there is no player.toml in FOLDER/bare; {NEEDS}")]),
@@ -261,8 +263,8 @@ def test_an_entrant_that_cannot_play(folder: Path, entrant: str, expected: Expec
         ('layout = "wrong.toml"', (5, f"options.layout: wrong.toml, line 2: this is no TOML: Invalid value{TOML}")),
         ('layout = "bare"', (5, "options.layout: bare: this is no file")),
         ("layout = 3", (5, "options.layout: takes the path of a TOML file, not 3")),
-        ('layout = "players.toml"', (5, "options.layout: Object contains unknown field `ada`; it is a table")),
-        ("sizes = 6", (5, "options.sizes: Invalid enum value 6; it is 6")),
+        ('layout = "players.toml"', (5, "options.layout: Object contains unknown field `ada`")),
+        ("sizes = 6", (5, "options.sizes: takes 3 or 4 or 5, not 6")),
     ],
 )
 def test_options_of_a_game_are_held_to_its_rules(folder: Path, options: str, expected: tuple[int, str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from referee.app.game_options import parse_options
 from referee.app.tournament_file.sheet import BadToml, read_toml
 from referee.errors import BadRequest
-from referee.files.small import MAX_SMALL_BYTES, BadFile, read_small
+from referee.files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small, read_small_text
 from referee.launch import PlayerError, read_folder
 from referee.net.links.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens
 from referee.record.key_file import BadKey, load_key, parse_public
@@ -100,3 +100,58 @@ def test_nothing_in_a_player_toml_is_unprintable(tmp_path: Path, key: str, char:
     (tmp_path / "player.toml").write_text("".join(f"{one} = {value}\n" for one, value in lines.items()))
     with pytest.raises(PlayerError, match=f"`{key}` has the character "):
         read_folder(tmp_path)
+
+
+TEXTS: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
+    "players": (read_tokens, BadTokens, f'ada = "{"0" * 64}"'),
+    "layout": (_layout, BadRequest, "note = 1"),
+    "layout of a spec": (read_toml, BadToml, "note = 1"),
+    "token": (find_token, ServiceError, "abc123"),
+    "player.toml": (_player, PlayerError, 'name = "ada"\nrun = "true"'),
+}
+"""What reads a text that a user writes -> how, its error, and such a text."""
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: Path, kind: str, end: str, mark: str) -> None:
+    """Editors of Windows write them."""
+    read, _, text = TEXTS[kind]
+    path = tmp_path / "player.toml"
+    path.write_bytes(f"{mark}{text}\n".replace("\n", end).encode())
+    path.chmod(0o600)
+    read(path)
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(tmp_path: Path, kind: str, encoding: str) -> None:
+    """With a byte order mark or without."""
+    read, error, text = TEXTS[kind]
+    path = tmp_path / "player.toml"
+    path.write_bytes(text.encode(encoding))
+    path.chmod(0o600)
+    with pytest.raises(error, match=r"text in UTF-16; save it as UTF-8 in your editor"):
+        read(path)
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_another_encoding_is_named_with_its_place(tmp_path: Path, kind: str) -> None:
+    """The line and the column are those that an editor shows."""
+    read, error, text = TEXTS[kind]
+    path = tmp_path / "player.toml"
+    path.write_bytes(f"{text}\n# ü".encode() + "é\n".encode("latin-1"))
+    path.chmod(0o600)
+    line = text.count("\n") + 2
+    with pytest.raises(error, match=rf"line {line}, column 4: the byte 0xe9 is no UTF-8; in Latin-1 it is é"):
+        read(path)
+
+
+def test_an_empty_text_is_one(tmp_path: Path) -> None:
+    """So is one of a sign only; a control is no sign to show."""
+    (tmp_path / "empty").touch()
+    assert read_small_text(tmp_path / "empty") == ""
+    (tmp_path / "sign").write_bytes(b"\x80")
+    with pytest.raises(BadText, match=r"0x80 is no UTF-8; save it"):
+        read_small_text(tmp_path / "sign")

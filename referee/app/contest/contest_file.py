@@ -228,6 +228,8 @@ def _options(section: Section, folder: Path) -> Iterator[str]:
     """Yield the options by which matches are played in other processes, or on other machines."""
     workers, cluster = section.take("workers", _WORKERS), section.take("cluster", _ADDRESS)
     keys = section.take("keys", _PATH)
+    if keys and not cluster:
+        section.refuse("keys", 'they are for a cluster, and there is none; give cluster = "tls://HOST:8786", too')
     if workers and cluster:
         section.refuse("workers", "either workers or a cluster, not both")
     if workers:

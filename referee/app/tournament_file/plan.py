@@ -30,6 +30,8 @@ from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
 from .entrants import TEXT, Entrants, EntrantsReader
+from .idle_keys import warn_of_idle
+from .options import are_fit
 from .sheet import BadToml, Section, Sheet, ValueKind, read_toml, shown
 
 _MS = 1000.0
@@ -129,6 +131,7 @@ class _File:
         )
         run_settings = self._run_settings(name, remote, entrants)
         self._sheet.finish()
+        warn_of_idle(self._sheet, run_settings.folder, format_, entrants.remotes)
         return TournamentPlan(
             path=self._sheet.path,
             spec=spec,
@@ -164,7 +167,7 @@ class _File:
         for key in game.file_options & options.keys():
             options[key] = self._file_option(section, key)
             is_fine = is_fine and options[key] is not None
-        if _fit(section, game.options_type, options) and is_fine:
+        if are_fit(section, game.options_type, options) and is_fine:
             try:
                 game.parse_options(options)
             except BadSetup as error:
@@ -195,7 +198,7 @@ class _File:
         form = self._registry.formats[name]
         options = {key: value for key, value in section.values.items() if key != "name"}
         is_field = self._is_field(form, seats, entrants)
-        if not _fit(section, form.options_type, options) or not is_field:
+        if not are_fit(section, form.options_type, options) or not is_field:
             return form, options, None
         field = EntrantField(entrants=tuple(Entrant(name=str(number)) for number in range(entrants.count)), seats=seats)
         try:
@@ -366,25 +369,6 @@ def _spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file's values with `format = "swiss"` as the table that it stands for."""
     short = isinstance(values.get("format"), str)
     return {**values, "format": {"name": values["format"]}} if short else dict(values)
-
-
-def _fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
-    """Tell whether each option is one and has the right type and range by itself; None is what could not be read."""
-    before = len(section.sheet.mistakes)
-    fields = {field.encode_name: field for field in msgspec.structs.fields(options_type)}
-    section.known += [name for name in fields if name not in section.known]
-    for key, value in options.items():
-        if key in fields and value is not None:
-            try:
-                msgspec.convert(value, fields[key].type, strict=True)
-            except msgspec.ValidationError as error:
-                section.refuse(key, f"{_worded(error)}; it is {shown(value)}")
-    return len(section.sheet.mistakes) == before and options.keys() <= fields.keys()
-
-
-def _worded(error: msgspec.ValidationError) -> str:
-    """Return what msgspec says with the places of a TOML file."""
-    return str(error).replace("`$.", "`").replace("`$[", "`[")
 
 
 def _plain(error: BadScoring) -> str:

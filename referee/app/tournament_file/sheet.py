@@ -162,7 +162,7 @@ class Section:
         try:
             return msgspec.convert(self.values[key], kind.type, strict=True)
         except msgspec.ValidationError:
-            self.refuse(key, f"takes {kind.words}, not {shown(_unfit(self.values[key], kind.type))}")
+            self.refuse(key, f"takes {kind.words}, not {shown(unfit(self.values[key], kind.type))}")
             return default
 
     def choose(self, key: str, names: Iterable[str], default: str | None = None, *, what: str) -> str | None:
@@ -255,7 +255,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
-def _unfit(value: Any, wanted: Any) -> Any:
+def unfit(value: Any, wanted: Any) -> Any:
     """Return what of a value is not of the type that is wanted: of an array, the first element that is not."""
     if isinstance(value, list) and get_origin(wanted) is list:
         for element in value:

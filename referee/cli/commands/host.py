@@ -5,7 +5,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...app.contest.contest_file import read_contest, write_example
+from ...app.contest.contest_file import CONTEST, read_contest, write_example
 from ...app.contest.hosting import LISTEN, host
 from ...app.contest.public_archive import write_archive
 from ...app.services import RefereeOptions, find_sealer
@@ -53,6 +53,8 @@ def host_command(
         for scheduled in contest.tournaments:
             start = "at once" if scheduled.start is None else f"from {scheduled.start:%F %R} UTC"
             out.say(f"{scheduled.name}: {start}")
+        if not contest.tournaments:
+            out.say(f'{folder / CONTEST} names no tournament; [[tournaments]] with file = "cup.toml" adds one')
         return
     if archive is not None:
         key = public_pem(find_sealer(running.key, running.say).public).encode()

@@ -112,9 +112,8 @@ def _endpoint(reactor: Any, address: str) -> Any:
     """
     kind, _, rest = address.partition(":")
     if kind not in _FORMS:
-        raise EndpointError(
-            f"{address!r} is no endpoint that the referee listens on; {_FORMS.get(_MEANT.get(kind, ''), _FORM)}"
-        )
+        form = _FORMS.get(_MEANT.get(kind, ""), _FORM)
+        raise EndpointError(f"{address!r} is no endpoint that the referee listens on; {form}")
     port = rest.partition(":")[0]
     if kind != "unix" and not (port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT):
         raise EndpointError(f"{address!r} has no port from 0 to {_LAST_PORT} behind {kind}; {_FORMS[kind]}")

@@ -20,6 +20,24 @@ MISTAKES = {
     "no file named": ("[[tournaments]]\n", "tournaments.file: this key is missing"),
     "no such file": ('[[tournaments]]\nfile = "no.toml"', "tournaments.file: there is no file"),
     "a time without its zone": (f"{CUP}start = 2026-12-01T18:00:00", "tournaments.start: takes a time with its zone"),
+    **{
+        f"a start of {start}": (f"{CUP}start = {start}", "tournaments.start: takes a time of the years 2000 to 9000")
+        for start in (
+            "9999-12-31T23:59:59-23:59",
+            "0001-01-01T00:00:00+23:59",
+            "9999-12-31T00:00:00Z",
+            "1999-01-01T00:00:00Z",
+        )
+    },
+    **{
+        f"a start of {start}": (f"{CUP}start = {start}", "tournaments.start: takes a time with its zone")
+        for start in ("2026-12-01", "18:00:00", "1e308", "nan", "-1")
+    },
+    "a start of every day": (
+        f'{CUP}start = 9999-12-31T23:59:59Z\nevery = "day"',
+        "tournaments.start: takes a time of the years 2000 to 9000",
+    ),
+    "keys of no cluster": (f'{CUP}keys = "keys"', "keys: they are for a cluster, and there is none"),
     "no time": (f'{CUP}start = "soon"', "tournaments.start: takes a time with its zone"),
     "twice": (CUP + CUP, "there are two tournaments with the name cup"),
     "a delay of no time": ('spectators = "delay 0"', 'spectators: takes "after", "board only", or "delay SECONDS"'),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.net.links.addresses import BACKLOG, _with_backlog
+from referee.net.links.addresses import BACKLOG, EndpointError, _with_backlog, check
 
 MANY = f":backlog={BACKLOG}"
 
@@ -21,3 +21,34 @@ MANY = f":backlog={BACKLOG}"
 def test_many_connections_may_wait(address: str, listened: str) -> None:
     """Where an endpoint can say how many, it says so, unless the organiser did."""
     assert listened == _with_backlog(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("tcp:7777:interface=::1", "an address of IPv6 takes tcp6:PORT:interface="),
+        ("tcp6:7777:interface=::1", "with a backslash before each colon"),
+        ("tls:17116", "it is ssl:PORT:privateKey=FILE:certKey=FILE"),
+        ("tls:127.0.0.1:17116", "it is ssl:PORT:privateKey=FILE:certKey=FILE"),
+        ("http://127.0.0.1:80", "it is tcp:PORT"),
+        *((address, "is no endpoint that the referee listens on") for address in ("stdio:", "fd:3", "7777", "", ":")),
+        *((f"tcp:{port}", "has no port from 0 to 65535") for port in ("", "x", "99999", "-1", "1.5", "\0", "²")),
+        ("tcp", "has no port from 0 to 65535"),
+        ("tcp:1:no=2", "is no endpoint; it is tcp:PORT"),
+        ("ssl:1:privateKey=/etc/passwd", "is no endpoint; it is ssl:PORT"),
+        ("ssl:1:privateKey=/none.pem", "No such file or directory: /none.pem"),
+        ("unix:", "names no file"),
+    ],
+)
+def test_what_is_no_endpoint(address: str, says: str) -> None:
+    """It is told how one is written, in words of no programming language."""
+    with pytest.raises(EndpointError) as caught:
+        check(address)
+    assert says in str(caught.value)
+    assert not any(word in str(caught.value) for word in ("argument", "()", "literal", "unpack", "stdio_"))
+
+
+@pytest.mark.parametrize("address", ["tcp:0", r"tcp6:7777:interface=\:\:1", "unix:/tmp/socket", "tcp:65535:backlog=5"])
+def test_endpoints(address: str) -> None:
+    """They may be listened on."""
+    check(address)
