@@ -17,6 +17,7 @@ ORDER: tuple[str, ...] = (
     "referee.errors",
     "referee.chance",
     "referee.text",
+    "referee.type_words",
     "referee.clock",
     "referee.files",
     "referee.hookspecs",  # what it imports of those behind it, it needs for types alone
@@ -55,7 +56,10 @@ SIBLINGS = (
 """Rooms on one floor: none of them imports another."""
 ONLY: dict[str, set[str]] = {
     "sample_players": {"protocol", "referee.games", "referee.hookspecs", "referee.encoding", "referee.pettingzoo"},
-    "referee.launch": {"protocol", "referee.errors", "referee.text", "referee.clock", "referee.files", "referee.house"},
+    "referee.launch": {
+        *("protocol", "referee.errors", "referee.text", "referee.type_words", "referee.clock", "referee.files"),
+        "referee.house",
+    },
 }
 """Rooms that import less than their place in the order allows."""
 TYPES_ALONE = {"referee", "referee.hookspecs"}

@@ -30,7 +30,7 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
             continue
         try:
             options[name] = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or too deep
             options[name] = text
     return options
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from ..errors import BadRequest
+from ..type_words import wrong_options
 from .schema import schema_of
 
 S = TypeVar("S")
@@ -181,8 +182,9 @@ class Game(ABC, Generic[S, V, M]):
         try:
             return msgspec.convert(raw, self.options_type, strict=True)
         except msgspec.ValidationError as error:
+            wrong = "; ".join(wrong_options(raw, self.options_type)) or str(error)
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
-            raise BadSetup(f"options of {self.name}: {error} (it knows: {known})") from None
+            raise BadSetup(f"options of {self.name}: {wrong} (it knows: {known})") from None
 
     def parse_position(self, raw: Any) -> Any:
         """Turn a plain value into a position; `restore` says whether it is possible.

@@ -22,6 +22,8 @@ from ..files.links import SymbolicLinks, TangledLinksError
 from ..files.small import BadFile, read_small_text
 from ..files.tree import BadTree, is_of_the_machine, shown, walk
 from ..text import nearest, visible
+from ..type_words import shown as shown_value
+from ..type_words import taken_by, unfit
 
 _RUNNERS = {".py": "python3", ".js": "node"}
 """Ending of a file -> the program that runs it, to be suggested."""
@@ -186,8 +188,8 @@ def _mistakes(content: dict[str, Any]) -> Iterator[str]:
             continue
         try:
             value = msgspec.convert(content[key], field.type)
-        except msgspec.ValidationError as error:
-            yield f"`{key}`: {error}"
+        except msgspec.ValidationError:
+            yield f"`{key}` takes {taken_by(field.type)}, not {shown_value(unfit(content[key], field.type))}"
             continue
         text = "" if isinstance(value, int) else "".join(value)
         odd = next((char for char in text if not char.isprintable()), None)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
 from ..text import counted
+from ..type_words import wrong_options
 from .balanced_tables import Table
 from .trf import PlayedRounds
 
@@ -156,8 +157,9 @@ class PairingFormat(ABC, Generic[S]):
         try:
             return msgspec.convert(raw, self.options_type, strict=True)
         except msgspec.ValidationError as error:
+            wrong = "; ".join(wrong_options(raw, self.options_type)) or str(error)
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
-            raise BadFormat(f"options of {self.name}: {error} (it knows: {known})") from None
+            raise BadFormat(f"options of {self.name}: {wrong} (it knows: {known})") from None
 
     def extent(self, options: Any, field: EntrantField) -> Extent | None:
         """Return how long a tournament takes; None if that can't be told.

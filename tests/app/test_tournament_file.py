@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from protocol.messages import TimeControl
+from referee.app.tournament_file.plan import read_tournament
 from referee.app.tournament_file.text import described
 from referee.match.setup import DEFAULT_TIME
 from referee.net.tournaments.run_settings import RunSettings
@@ -183,7 +184,7 @@ BROKEN: list[tuple[str, bytes | None, str]] = [
     ("bytes", b"\xff", "line 1, column 1: the byte 0xff is no UTF-8"),
     ("digits", b"name = " + b"9" * 5000, "is no TOML: Exceeds the limit"),
     ("deep", b"a = " + b"[" * 5000, "is no TOML: maximum recursion depth"),
-    ("type", b"name = 3", "`name`: Expected `str`, got `int`; `run` is missing"),
+    ("type", b"name = 3", "`name` takes a text in quotation marks, not 3; `run` is missing"),
     ("key", b'name = "a"\nrun = "a"\nx = 1', "there is no key `x`; there are: name, run, games"),
     ("run", b'name = "a"\nrun = ""', "`run` is empty"),
     ("game", b'name = "a"\nrun = "a"\ngames = ["quincy"]', "a plays quincy, not q"),
@@ -292,3 +293,35 @@ def test_a_plan_is_told_in_words(folder: Path) -> None:
 def test_a_plan_tells_how_much_is_played(folder: Path, text: str, line: str) -> None:
     """As many matches as can be known beforehand, all legs counted."""
     assert line in list(described(read(folder, text)))
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("[scoring]\nlate_bye = 0.5", "scoring.late_bye has no effect: in the format"),
+        ("[remote]\nshow_up = 5", "remote.show_up has no effect: no entrant is remote"),
+        ('[remote]\nlisten = "tcp:0"', "remote.listen has no effect"),
+    ],
+)
+def test_keys_without_effect_are_told(tmp_path: Path, more: str, says: str) -> None:
+    """They stop nothing."""
+    path = tmp_path / "cup.toml"
+    path.write_text(f'game = "q"\nformat = "roundrobin"\nentrants = ["house:dag", "house:dag"]\n{more}\n')
+    (warning,) = read_tournament(path, REGISTRY).warnings
+    assert says in warning
+
+
+def test_late_byes_of_a_swiss_have_an_effect(tmp_path: Path) -> None:
+    """Nothing is said of them."""
+    path = tmp_path / "cup.toml"
+    path.write_text('game = "q"\nformat = "swiss"\nentrants = ["house:dag", "house:dag"]\n[scoring]\nlate_bye = 0.5\n')
+    assert read_tournament(path, REGISTRY).warnings == ()
+
+
+def test_records_that_cannot_be_written_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may write everywhere, so the system's answer stands in."""
+    monkeypatch.setattr(os, "access", lambda path, _mode: path != tmp_path)
+    path = tmp_path / "cup.toml"
+    path.write_text('game = "q"\nformat = "swiss"\nentrants = ["house:dag", "house:dag"]\n')
+    (warning,) = read_tournament(path, REGISTRY).warnings
+    assert f"records can't be written: you may not write into {tmp_path}" in warning

@@ -261,7 +261,7 @@ def player_folder(folder: Path, **changes: Any) -> Path:
 
 
 FOLDERS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
-    ("no name", "toml", {"name": 7}, "Expected `str`, got `int`"),
+    ("no name", "toml", {"name": 7}, "takes a text in quotation marks, not 7"),
     ("a key too many", "toml", {"langauge": "C"}, "there is no key `langauge`"),
     ("a name of two words", "named", {"name": "Ada Lovelace"}, "its name is 'Ada Lovelace'"),
     ("a game that there is not", "named", {"games": ["chess"]}, "`games` names chess"),

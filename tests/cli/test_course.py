@@ -14,8 +14,10 @@ from click.testing import CliRunner
 from referee.cli.main import main
 from referee.cli.views.notices import MAX_TOLD, TurnedAway
 from referee.dialects.cs4500.actors import Actor
+from referee.dialects.cs4500.clients import read_clients
 from referee.dialects.cs4500.configs import ActorSpec, actor_of
 from referee.dialects.cs4500.forms import MalformedValue
+from referee.dialects.cs4500.server import read_server
 from referee.plugins import load
 from referee.record.audit.audit import audit
 
@@ -250,6 +252,17 @@ def test_what_is_no_configuration(command: str, data: str, said: str) -> None:
     """The error says what is wrong and where."""
     done = CliRunner().invoke(main, [command], input=data)
     assert (done.exit_code, said in " ".join(done.output.replace("│", " ").split())) == (2, True), done.output
+
+
+@pytest.mark.parametrize("port", [123240984, 0, -1, "45678", 1.5, None, []], ids=repr)
+def test_a_port_that_is_given_wins_over_any_other(port: Any, tmp_path: Path) -> None:
+    """Whatever stands in the configuration: it is not used. Alone, it is refused if it is none."""
+    config = {**SERVER, "port": port}
+    data = json.dumps(config).encode()
+    assert read_server(data, tmp_path, 45678).port == 45678
+    assert read_clients(json.dumps({**CLIENT, "port": port}).encode(), 45678).port == 45678
+    done = CliRunner().invoke(main, ["xserver", "--logs", str(tmp_path)], input=data)
+    assert (done.exit_code, "port" in done.output) == (2, True)
 
 
 @pytest.mark.parametrize("address", ["45678", "localhost:", ":1", "host:port", "host:70000"])

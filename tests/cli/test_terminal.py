@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from rich.markup import escape
 
+from referee.app.contest.intake import ACTION_LOG, ActionLog
 from referee.check.findings import Finding, Shown, StepVerdict, Trouble
 from referee.cli.commands import check, join, submit
 from referee.cli.common import Terminal, console, out, print_json
@@ -24,6 +25,7 @@ from referee.cli.views.submissions import MATCHES, VERSIONS, show_rows, show_ver
 from referee.hookspecs import Joined
 from referee.net.matches.host import MatchReport
 from referee.observers import MatchStep, Observer
+from referee.observers.diagnostics import DiagnosticLog
 from referee.text import printable, printable_json, printable_lines
 
 from ..pages.matches import ESCAPE, hostile
@@ -203,3 +205,15 @@ def test_json_says_the_same(text: str) -> None:
     lines = printable_lines(text)
     assert (lines.count("\n"), lines.replace("\n", "").isprintable()) == (text.count("\n"), True)
     assert printable(text).isprintable()
+
+
+def test_logs_have_nothing_that_a_terminal_obeys(tmp_path: Path) -> None:
+    """Somebody reads the diagnostics and the log of a contest in a terminal; they say the same."""
+    with DiagnosticLog(tmp_path / "diagnostics") as log:
+        log.note("turned-away", name=NASTY)
+    ActionLog(tmp_path).add(NASTY, "played", NASTY, NASTY)
+    for path in (tmp_path / "diagnostics", tmp_path / ACTION_LOG):
+        text = path.read_text("utf-8")
+        assert all(sign.isprintable() or sign == "\n" for sign in text)
+    assert json.loads((tmp_path / "diagnostics").read_text())["name"] == NASTY
+    assert ActionLog(tmp_path).newest()[0].by == NASTY

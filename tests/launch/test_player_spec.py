@@ -43,11 +43,14 @@ def test_a_folder_says_how_to_start_its_player(tmp_path: Path) -> None:
         ('name = "a"', "`run` is missing"),
         ('name = "a"\nrun = ""', "`run` is empty"),
         ('name = "a"\nrun = "\'x"', "No closing quotation"),
-        ('name = "a"\nrun = 5', "Expected `str`"),
+        ('name = "a"\nrun = 5', "takes a text in quotation marks, not 5"),
         ('name = "a"\nrun = "x"\nrnu = "y"', 'there is no key `rnu`; did you mean "run"?'),
         ('name = "a"\nrun = "x"\nbuild = "\'make"', "`build`: No closing quotation; it is split into words"),
-        ('name = "a"\nrun = "x"\ngames = "q"', "Expected `array`"),
-        ('nmae = "a"\nrun = 5', "`name` is missing; `run`: Expected `str`, got `int`; there is no key `nmae`; did you"),
+        ('name = "a"\nrun = "x"\ngames = "q"', 'takes a list, not "q"'),
+        (
+            'nmae = "a"\nrun = 5',
+            "`name` is missing; `run` takes a text in quotation marks, not 5; there is no key `nmae`",
+        ),
         ("name = 'a", "is no TOML"),
     ],
 )

@@ -19,8 +19,9 @@ from ...net.links.tokens import BadTokens, read_tokens
 from ...plugins import Registry
 from ...text import near
 from ...tournament.spec import REMOTE, Participant
+from ...type_words import shown
 from ..players import distinct, find_player, folder_of
-from .sheet import Section, ValueKind, shown
+from .sheet import Section, ValueKind
 
 NAME = ValueKind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
 TEXT = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")

@@ -29,10 +29,11 @@ from ...tournament.points import BadScoring, Scoring
 from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
+from ...type_words import shown
 from .entrants import TEXT, Entrants, EntrantsReader
 from .idle_keys import warn_of_idle
 from .options import are_fit
-from .sheet import BadToml, Section, Sheet, ValueKind, read_toml, shown
+from .sheet import BadToml, Section, Sheet, ValueKind, read_toml
 
 _MS = 1000.0
 _DAY_S = 86_400

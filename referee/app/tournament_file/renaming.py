@@ -4,8 +4,8 @@ import msgspec
 from msgspec.structs import replace
 
 from ...errors import BadRequest
+from ...type_words import shown
 from .plan import NAME, TournamentPlan
-from .sheet import shown
 
 
 def named(plan: TournamentPlan, name: str) -> TournamentPlan:

@@ -4,12 +4,11 @@ Whoever reads a sheet takes each key with the kind of value that it needs. What 
 default takes its place, and reading goes on.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -17,13 +16,12 @@ from msgspec import Struct
 from ...errors import BadRequest
 from ...files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small_text
 from ...text import nearest, printable
+from ...type_words import shown, unfit
 from .toml_lines import Lines, Where
 
 MAX_SPEC_BYTES = 1 << 20
 """Of a spec: ten thousand entrants."""
 
-_MAX_SHOWN = 60
-"""Characters of a value in an error: enough to find it again."""
 _LARGEST = 2**63
 _TWICE = ("Cannot overwrite", "Cannot declare", "Cannot redefine", "Cannot mutate", "Duplicate inline table key")
 """How tomllib begins to say that something was there before."""
@@ -243,27 +241,6 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
 def label(where: Where) -> str:
     """Return a place as the file writes it, without indices: `entrants.player`."""
     return ".".join(part for part in where if isinstance(part, str))
-
-
-def shown(value: Any) -> str:
-    """Return a value as an error shows it."""
-    if isinstance(value, dict):
-        return "a table"
-    if isinstance(value, list):
-        return "an array"
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
-
-
-def unfit(value: Any, wanted: Any) -> Any:
-    """Return what of a value is not of the type that is wanted: of an array, the first element that is not."""
-    if isinstance(value, list) and get_origin(wanted) is list:
-        for element in value:
-            try:
-                msgspec.convert(element, get_args(wanted)[0], strict=True)
-            except msgspec.ValidationError:
-                return element
-    return value
 
 
 def _huge(value: Any, where: Where) -> Iterator[Where]:

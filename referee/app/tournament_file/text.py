@@ -8,8 +8,8 @@ from ...pages.words import time_control
 from ...pairing.base import Extent
 from ...text import counted, printable
 from ...tournament.spec import TournamentSpec
+from ...type_words import shown
 from .plan import TournamentPlan
-from .sheet import shown
 
 _INDENT = 12
 

@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from referee.app.contest.contest_file import CONTEST, NoContest, read_contest, write_example
 from referee.app.tournament_file.renaming import named
 from referee.app.tournament_file.sheet import BadTournamentFile
+from referee.cli.main import main
 from referee.errors import BadRequest
 from referee.plugins import load
 
@@ -210,3 +212,10 @@ def test_what_is_no_name_of_a_tournament_is_refused(folder: Path, name: str) -> 
     plan = read_contest(folder, load()).tournaments[0].plan
     with pytest.raises(BadRequest, match="a tournament can't be called"):
         named(plan, name)
+
+
+def test_a_contest_without_tournaments_is_told(tmp_path: Path) -> None:
+    """It is no mistake: programs may be handed in before there is one."""
+    (tmp_path / CONTEST).write_text('title = "x"\n')
+    done = CliRunner().invoke(main, ["host", str(tmp_path), "--check"])
+    assert (done.exit_code, "names no tournament" in done.output) == (0, True)
