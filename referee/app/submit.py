@@ -10,11 +10,14 @@ import msgspec
 
 from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
+from ..files.small import read_small
 from ..files.tree import MIB
 from ..launch import no_folder
+from ..launch.player_spec import RUNNERS
 from ..record.explain import Explanation
-from ..submissions.archive import pack, unpack
+from ..submissions.archive import MAX_PACKED_BYTES, pack, unpack
 from ..submissions.client import ServiceError, SubmissionsClient, find_service, find_token
+from ..submissions.entries import MANIFEST, SMALLER, ArchiveEntry, BadArchive
 from ..submissions.folder import gather, write
 from ..submissions.store import VersionState
 from ..text import counted
@@ -45,24 +48,42 @@ def open_service(url: str, token_file: Path | None, ca: Path | None) -> Submissi
         raise BadRequest(str(error)) from None
 
 
-def packed(folder: Path, say: Say) -> bytes:
-    """Return the archive of a player's folder.
+def packed(player: Path, say: Say) -> bytes:
+    """Return the archive of a player.
 
     Args:
-        folder: the player's.
+        player: its folder, or an archive of it.
         say: told what was packed and what was left out.
 
     Raises:
-        BadRequest: it is no folder of a player's, or can't be handed in.
+        BadRequest: it is no player's folder and no archive of one, or can't be handed in.
     """
-    if folder.is_file():
-        raise BadRequest(no_folder(folder))
-    gathered = gather(folder)
-    archive = pack(gathered.entries)
-    left_out = f"; left out: {', '.join(gathered.left_out)}" if gathered.left_out else ""
-    what = counted(len(gathered.entries), "file or folder", "files and folders")
+    if player.is_file():
+        entries, left_out = _unpack_file(player), ""
+    else:
+        gathered = gather(player)
+        entries = gathered.entries
+        left_out = f"; left out: {', '.join(gathered.left_out)}" if gathered.left_out else ""
+    archive = pack(entries)
+    what = counted(len(entries), "file or folder", "files and folders")
     say(f"packed {what}, {len(archive) / MIB:.2f} MiB{left_out}")
     return archive
+
+
+def _unpack_file(path: Path) -> Sequence[ArchiveEntry]:
+    """Return what is in an archive of the disk.
+
+    Raises:
+        BadRequest: it is none, or can't be handed in.
+    """
+    if (path.parent / MANIFEST).is_file() and path.suffix in RUNNERS:  # the folder was meant
+        raise BadRequest(no_folder(path))
+    if path.stat().st_size > MAX_PACKED_BYTES:
+        raise BadArchive(f"{path} is over {MAX_PACKED_BYTES // MIB} MiB", f"compress it, or {SMALLER}")
+    try:
+        return unpack(read_small(path, MAX_PACKED_BYTES), str(path))
+    except OSError as error:
+        raise BadRequest(f"can't read {path}: {error.strerror}") from None
 
 
 def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], bool]) -> None:

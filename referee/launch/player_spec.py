@@ -25,7 +25,17 @@ from ..text import nearest, visible
 from ..type_words import shown as shown_value
 from ..type_words import taken_by, unfit
 
-_RUNNERS = {".py": "python3", ".js": "node"}
+RUNNERS = {
+    ".py": "python3",
+    ".js": "node",
+    ".mjs": "node",
+    ".java": "java",
+    ".rb": "ruby",
+    ".pl": "perl",
+    ".php": "php",
+    ".lua": "lua",
+    ".sh": "sh",
+}
 """Ending of a file -> the program that runs it, to be suggested."""
 _NEEDS = 'a player\'s folder needs that file, with name = "ada" and run = "python3 player.py"'
 _SHOWN_CHARS = 200
@@ -205,7 +215,7 @@ def no_folder(path: Path) -> str:
         return f"there is no folder {path}"
     if (path.parent / "player.toml").is_file():
         return f"{path} is a file; name its folder, which has the player.toml: {shlex.quote(str(path.parent))}"
-    command = shlex.join((_RUNNERS.get(path.suffix, "COMMAND"), str(path)))
+    command = shlex.join((RUNNERS.get(path.suffix, "COMMAND"), str(path)))
     return f"{path} is a file; name a folder that has a player.toml, or how the file is run: cmd:{shlex.quote(command)}"
 
 

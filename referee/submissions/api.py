@@ -1,6 +1,7 @@
 """What an author is answered: its own versions and matches, and of others' not even whether they are there."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -105,7 +106,7 @@ class AuthorApi:
         """
         match "GET" if inquiry.method == "HEAD" else inquiry.method, inquiry.path:
             case "PUT", ("submissions",):
-                reply = await self._hand_in(inquiry.author, inquiry.body)
+                reply = await self._hand_in(inquiry.author, inquiry.body, inquiry.query.get("name", ""))
             case "GET", ("submissions",):
                 reply = await self._listed(inquiry.author)
             case "GET", ("submissions", number):
@@ -125,10 +126,11 @@ class AuthorApi:
                 reply = refuse_method(allow) if allow else NOWHERE
         return reply
 
-    async def _hand_in(self, author: str, data: bytes) -> Reply:
+    async def _hand_in(self, author: str, data: bytes, name: str) -> Reply:
         self._hand_ins.count(author)
+        take_in = partial(self._store.hand_in, author, data, self._now(), name)
         try:
-            version, is_new = await self._taking_in.run(deferToThread, self._store.hand_in, author, data, self._now())
+            version, is_new = await self._taking_in.run(deferToThread, take_in)
         except BadArchive as error:
             return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, error.what, error.remedy)
         except VersionRefused as error:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from ..files.small import BadFile, read_small_text
 from ..files.tree import MIB, BadTree, TreeNode, walk
 from ..record.record_files import holds_records_alone
-from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
+from .entries import MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
 
 IGNORE = ".refereeignore"
 LEFT_OUT = frozenset(

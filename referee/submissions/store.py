@@ -2,7 +2,8 @@
 
     DIR/NAME                          link to the player's folder of the present version: the latest one that passed,
                                       or an older one that its author went back to
-    DIR/.versions/NAME/0001/          archive.tar.gz, player/ (unpacked from it; builds add what they make),
+    DIR/.versions/NAME/0001/          archive.tar.gz, or as it was handed in: .zip, .tar.xz and so on;
+                                      player/ (unpacked from it; builds add what they make),
                                       version.json, report.json
     DIR/.versions/NAME/choice.json    the version that its author went back to, if any
 
@@ -29,6 +30,7 @@ from ..files.removal import remove, temporary_folder
 from ..files.tree import MIB
 from ..files.whole import sync_folder, write_whole
 from .archive import unpack
+from .archive_format import find_format
 from .folder import write
 
 T = TypeVar("T")
@@ -41,7 +43,7 @@ MIN_FREE_BYTES = 512 * MIB
 """Of the disk, so much is left for records: without them no match can go on."""
 MAX_ATTEMPTS = 3
 """Checks of one version that were cut off: it may be what takes the machine down."""
-_ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive.tar.gz", "player", "version.json", "report.json"
+_ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive", "player", "version.json", "report.json"
 _CHOICE = "choice.json"
 _PARTIAL = ".partial-"
 _DIGITS = 4
@@ -207,13 +209,14 @@ class Store:
 
     # --- handing in
 
-    def hand_in(self, author: str, data: bytes, now: str) -> tuple[HandedInVersion, bool]:
+    def hand_in(self, author: str, data: bytes, now: str, name: str = "") -> tuple[HandedInVersion, bool]:
         """Take a version in.
 
         Args:
             author: named by the organiser.
             data: the archive.
             now: ISO 8601 in UTC.
+            name: of the archive's file, for what is said of a lone one.
 
         Returns:
             The version, and whether it is new: the same bytes once more are the same version, unless it has failed.
@@ -229,7 +232,7 @@ class Store:
         if known and known[-1].sha256 == sha256 and known[-1].state is not VersionState.FAILED:
             return known[-1], False
         self._check_quota(known, len(data))
-        entries = unpack(data)
+        entries = unpack(data, name)
         version = HandedInVersion(
             number=known[-1].number + 1 if known else 1,
             sha256=sha256,
@@ -239,7 +242,7 @@ class Store:
         )
         with self._partial(author) as partial:
             write(entries, partial / PLAYER)
-            write_whole(partial / _ARCHIVE, [data])
+            write_whole(partial / f"{_ARCHIVE}.{find_format(data)}", [data])
             write_whole(partial / _ENTRY, [msgspec.json.encode(version)])
             partial.chmod(0o755)
             partial.rename(self._folder(author, version.number))

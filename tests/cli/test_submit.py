@@ -111,8 +111,8 @@ def invoked(*arguments: str, token: str = "") -> Result:
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
-    "nothing asked": ((), 2, "give either a FOLDER"),
-    "two things asked": (("--status", "--matches"), 2, "give either a FOLDER"),
+    "nothing asked": ((), 2, "give either a PLAYER"),
+    "two things asked": (("--status", "--matches"), 2, "give either a PLAYER"),
     "no folder": (("nowhere",), 2, "there is no folder nowhere"),
     "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:7780"),
     "address with a path": (("--status", "--to", "http://x/y"), 2, "no address such as http://HOST:7780"),

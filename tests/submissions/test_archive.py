@@ -51,6 +51,16 @@ def tar(*heads: tarfile.TarInfo, form: int = tarfile.USTAR_FORMAT, manifest: boo
     return gzip.compress(buffer.getvalue(), 1)
 
 
+def pax(fields: bytes, kind: bytes = tarfile.XHDTYPE) -> bytes:
+    """Return a gzipped tar whose one file, apart from the manifest, has a pax header before it."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as out:
+        out.addfile(info("player.toml", size=len(TOML)), io.BytesIO(TOML))
+        out.addfile(info("pax", kind, size=len(fields)), io.BytesIO(fields))
+        out.addfile(info("file", size=3), io.BytesIO(b"abc"))
+    return gzip.compress(buffer.getvalue(), 1)
+
+
 def raw(change: Callable[[bytearray], None]) -> bytes:
     """Return the gzipped tar of a good player with something changed in its bytes."""
     plain = bytearray(gzip.decompress(pack(PLAYER)))
@@ -70,7 +80,8 @@ def with_size(field: bytes) -> bytes:
 
 
 HOSTILE: dict[str, tuple[bytes, str]] = {
-    "no gzip": (b"PK\3\4 a zip", "no whole gzip"),
+    "no archive": (b"\xff\xfe\0 neither", "no archive: neither a tar"),
+    "gzip of an unknown method": (b"\x1f\x8b\xff" + bytes(20), "no whole gzip"),
     "nothing": (b"", "cut off"),
     "cut gzip": (pack(PLAYER)[:-9], "cut off"),
     "wrong sum of the gzip": (pack(PLAYER)[:-8] + bytes(8), "no whole gzip"),
@@ -93,7 +104,8 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "empty part": (tar(info("a//b")), "no plain path"),
     "point": (tar(info("a/./b")), "no plain path"),
     "control character": (tar(info("a\x1b[2Jb")), "no name that can be shown"),
-    "no UTF-8": (raw(lambda plain: plain.__setitem__(slice(0, 2), b"\xff\xfe")), "no tar"),
+    "wrong sum of a name": (raw(lambda plain: plain.__setitem__(slice(0, 2), b"\xff\xfe")), "no tar"),
+    "no UTF-8": (tar(info("caf\udce9.py")), "caf.udce9.py is a name that is not in UTF-8"),
     "deep": (tar(info("/".join("a" * 40))), "more than 32 folders deep"),
     "twice": (tar(info("a"), info("a")), "a is in the archive twice"),
     "the manifest twice": (tar(info("player.toml")), "player.toml is in the archive twice"),
@@ -127,13 +139,32 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "block device": (tar(info("sda", tarfile.BLKTYPE)), "sda is a device"),
     "pipe": (tar(info("pipe", tarfile.FIFOTYPE)), "pipe is a pipe"),
     "sparse file": (tar(info("a", tarfile.GNUTYPE_SPARSE)), "a sparse file"),
-    "unknown type": (tar(info("a", b"Z")), "of type b'Z'"),
-    "long name of GNU": (tar(info("a" * 150), form=tarfile.GNU_FORMAT), "GNU's own form"),
-    "long name of pax": (tar(info("a" * 150), form=tarfile.PAX_FORMAT), "pax header"),
-    "global pax header": (tar(info("g", tarfile.XGLTYPE)), "pax header"),
+    "unknown type": (tar(info("a", b"Z")), "of the unknown type Z"),
+    "name of GNU that no disk takes": (tar(info("a" * 256), form=tarfile.GNU_FORMAT), "is too long: a name may have"),
+    "path of pax that no disk takes": (tar(info("b/" + "a/b" * 400), form=tarfile.PAX_FORMAT), "folders deep|too long"),
+    "path of pax that leads out": (tar(info("../" + "a" * 150), form=tarfile.PAX_FORMAT), "leads out"),
+    "sparse file of pax": (pax(b"22 GNU.sparse.major=1\n"), "a sparse file"),
+    "broken pax header": (pax(b"99 path=a\n"), "broken pax header"),
+    "pax header with a length of nothing": (pax(b"0 path=a\n"), "broken pax header"),
+    "pax header without a line": (pax(b"9999999"), "broken pax header"),
+    "size of pax past the end": (pax(b"20 size=99999999999\n"), "cut off in it"),
+    "size of pax that is no number": (pax(b"11 size=-1\n"), "broken size"),
+    "global pax header that renames": (pax(b"10 path=a\n", tarfile.XGLTYPE), "global pax header that names"),
     "folder with content": (tar(info("a", tarfile.DIRTYPE, size=5)), "no tar|a has content"),
     "no manifest": (tar(info("main.py"), manifest=False), "no file player.toml at the top"),
-    "manifest in a folder": (tar(info("mine/player.toml"), manifest=False), "no file player.toml at the top"),
+    "manifest in one folder of two": (
+        tar(info("a/player.toml"), info("b/main.py"), manifest=False),
+        "top; it is at a/player.toml: hand in only the folder",
+    ),
+    "manifest in each of two folders": (
+        tar(info("a/player.toml"), info("b/player.toml"), manifest=False),
+        "it is at a/player.toml, b/player.toml",
+    ),
+    "manifest in a folder outside": (tar(info("../player.toml"), manifest=False), "leads out"),
+    "manifest in a folder that is a link": (
+        tar(info("mine", tarfile.SYMTYPE, "."), info("mine/player.toml"), manifest=False),
+        "no file player.toml at the top|no folder",
+    ),
     "manifest that is a link": (
         tar(info("a"), info("player.toml", tarfile.SYMTYPE, "a"), manifest=False),
         "no file player.toml at the top",
@@ -289,7 +320,7 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "too many": (crowd, "more than 2000 files"),
     "no manifest": (lambda player: (player / "player.toml").unlink(), "no file player.toml"),
     "name that is no UTF-8": (lambda player: Path(os.fsdecode(bytes(player) + b"/\xff")).write_text(""), "rename it"),
-    "long name": (lambda player: (player / ("a" * 120)).write_text(""), "its path is too long"),
+    "long path": (lambda player: player.joinpath(*["a" * 250] * 5).mkdir(parents=True), "is too long: a name may have"),
     "incompressible": (
         lambda player: (player / "noise").write_bytes(os.urandom(archive.MAX_PACKED_BYTES + 1)),
         "packed, it is over 16 MiB; the largest: noise",

@@ -88,7 +88,9 @@ def _check_privacy(service: Reception) -> None:
 
 
 BAD = {
-    "no archive": (b"PK", 422, "no whole gzip"),
+    "no archive": (b"\xff\0", 422, "this is no archive"),
+    "begun": (b"PK", 422, "cut off"),
+    "lone file": (b"print()", 422, "is a lone file"),
     "no manifest": (pack([ArchiveEntry(path="player.toml", data=TOML)])[:-4], 422, "cut off"),
 }
 

@@ -20,7 +20,7 @@ from .check import check
 
 
 @click.command(epilog="Example:  referee submit my_player/ --to http://HOST:7780 --token-file token")
-@click.argument("folder", required=False, type=PATH)
+@click.argument("player", metavar="[PLAYER]", required=False, type=PATH)
 @click.option("--to", "url", metavar="URL", required=True, help="Address of the organiser's service.")
 @click.option(
     "--token-file",
@@ -34,7 +34,7 @@ from .check import check
 @click.option("--explain", "match", metavar="MATCH", help="Show what your program was told, answered, took and broke.")
 @json_option
 def submit(
-    folder: Path | None,
+    player: Path | None,
     url: str,
     token_file: Path | None,
     ca: Path | None,
@@ -44,31 +44,32 @@ def submit(
     match: str | None,
     as_json: bool,
 ) -> None:
-    """Hand in the program in FOLDER, and wait for the organiser's verdict.
+    """Hand in the program PLAYER, and wait for the organiser's verdict.
 
-    The folder is packed, and what was packed is checked here with `referee check`; then it is handed in, and the
-    organiser's referee checks it once more. A version that passes takes the place of your last one; one that fails is
+    PLAYER is its folder, or an archive of it: a tar, also with gzip, bzip2 or xz, or a zip. The folder is packed, and
+    what was packed is checked here with `referee check`; then it is handed in, and the organiser's referee checks it
+    once more. A version that passes takes the place of your last one; one that fails is
     kept, and changes nothing. Caches, version control, virtual environments and what a file .refereeignore names are
     left out.
 
     Exit status: 0 it passes, 1 it does not or was not taken, 2 used wrongly.
     """
-    if sum((folder is not None, is_status, is_matches, match is not None)) != 1:
-        raise click.UsageError("give either a FOLDER to hand in, or --status, --matches or --explain MATCH")
+    if sum((player is not None, is_status, is_matches, match is not None)) != 1:
+        raise click.UsageError("give either a PLAYER to hand in, or --status, --matches or --explain MATCH")
     service = open_service(url, token_file, ca)
     if service.shows_token:
         _say(
             "your token goes over the network for everybody on the way to read; ask the organiser for an https address"
         )
-    if folder is not None:
-        sys.exit(_submit(service, folder, skip_check=skip_check, as_json=as_json))
+    if player is not None:
+        sys.exit(_submit(service, player, skip_check=skip_check, as_json=as_json))
     _answer(service, match, is_status=is_status, as_json=as_json)
 
 
-def _submit(service: SubmissionsClient, folder: Path, *, skip_check: bool, as_json: bool) -> int:
-    archive = packed(folder, _say)
+def _submit(service: SubmissionsClient, player: Path, *, skip_check: bool, as_json: bool) -> int:
+    archive = packed(player, _say)
     if not skip_check:
-        check_here(archive, folder, partial(_passes, as_json=as_json))
+        check_here(archive, player, partial(_passes, as_json=as_json))
     with console.status("waiting for the verdict"):
         version = hand_in(service, archive, _say)
     if as_json:
