@@ -1,4 +1,4 @@
-"""Forms that browsers send: their fields, and a file."""
+"""Forms that browsers send: their fields, and files."""
 
 from collections.abc import Mapping
 from typing import Any, BinaryIO
@@ -10,7 +10,8 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 
-MOST_FIELDS = 32
+MOST_FIELDS, MOST_FILES = 32, 20_000
+"""A folder may be sent with all that is left out of it, such as what git keeps."""
 _CHUNK_BYTES = 65_536
 FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
 
@@ -19,12 +20,21 @@ class BadForm(Exception):
     """What no browser sends for a form of this site."""
 
 
+class UploadedFile(Struct, frozen=True, kw_only=True):
+    """A file of a form."""
+
+    field: str
+    name: str
+    """As the browser calls it; of a file in a folder that was chosen, its path from there."""
+    data: bytes
+
+
 class Form(Struct, frozen=True, kw_only=True):
     """A form that was sent off."""
 
     fields: Mapping[str, str]
-    upload: bytes = b""
-    """The file; empty: none was chosen."""
+    uploads: tuple[UploadedFile, ...] = ()
+    """The files that were chosen."""
 
     def text(self, name: str) -> str:
         """Return what was written into a field, without blanks around it; empty if there is no such field."""
@@ -51,22 +61,34 @@ def read_form(content_type: str, content: BinaryIO) -> Form:
 
 
 def _parted(boundary: str, content: BinaryIO) -> Form:
-    decoder = MultipartDecoder(boundary.encode(errors="replace"), max_parts=MOST_FIELDS)
-    fields, upload, into = dict[str, bytearray](), bytearray(), bytearray()
+    decoder = MultipartDecoder(boundary.encode(errors="replace"), max_parts=MOST_FIELDS + MOST_FILES)
+    fields, uploads, into = dict[str, bytearray](), list[tuple[File, bytearray]](), bytearray()
+    field_count = 0
     try:
         while not isinstance(event := decoder.next_event(), Epilogue):
             match event:
                 case NeedData():
                     decoder.receive_data(content.read(_CHUNK_BYTES) or None)
                 case Field(name=name):
+                    field_count += 1
+                    if field_count > MOST_FIELDS:
+                        raise BadForm
                     into = fields.setdefault(name, bytearray())
-                case File():
-                    into = upload
+                case File() as file:
+                    into = bytearray()
+                    uploads.append((file, into))
                 case Data(data=data):
                     into += data
     except (ValueError, RequestEntityTooLarge):
         raise BadForm from None
-    return Form(fields={name: text.decode(errors="replace") for name, text in fields.items()}, upload=bytes(upload))
+    return Form(
+        fields={name: text.decode(errors="replace") for name, text in fields.items()},
+        uploads=tuple(
+            UploadedFile(field=file.name, name=file.filename, data=bytes(data))
+            for file, data in uploads
+            if file.filename  # a browser sends a file without a name where none was chosen
+        ),
+    )
 
 
 async def form_of(request: Any) -> Form:

@@ -1,7 +1,6 @@
 """What an author is answered: its own versions and matches, and of others' not even whether they are there."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -19,6 +18,7 @@ from .authors import Authors, Pace, TooOften
 from .check_queue import CheckQueue
 from .matches import AuthorsMatches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
+from .uploaded_folder import pack_upload
 
 LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_address=16, known=256, of_client=8)
 """A class hands in at the last minute; each may hold the largest archive, on disk while it comes: at 64 KiB/s it takes
@@ -92,9 +92,22 @@ class AuthorApi:
 
     async def answer(self, inquiry: Inquiry) -> Reply:
         """Answer an inquiry."""
+        return await self._count(inquiry.author, lambda: self._answered(inquiry))
+
+    async def hand_in_folder(self, author: str, files: Sequence[tuple[str, bytes]]) -> Reply:
+        """Take in a folder that a browser sent, and answer as for an archive of it.
+
+        Args:
+            author: whose it is.
+            files: path and content of each.
+        """
+        return await self._count(author, lambda: self._hand_in(author, lambda: pack_upload(files)))
+
+    async def _count(self, author: str, answer: Callable[[], Awaitable[Reply]]) -> Reply:
+        """Return an answer, or a refusal for whoever asks too often."""
         try:
-            self._requests.count(inquiry.author)
-            return await self._answered(inquiry)
+            self._requests.count(author)
+            return await answer()
         except TooOften as error:
             return refusal(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy)
 
@@ -106,7 +119,7 @@ class AuthorApi:
         """
         match "GET" if inquiry.method == "HEAD" else inquiry.method, inquiry.path:
             case "PUT", ("submissions",):
-                reply = await self._hand_in(inquiry.author, inquiry.body, inquiry.query.get("name", ""))
+                reply = await self._hand_in(inquiry.author, lambda: inquiry.body, inquiry.query.get("name", ""))
             case "GET", ("submissions",):
                 reply = await self._listed(inquiry.author)
             case "GET", ("submissions", number):
@@ -126,11 +139,14 @@ class AuthorApi:
                 reply = refuse_method(allow) if allow else NOWHERE
         return reply
 
-    async def _hand_in(self, author: str, data: bytes, name: str) -> Reply:
+    async def _hand_in(self, author: str, pack: Callable[[], bytes], name: str = "") -> Reply:
         self._hand_ins.count(author)
-        take_in = partial(self._store.hand_in, author, data, self._now(), name)
+
+        def _take_in() -> tuple[HandedInVersion, bool]:
+            return self._store.hand_in(author, pack(), self._now(), name)
+
         try:
-            version, is_new = await self._taking_in.run(deferToThread, take_in)
+            version, is_new = await self._taking_in.run(deferToThread, _take_in)
         except BadArchive as error:
             return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, error.what, error.remedy)
         except VersionRefused as error:

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from ..files.tree import MIB
 from .archive_format import ArchiveFormat, find_format, inflate
 from .entries import (
+    LEFT_OUT,
     MANIFEST,
     MAX_ENTRIES,
-    MAX_LEVELS,
+    MAX_LISTED,
     MAX_UNPACKED_BYTES,
     SMALLER,
     ArchiveEntry,
@@ -37,6 +38,7 @@ __all__ = [
     "BadArchive",
     "EntryKind",
     "check",
+    "find_player",
     "pack",
     "unpack",
 ]
@@ -47,8 +49,8 @@ _MAX_TAR_BYTES = MAX_UNPACKED_BYTES + (2 * MAX_ENTRIES + 40) * BLOCK
 """With a header and a padding for each entry, and the longest end that tar writes."""
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 """No name, no time, no system: all that the library would write into it from its surroundings."""
-_JUNK_FOLDER, _JUNK_FILE, _JUNK_PREFIX, _JUNK_MAGIC = "__MACOSX", ".DS_Store", "._", b"\0\5\x16\7"
-"""What macOS adds to archives of its own accord: folders' views, and files with the metadata of others."""
+_APPLE_FOLDER, _APPLE_PREFIX, _APPLE_MAGIC = "__MACOSX", "._", b"\0\5\x16\7"
+"""What macOS adds to archives of its own accord: files with the metadata of others."""
 
 
 def pack(entries: Sequence[ArchiveEntry]) -> bytes:
@@ -99,28 +101,34 @@ def unpack(data: bytes, name: str = "") -> tuple[ArchiveEntry, ...]:
         raise BadArchive(f"the archive is over {MAX_PACKED_BYTES // MIB} MiB", f"compress it, or {SMALLER}")
     found = find_format(data, name)
     entries = read_zip(data) if found is ArchiveFormat.ZIP else read_tar(inflate(data, found, _MAX_TAR_BYTES))
-    own = _step_in([entry for entry in _check_each(entries) if not _is_junk(entry)])
+    own = find_player(entries)
     check(own)
     return own
 
 
-def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
-    """Hold each entry to the rules for paths before any is left out or moved, and stop early where there are too many.
+def find_player(entries: Iterable[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
+    """Return what belongs to the player: without what is left out, from the one folder that everything lies in, if so.
 
-    Twice as many as a player may have are read: macOS adds one of its own to each.
+    Raises:
+        BadArchive: a path breaks a rule, or there are too many.
     """
+    return _step_in([entry for entry in _check_each(entries) if not _is_left_out(entry)])
+
+
+def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
+    """Hold each entry to the rules for paths before any is left out or moved, and stop early if they are too many."""
     for count, entry in enumerate(entries, 1):
-        if count > 2 * MAX_ENTRIES + MAX_LEVELS:
+        if count > MAX_LISTED:
             raise too_many()
         check_path(entry.path)
         yield entry
 
 
-def _is_junk(entry: ArchiveEntry) -> bool:
-    """Tell whether macOS put an entry there of its own accord."""
-    *folders, name = entry.path.split("/")
-    is_metadata = name.startswith(_JUNK_PREFIX) and entry.data.startswith(_JUNK_MAGIC)
-    return is_metadata or name == _JUNK_FILE or _JUNK_FOLDER in (*folders[:1], name)
+def _is_left_out(entry: ArchiveEntry) -> bool:
+    """Tell whether an entry is no part of any program: a cache, the history, or what macOS put there."""
+    names = entry.path.split("/")
+    is_metadata = names[-1].startswith(_APPLE_PREFIX) and entry.data.startswith(_APPLE_MAGIC)
+    return is_metadata or names[0] == _APPLE_FOLDER or not LEFT_OUT.isdisjoint(names)
 
 
 def _step_in(entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:

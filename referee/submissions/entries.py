@@ -22,6 +22,12 @@ MAX_LEVELS = 32
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1000
 """File systems take names of 255 bytes; the kernel takes paths of 4096, with the folders that a player lies in."""
 MANIFEST = "player.toml"
+LEFT_OUT = frozenset(
+    {"__pycache__", ".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store", ".venv"}
+)
+"""Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it with."""
+MAX_LISTED = 10 * MAX_ENTRIES
+"""What an archive may list, with all that is left out: git's objects alone may be some thousand files."""
 PACK_IT = "pack its folder again: `tar -czf player.tar.gz FOLDER`, or a zip"
 SEND_AGAIN = "hand it in again"
 SMALLER = "leave out what the program does not need, by its name in .refereeignore"

@@ -15,13 +15,9 @@ from msgspec import Struct
 from ..files.small import BadFile, read_small_text
 from ..files.tree import MIB, BadTree, TreeNode, walk
 from ..record.record_files import holds_records_alone
-from .entries import MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
+from .entries import LEFT_OUT, MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
 
 IGNORE = ".refereeignore"
-LEFT_OUT = frozenset(
-    {"__pycache__", ".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store", ".venv"}
-)
-"""Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it with."""
 _ENVIRONMENT = "pyvenv.cfg"
 """A folder with this file is a virtual environment of Python's, whatever it is called."""
 _MAX_IGNORE_BYTES = 65_536

@@ -16,7 +16,7 @@ from io import BytesIO
 from ..files.tree import MIB
 from .entries import (
     LEAVE_IT_OUT,
-    MAX_ENTRIES,
+    MAX_LISTED,
     MAX_UNPACKED_BYTES,
     PACK_IT,
     SEND_AGAIN,
@@ -66,7 +66,7 @@ def read_zip(data: bytes) -> Iterator[ArchiveEntry]:
         if place > end:
             raise BadArchive(f"{shown(_decode_name(info))}: the zip is cut off in it", SEND_AGAIN)
         entry = _entry(info, _inflate(data[start:place], info))
-        if entry.path not in (".", ""):
+        if entry.kind is not EntryKind.FOLDER or entry.path not in (".", ""):
             yield entry
 
 
@@ -77,7 +77,7 @@ def _read_directory(data: bytes) -> tuple[list[zipfile.ZipInfo], int]:
         raise BadArchive("the zip is cut off: its directory is missing", SEND_AGAIN)
     if end + _END_BYTES + int.from_bytes(data[end + 20 : end + 22], "little") != len(data):
         raise BadArchive("bytes stand behind the zip", PACK_IT)
-    if _count_listed(data, end) > 2 * MAX_ENTRIES:  # what a system adds of its own, too
+    if _count_listed(data, end) > MAX_LISTED:
         raise too_many()
     try:
         with zipfile.ZipFile(BytesIO(data)) as found:
@@ -127,7 +127,7 @@ def _check_header(data: bytes, info: zipfile.ZipInfo) -> int:
         is_same &= crc == info.CRC and all(here in (there, _IN_ZIP64) for here, there in sizes)
     if not is_same:
         raise BadArchive(f"{shown(path)} is another file in its header than in the zip's directory", PACK_IT)
-    return start + name_bytes + extra_bytes
+    return int(start + name_bytes + extra_bytes)
 
 
 def _inflate(packed: bytes, info: zipfile.ZipInfo) -> bytes:

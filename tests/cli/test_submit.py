@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,6 +82,30 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
     found = json.loads(submit(service, "ada", "--status", "--json").stdout)
     assert [version["state"] for version in found["submissions"]] == ["passed", "failed"]
     assert json.loads(submit(service, "bob", "--matches", "--json").stdout) == {"matches": []}
+
+
+@pytest.mark.parametrize("form", ["zip", "xztar"])
+def test_an_archive_is_handed_in(service: Reception, tmp_path: Path, form: str) -> None:
+    """The same program is the same version, whether it is packed here or was packed by another program."""
+    folder = player(tmp_path / "mine")
+    made = shutil.make_archive(str(tmp_path / "made"), form, tmp_path, "mine")
+    first, second = (
+        json.loads(submit(service, author, given, "--skip-check", "--json").stdout)["sha256"]
+        for author, given in (("cyd", made), ("eva", folder))
+    )
+    assert first == second
+
+
+def test_a_lone_file_is_refused_with_what_to_do(service: Reception, tmp_path: Path) -> None:
+    """The commands that make a player of it; or its folder, if that is one already."""
+    (tmp_path / "ada.py").write_text("print()")
+    refused = submit(service, "dan", str(tmp_path / "ada.py"), status=2, COLUMNS="200").stderr
+    assert f"mkdir ada && cp {tmp_path}/ada.py ada/ada.py" in refused
+    assert """printf '%s\\n' 'name = "ada"' 'run = "python3 ada.py"' > ada/player.toml""" in refused
+    folder = Path(player(tmp_path / "mine"))
+    (folder / "main.py").write_text("print()")
+    refused = submit(service, "dan", str(folder / "main.py"), status=2, COLUMNS="200").stderr
+    assert "main.py is a file; name its folder, which has the player.toml:" in refused
 
 
 def test_who_has_no_version_that_passed_is_told_so(service: Reception, tmp_path: Path) -> None:

@@ -79,7 +79,8 @@ class Course:
         assert BEGIN in code
         self.broken = self._packed(folder, "broken", f"#error oops {HOSTILE}\n{code}")
         mended = code.replace(BEGIN, f"#include <threads.h>\n{BEGIN}{CRASH}")
-        self.mended = self._packed(folder, "mended", mended)
+        self._packed(folder, "mended", mended)
+        self.mended = folder / "player"
         self._site = self._organisers_site = ""
 
     def _packed(self, folder: Path, name: str, code: str) -> Path:
@@ -125,10 +126,10 @@ class Course:
 
     # --- what they do there
 
-    def hand_in(self, archive: Path, verdict: str) -> Page:
-        """Hand a program in as its author, and look on until there is a verdict."""
+    def hand_in(self, program: Path, verdict: str) -> Page:
+        """Hand a program's archive or folder in as its author, and look on until there is a verdict."""
         page = self.author()
-        page.choose("archive", archive)
+        page.choose("folder" if program.is_dir() else "archive", program)
         page.send("/author/hand-in")
         page.wait_until(f"document.querySelector('#state.{verdict}')")
         return page

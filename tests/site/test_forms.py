@@ -25,7 +25,7 @@ def test_a_file_comes_as_it_was(data: bytes) -> None:
         return
     body = part('name="a"', b" b ") + part('name="archive"; filename="<script>"', data) + b"--x--\r\n"
     form = read_form(PARTED, BytesIO(body))
-    assert (form.text("a"), form.text("b"), form.upload) == ("b", "", data)
+    assert (form.text("a"), form.text("b"), form.uploads[0].data) == ("b", "", data)
 
 
 def test_texts_come_as_they_were() -> None:

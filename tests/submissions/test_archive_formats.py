@@ -80,6 +80,21 @@ def test_what_macos_adds_is_skipped() -> None:
     assert set(taken(make_tar({**added, **kept}))) == {"player.toml", "._notes"}
 
 
+def test_what_is_left_out_of_a_folder_is_left_out_of_an_archive() -> None:
+    """Caches, the history and a virtual environment, whose links lead out: `referee submit` would not pack them."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as out:
+        for name in ("mine/player.toml", "mine/__pycache__/a.pyc", *(f"mine/.git/objects/{n}" for n in range(2500))):
+            out.addfile(tarfile.TarInfo(name))
+        link = tarfile.TarInfo("mine/.venv/bin/python")
+        link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
+        out.addfile(link)
+    assert set(taken(buffer.getvalue())) == {"player.toml"}
+    names = ("player.toml", ".git/HEAD", "lib/.svn/x", "node_modules/a.js", ".github/b.yml", ".gitignore")
+    kept = taken(make_zip(dict.fromkeys(names, b"")))
+    assert set(kept) == {"player.toml", "node_modules/a.js", ".github/b.yml", ".gitignore"}
+
+
 def test_a_folder_is_stepped_into_however_deep() -> None:
     """`tar -cz /home/ada/mine` has the folders above; what lies next to them is not left out."""
     deep = {"home/ada/mine/player.toml": TOML, "home/ada/mine/lib/player.toml": b""}

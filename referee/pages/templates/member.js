@@ -30,12 +30,15 @@ function follow() {
 }
 
 function takeDropped(form) {
-  const input = form.querySelector("input[type=file]");
+  const [input, folder] = form.querySelectorAll("input[type=file]");
   for (const name of ["dragover", "dragleave", "drop"]) {
     form.addEventListener(name, (event) => {
       event.preventDefault();
       form.classList.toggle("dropping", name === "dragover");
-      if (name === "drop" && event.dataTransfer.files.length) input.files = event.dataTransfer.files;
+      if (name !== "drop" || !event.dataTransfer.files.length) return;
+      // A browser hands over a dropped folder as a file that can't be read; the folder has an input of its own.
+      if (event.dataTransfer.items[0].webkitGetAsEntry?.()?.isDirectory) return folder.click();
+      input.files = event.dataTransfer.files;
     });
   }
 }

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from ...net.http_messages import Inquiry, Reply
+from ...net.http_messages import Inquiry, Reply, refusal
 from ...pages.explanation_page import answers_of, spoken_in
 from ...pages.verifying import verifying_link
 from ...submissions.api import AuthorApi
@@ -18,6 +18,8 @@ from ..sessions import SiteRole
 
 HOME, MATCHES, PRINTED = "/author", "/author/matches", "/author/printed"
 _NOTHING: Mapping[str, str] = {}
+_ARCHIVE, _FOLDER = "archive", "folder"
+"""Fields of the form."""
 TellFoul = Callable[[Any], tuple[str, Sequence[tuple[str, str]]]]
 """Returns of an explanation how the match ended for its seat, and what there is to know of its foul: label and text."""
 
@@ -88,7 +90,16 @@ class AuthorPages:
         return None
 
     async def _hand_in(self, visit: Visit) -> bytes:
-        reply = await asked(self._api, visit, "submissions", method="PUT", body=visit.form.upload)
+        archives = [file for file in visit.form.uploads if file.field == _ARCHIVE]
+        files = [(file.name, file.data) for file in visit.form.uploads if file.field == _FOLDER]
+        if bool(archives) == bool(files):
+            what = "both an archive and a folder were chosen" if files else "nothing was chosen"
+            reply = refusal(HTTPStatus.UNPROCESSABLE_ENTITY, what, "choose one archive or one folder")
+        elif files:
+            reply = await self._api.hand_in_folder(visit.person.name, files)
+        else:
+            query = {"name": archives[0].name}
+            reply = await asked(self._api, visit, "submissions", method="PUT", body=archives[0].data, query=query)
         if reply.code is not HTTPStatus.ACCEPTED:
             return await self._home(visit, _refusal(visit, reply))
         return sent_on(visit.request, f"{HOME}/versions/{_decoded(reply)['number']}")
@@ -115,10 +126,16 @@ class AuthorPages:
 
 
 async def asked(
-    api: AuthorApi, visit: Visit, *path: str, method: str = "GET", seat: int | None = None, body: bytes = b""
+    api: AuthorApi,
+    visit: Visit,
+    *path: str,
+    method: str = "GET",
+    query: Mapping[str, str] = _NOTHING,
+    seat: int | None = None,
+    body: bytes = b"",
 ) -> Reply:
     """Ask the service for something of the author's, or have it done."""
-    query = {} if seat is None else {"seat": str(seat)}
+    query = query if seat is None else {"seat": str(seat)}
     return await api.answer(Inquiry(author=visit.person.name, method=method, path=path, query=query, body=body))
 
 

@@ -1,5 +1,7 @@
 """What an author sees of its versions and matches, in a browser without script."""
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
@@ -8,7 +10,7 @@ from referee.site.sessions import Person, SiteRole
 from referee.submissions.archive import MAX_PACKED_BYTES
 from referee.submissions.store import CheckOutcome
 
-from ...submissions.receptions import archive
+from ...submissions.receptions import TOML, archive
 from ..sites import NOW, Answer, Browser, TestSite
 
 TROUBLE = {
@@ -22,13 +24,20 @@ TROUBLE = {
 REPORT = {"steps": [{"number": 1, "title": "it moves", "verdict": "failed", "trouble": TROUBLE}]}
 
 
-def hand_in(browser: Browser, data: bytes, token: str = "") -> Answer:
+def hand_in(browser: Browser, data: bytes, token: str = "", name: str = "../a") -> Answer:
     """Send an archive as a browser does."""
+    return send(browser, [("archive", name, data), ("folder", "", b"")], token)
+
+
+def send(browser: Browser, files: Sequence[tuple[str, str, bytes]], token: str = "") -> Answer:
+    """Send the form with files: the field, the name and the content of each."""
     page = browser.ask("GET", "/author").body.decode()
     token = token or page.partition('name="form_token" value="')[2].partition('"')[0]
     body = f'--x\r\nContent-Disposition: form-data; name="form_token"\r\n\r\n{token}\r\n'.encode()
-    body += b'--x\r\nContent-Disposition: form-data; name="archive"; filename="../a"\r\n\r\n' + data + b"\r\n--x--\r\n"
-    return browser.ask("POST", "/author/hand-in", body, content_type="multipart/form-data; boundary=x")
+    for field, name, data in files:
+        head = f'--x\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n\r\n'
+        body += head.encode() + data + b"\r\n"
+    return browser.ask("POST", "/author/hand-in", body + b"--x--\r\n", content_type="multipart/form-data; boundary=x")
 
 
 def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
@@ -62,7 +71,7 @@ def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
 @pytest.mark.parametrize(
     ("data", "status", "text"),
     [
-        (b"PK", 422, "no whole gzip"),
+        (b"PK", 422, "the archive is cut off"),
         (b"", 422, "the archive is cut off"),
         (bytes(MAX_PACKED_BYTES + 1), 422, "over 16 MiB"),
         (bytes(MAX_PACKED_BYTES + 100_000), 413, "Request Entity Too Large"),
@@ -73,6 +82,44 @@ def test_what_is_no_archive_is_refused(contest: TestSite, data: bytes, status: i
     """On a page, and nothing is kept of it."""
     answer = hand_in(contest.signed_in("ada"), data)
     assert (answer.status, text in answer.body.decode()) == (status, True)
+    assert contest.store.versions("ada") == []
+
+
+def test_a_folder_is_handed_in(contest: TestSite) -> None:
+    """A browser sends its files, the folder's name first; what `referee submit` leaves out is left out."""
+    ada = contest.signed_in("ada")
+    files = {
+        "mine/player.toml": TOML,
+        "mine/run.sh": b"#!/bin/sh\n",
+        "mine/lib/a.py": b"a = 1\n",
+        "mine/big.log": b"x",
+        "mine/.refereeignore": b"*.log\n",
+        "mine/.DS_Store": b"\0",
+        **{f"mine/.git/objects/{number}": b"" for number in range(2100)},
+    }
+    sent = [("archive", "", b""), *(("folder", name, data) for name, data in files.items())]
+    assert send(ada, sent).headers["location"] == "/author/versions/1"
+    player = contest.store.player_folder("ada", 1)
+    found = {path.relative_to(player).as_posix(): path.stat().st_mode & 0o100 for path in player.rglob("*.*")}
+    assert found == {"player.toml": 0, "run.sh": 0o100, "lib/a.py": 0, ".refereeignore": 0}
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        ([("archive", "", b""), ("folder", "", b"")], "nothing was chosen"),
+        ([("archive", "a.zip", b"PK"), ("folder", "a/player.toml", b"")], "both an archive and a folder were chosen"),
+        ([("folder", "../player.toml", TOML)], "../player.toml leads out"),
+        ([("folder", "a/player.toml", TOML), ("folder", "a/player.toml", TOML)], "is in the archive twice"),
+        ([("folder", "a/main.py", b"")], "no file player.toml at the top"),
+        ([("archive", "my bot.py", b"print()")], "cp &#39;my bot.py&#39; mybot/player.py\n"),
+    ],
+    ids=["nothing", "both", "outside", "twice", "no manifest", "lone file"],
+)
+def test_what_was_chosen_wrongly_is_told(contest: TestSite, files: list[tuple[str, str, bytes]], text: str) -> None:
+    """On the page, and nothing is kept of it."""
+    answer = send(contest.signed_in("ada"), files)
+    assert (answer.status, text in answer.body.decode()) == (422, True)
     assert contest.store.versions("ada") == []
 
 
