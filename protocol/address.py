@@ -46,6 +46,8 @@ def parse_address(text: str) -> Address:
     Raises:
         AddressError: it has another form, a port that there is not, or a path that is too long.
     """
+    if not isinstance(text, str):
+        raise AddressError(f"{_FORMS}, as text, not of the type {type(text).__name__}")
     kind, _, rest = text.partition(":")
     if kind not in set(AddressKind) or not rest:
         raise AddressError(f"{_FORMS}, not {text!r}")

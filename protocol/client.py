@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from .address import Address, AddressError, AddressKind, parse_address
+from .arguments import check_function, check_player_name, check_seconds, check_text
 from .connection import Connection, Need, Role
 from .errors import ProtocolError
 from .fairness import DealFinding, DealVerdict, Witness, nonce_commitment
@@ -104,6 +105,8 @@ class Client:
     """
 
     def __init__(self, sock: socket.socket) -> None:
+        if not isinstance(sock, socket.socket):
+            raise TypeError("sock is a connected socket; connect(address) makes a client of an address")
         self._sock = sock
         self.connection = Connection(Role.PLAYER)
         self.witness = Witness()
@@ -150,7 +153,10 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
 
     Raises:
         ClientError: the address is not of that form, nobody listens there, or it can't prove its name (`tls`).
+        ValueError: wait_s is below 0.
+        TypeError: an argument is of another type.
     """
+    check_seconds("wait_s", wait_s)
     try:
         where = parse_address(address)
     except AddressError as error:
@@ -160,6 +166,8 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
         try:
             sock = _connected(where)
             break
+        except UnicodeError:
+            raise ClientError(f"no machine can be called {where.host[:60]!r}; is the address right?") from None
         except OSError as error:
             if time.monotonic() >= give_up:
                 raise ClientError(f"no referee at {address}: {error}; is it running?") from None
@@ -225,9 +233,18 @@ def run(
         How each match ended for this player, in order. Look for breaches with `ended.verdict`.
 
     Raises:
-        ClientError: no address, nobody listens, or the referee refuses this player or does not take it back.
+        ClientError: no address, the name is none, nobody listens, or the referee refuses this player or does not take
+            it back.
+        TypeError: an argument is of another type.
+        ValueError: come_back_s is below 0.
         RemoteProtocolError: the referee broke the protocol.
     """
+    check_function("on_told", on_told, "of a message")
+    check_function("say", say, "of a line")
+    for argument, text in (("address", address), ("name", name), ("token", token)):
+        check_text(argument, text)
+    if come_back_s is not None:
+        check_seconds("come_back_s", come_back_s)
     session = _Session(_maker(choose, make), on_told, say)
     with contextlib.closing(session):
         session.play_all(address, name, token, come_back_s)
@@ -235,6 +252,10 @@ def run(
 
 
 def _maker(choose: Choose | None, make: Callable[[Terms], Choose] | None) -> Callable[[Terms], Choose]:
+    check_function("choose", choose, "from a view to a move")
+    check_function("make", make, "from an offer to what chooses the moves")
+    if isinstance(choose, type):
+        raise TypeError(f"{choose.__name__} is a class, and choose is a function from a view to a move; give make=")
     if make is not None and choose is None:
         return make
     if choose is not None and make is None:
@@ -269,6 +290,10 @@ class _Session(Struct):
         if not address:
             raise ClientError("no address: set REFEREE_ADDRESS, e.g. to tcp:HOST:PORT, or pass address=")
         name = name or os.environ.get("REFEREE_NAME") or "player"
+        try:
+            check_player_name(name)
+        except ValueError as error:
+            raise ClientError(str(error)) from None
         if come_back_s is None:
             come_back_s = 0.0 if "REFEREE_PLAYER_SEED" in os.environ else COME_BACK_S
         self._play(connect(address), name, token or os.environ.get("REFEREE_TOKEN"))
@@ -280,7 +305,7 @@ class _Session(Struct):
                 raise ClientError(f"the referee at {address} did not take this player back within {come_back_s:g} s")
             else:
                 time.sleep(RETRY_S)
-            self._play(connect(address, wait_s=give_up - time.monotonic()), name, self.resume)
+            self._play(connect(address, wait_s=max(give_up - time.monotonic(), 0.0)), name, self.resume)
 
     def _play(self, client: Client, name: str, token: str | None) -> None:
         """Greet, and answer until the referee closes the connection."""

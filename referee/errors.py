@@ -27,6 +27,10 @@ class BadRequest(RefereeError):
     """What was asked for is wrong in itself; the text says what to ask for instead."""
 
 
+class BadMove(RefereeError):
+    """A move that a game does not take."""
+
+
 class Interrupted(RefereeError):
     """What was going on was stopped by whoever runs it; the text says what there is to go on from."""
 

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from .. import chance
 from ..app.pool import map_in_processes
 from ..errors import BadRequest
+from ..games.arguments import describe, read_list, read_number, read_options, read_text, read_whole
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..pairing.base import Pairing
 from ..plugins import find_game
@@ -28,6 +29,7 @@ from ..tournament.sprt import sprt as sprt_of
 from ..tournament.sprt_match import PLAIN
 from ..tournament.sprt_match import outcome as outcome_of_pair
 from .evaluation import Evaluation, SequentialTest
+from .paths import read_path, writing
 from .played import new_name, play_out, sealer, whole
 from .players import Player, SeatedPlayer, seated
 from .playing import tell, time_control
@@ -100,24 +102,18 @@ def evaluate(
         RefereeError: there is no such game, or it can't be played with these players or options.
         KeyboardInterrupt: the user stopped it; the processes are ended.
     """
-    _check(players, pairs=pairs, processes=processes)
-    own, other = seated(find_game(game), players, names)
-    setup = _setup(game, (other, own), options or {}, per_move_s)
+    rules = find_game(read_text("game", game, "quincy"))
+    pairs = read_whole("pairs", pairs, 1)
+    jobs = len(os.sched_getaffinity(0)) if processes is None else read_whole("processes", processes, 1)
+    what = "a list of two, the player to evaluate and another one"
+    both = read_list("players", players, what)
+    if len(both) != 2:
+        raise BadRequest(f"players is {what}, not of {len(both)}")
+    own, other = seated(rules, both, names)
+    setup = _setup(game, (other, own), read_options(options), per_move_s)
+    tally = _Tally(sprt)
     work = _Work((other, own), setup, secrets.randbits(48) if seed is None else whole(seed), _folder(records))
-    return _evaluated(work, pairs, processes or len(os.sched_getaffinity(0)), _Tally(sprt), is_shown=progress)
-
-
-def _check(players: Sequence[Player], **counts: int | None) -> None:
-    """Check that there are two players, and at least one of what is counted.
-
-    Raises:
-        BadRequest: there are not.
-    """
-    if len(players) != 2:
-        raise BadRequest("evaluate takes two players, the one to evaluate and another one")
-    for name, count in counts.items():
-        if count is not None and count < 1:
-            raise BadRequest(f"{name} is at least 1, not {count}")
+    return _evaluated(work, pairs, jobs, tally, is_shown=progress)
 
 
 def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any], per_move_s: float) -> MatchSetup:
@@ -142,18 +138,23 @@ def _folder(records: str | Path | None) -> Path | None:
     """Return the folder of records, whose key is there from now on: it is made once, and not in every process."""
     if records is None:
         return None
+    folder = read_path("records", records)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     sealer()
-    return Path(records)
+    return folder
 
 
 def _hypotheses(sprt: tuple[float, float]) -> Hypotheses:
+    what = "two numbers of Elo, as (0, 20)"
+    bounds = read_list("sprt", sprt, what)
+    if len(bounds) != 2:
+        raise BadRequest(f"sprt is {what}, not {describe(sprt)}")
+    elo0, elo1 = (read_number("each number of sprt", bound) for bound in bounds)
     try:
-        elo0, elo1 = sprt
         return Hypotheses(elo0=elo0, elo1=elo1)
     except ValueError as error:
         raise BadRequest(f"sprt: {error}") from None
-    except TypeError:
-        raise BadRequest(f"sprt is two numbers of Elo, as (0, 20), not {sprt!r}") from None
 
 
 class _Tally:

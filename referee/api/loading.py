@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from ..errors import BadRequest
 from ..record.reader import read_record
 from ..record.tournament_record import is_tournament
 from .match import Match
+from .paths import read_path
 from .tournament import Tournament
 
 
@@ -22,7 +24,11 @@ def load(path: str | Path) -> Match | Tournament:
     Raises:
         RefereeError: there is no record, or it is damaged; the text names the first line that does not hold.
     """
-    found = Path(path)
-    if found.is_dir():
+    found = read_path("path", path)
+    try:
+        is_folder = found.is_dir()
+    except OSError as error:
+        raise BadRequest(f"can't read {found}: {error.strerror}") from None
+    if is_folder:
         return Tournament(found)
     return Tournament(found.parent) if found.exists() and is_tournament(found) else Match(read_record(found))

@@ -14,6 +14,7 @@ from ..app.replaying import write_page
 from ..errors import RefereeError
 from ..files.removal import remove
 from ..files.whole import write_whole
+from ..games.arguments import describe
 from ..match.commands import Result
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
@@ -29,6 +30,8 @@ from ..record.reader import Record, read_record
 from ..text import counted
 from ..tournament.match_context import Fixture, MatchEntry
 from .embedding import framed
+from .numbered import Numbered
+from .paths import read_path, writing
 from .played import Played
 from .position import Position
 from .tables import Row, Tables
@@ -66,6 +69,8 @@ class Match(Tables):
     """A match, as `referee.play` and `referee.load` return it; a sequence of its turns: `len(match)`, `match[-1]`."""
 
     def __init__(self, source: Played | Record) -> None:
+        if not isinstance(source, Played | Record):
+            raise TypeError(f"a match comes from referee.play or referee.load, not from {describe(source)}")
         self._source = source
         self._setup: MatchSetup = source.setup if isinstance(source, Played) else source.header.setup
 
@@ -180,17 +185,19 @@ class Match(Tables):
     @cached_property
     def positions(self) -> tuple[Position, ...]:
         """The position that was dealt, and the one after each move and each expulsion."""
-        return tuple(self._position(frame.state) for frame in self._folded.frames if frame.state is not None)
+        states = (frame.state for frame in self._folded.frames if frame.state is not None)
+        return Numbered(map(self._position, states), "positions")
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """Every move that was answered, in order."""
         frames = self._folded.frames
-        return tuple(
+        turns = (
             self._turn(frames[at - 1], frame)
             for at, frame in enumerate(frames)
             if frame.took_ms is not None and frame.kind is not FrameKind.VOID
         )
+        return Numbered(turns, "turns")
 
     def _turn(self, before: ReplayFrame, frame: ReplayFrame) -> Turn:
         seat, position = frame.seat, self._position(before.state)
@@ -217,14 +224,15 @@ class Match(Tables):
             The path of the file.
 
         Raises:
-            FileExistsError: there is a file of that name.
-            OSError: it can't be written.
+            RefereeError: it can't be written, which is an OSError, too; or there is a file of that name, which is a
+                FileExistsError, too.
         """
-        target = Path(path)
+        target = read_path("path", path)
         if target.suffix != ".jsonl":
             target /= f"{self.name}.jsonl"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, [self.path.read_bytes()], may_replace=False)
+        with writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, [self.path.read_bytes()], may_replace=False)
         return target
 
     def audit(self) -> None:
@@ -247,7 +255,7 @@ class Match(Tables):
         Raises:
             RefereeError: the file can't be written, or there is no browser.
         """
-        target = None if html is None else Path(html)
+        target = None if html is None else read_path("html", html)
         return write_page(self._folded, target, is_forced=True, is_opened=html is None)
 
     def _repr_html_(self) -> str:

@@ -1,6 +1,5 @@
 """A match that is played in this process, without sockets: its events, from which all else follows, and its record."""
 
-import operator
 import os
 import secrets
 import sys
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 
 from .. import __version__, chance
 from ..app.services import find_sealer
-from ..errors import BadRequest
+from ..games.arguments import read_whole
 from ..games.base import Game
 from ..match import commands as c
 from ..match import events as e
@@ -164,7 +163,4 @@ def whole(seed: int) -> int:
     Raises:
         BadRequest: it is none.
     """
-    try:
-        return operator.index(seed)
-    except TypeError:
-        raise BadRequest(f"a seed is a whole number, not {seed!r}") from None
+    return read_whole("a seed", seed)

@@ -11,6 +11,7 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 from .. import chance
 from ..app.players import BadPlayer, UnknownPlayer, distinct, find_player
 from ..errors import BadRequest
+from ..games.arguments import describe, read_list
 from ..games.base import Game, seats_text
 from ..launch import PlayerError
 from ..plugins import installed
@@ -45,8 +46,7 @@ def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence
     Raises:
         BadRequest: there are too few or too many, or one is none that can play in this process, or a name is none.
     """
-    if isinstance(players, str):
-        raise BadRequest(f"players is a list of one for each seat, not {players!r}")
+    players = read_list("players", players, "a list of one for each seat")
     if len(players) not in game.seats:
         raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
     found = [_seated(game, player, f"player{seat}") for seat, player in enumerate(players, 1)]
@@ -55,21 +55,25 @@ def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence
 
 
 def _checked(names: Sequence[str], count: int) -> Sequence[str]:
-    if len(names) != count or len(set(names)) != count:
-        raise BadRequest(f"names has a name for each of the {count} players, all different, not {list(names)}")
-    for name in names:
-        if not re.match(NAME_PATTERN, name):
-            raise BadRequest(f"the name {name!r} must be {NAME_FORM}")
-    return names
+    what = f"a list with a name for each of the {count} players, all different"
+    listed = read_list("names", names, what)
+    for name in listed:
+        if not isinstance(name, str) or not re.match(NAME_PATTERN, name):
+            raise BadRequest(f"the name {describe(name)} must be {NAME_FORM}")
+    if len(listed) != count or len(set(listed)) != count:
+        raise BadRequest(f"names is {what}, not {listed}")
+    return listed
 
 
 def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlayer:
+    if isinstance(player, type):
+        raise BadPlayer(_refuse_class(player))
     if callable(player):
         own = getattr(player, "__name__", type(player).__name__)
         shown = own if re.match(NAME_PATTERN, own) else name
         return SeatedPlayer(shown, f"python:{own}", lambda _options, _seed: player)
     if not isinstance(player, str):
-        raise BadPlayer(f"a player is a function from a view to a move, or 'house:NAME', not {player!r:.60}")
+        raise BadPlayer(f"a player is a function from a view to a move, or 'house:NAME', not {describe(player)}")
     try:
         launch = find_player(player, game.name, name=name)
     except UnknownPlayer as error:
@@ -80,6 +84,13 @@ def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlaye
         raise BadPlayer(f"{player!r} is a program of its own, which `referee play {game.name}` starts; {_HERE}")
     house = installed().player(launch.name)
     return SeatedPlayer(launch.name, player, lambda options, seed: house.make(game, options, seed))
+
+
+def _refuse_class(given: type) -> str:
+    """Return what to say of a class, which would make an object of a view, and no move."""
+    is_called = any("__call__" in vars(base) for base in given.__mro__)
+    meant = f"{given.__name__}()" if is_called else f"a method of an object, such as {given.__name__}().METHOD"
+    return f"{given.__name__} is a class, and a player is a function from a view to a move; give {meant}"
 
 
 def begun(players: Sequence[SeatedPlayer], options: Any, seed: bytes) -> list[Choose]:

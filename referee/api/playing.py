@@ -11,6 +11,7 @@ from protocol.messages import MAX_LIMIT_MS, TimeControl
 
 from .. import chance
 from ..errors import BadRequest
+from ..games.arguments import read_number, read_options, read_text
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..plugins import find_game
 from .match import Match
@@ -47,13 +48,13 @@ def play(
     Raises:
         RefereeError: there is no such game, or it can't be played with these players or options.
     """
-    rules = find_game(game)
+    rules = find_game(read_text("game", game, "quincy"))
     sitting = seated(rules, players, names)
     drawn, match = seed_of(seed), new_name(game)
     setup = MatchSetup(
         match=match,
         game=game,
-        options=dict(options or {}),
+        options=read_options(options),
         names=tuple(player.name for player in sitting),
         time=time_control(per_move_s),
         nonces=seed is None,
@@ -71,9 +72,10 @@ def time_control(per_move_s: float) -> TimeControl:
     Raises:
         BadRequest: it is no time that a move can take.
     """
-    if not (math.isfinite(per_move_s) and 0 < per_move_s * 1000 <= MAX_LIMIT_MS):
+    seconds = read_number("per_move_s", per_move_s)
+    if not (math.isfinite(seconds) and 0 < seconds * 1000 <= MAX_LIMIT_MS):
         raise BadRequest(f"per_move_s is above 0 and at most {MAX_LIMIT_MS / 1000:g}, not {per_move_s}")
-    return replace(DEFAULT_TIME, per_move_ms=per_move_s * 1000.0)
+    return replace(DEFAULT_TIME, per_move_ms=seconds * 1000.0)
 
 
 def tell(name: str, traceback: str) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 from sample_players.python.imagined import Shuffler
 
 from ..errors import BadRequest
+from ..games.arguments import read_options, read_text, read_whole
 from ..games.base import Game
 from ..pages.drawing import with_names
 from ..plugins import find_game
@@ -78,6 +79,7 @@ class Position:
         wanted = self.seat if seat is None else seat
         if wanted is None:
             raise BadRequest("the game has ended, nobody is to move; say whose view it is to be: view(0)")
+        wanted = read_whole("seat", wanted)
         if not 0 <= wanted < self._game.seat_count(self._state):
             raise BadRequest(f"there are {self._game.seat_count(self._state)} seats, there is no seat {wanted}")
         return _plain(self._game.view(self._state, wanted))
@@ -124,13 +126,13 @@ def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, s
     Raises:
         RefereeError: there is no such game, or the view is none of it.
     """
-    rules = find_game(game)
+    rules = find_game(read_text("game", game, "quincy"))
+    guess = random.Random(read_whole("seed", seed))  # noqa: S311  # a player guesses, it guards no secret
     try:
         typed = msgspec.convert(view, rules.view_type, strict=True)
     except msgspec.ValidationError as error:
         raise BadRequest(f"this is no view of {game}: {error}") from None
-    shuffle = Shuffler(random.Random(seed))  # noqa: S311  # a player guesses, it guards no secret
-    state = rules.imagine(rules.parse_options(dict(options or {})), typed, shuffle)
+    state = rules.imagine(rules.parse_options(read_options(options)), typed, Shuffler(guess))
     names = [f"seat {seat}" for seat in range(rules.seat_count(state))]
     return Position(rules, state, names)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..errors import BadRequest, RefereeError
+from ..games.arguments import describe
 from ..match.commands import rank_of
 from ..tournament.match_context import MatchEntry
 
@@ -85,9 +86,9 @@ class Tables(ABC):
         Raises:
             RefereeError: there is no such table, or it needs records that were not kept.
         """
-        columns = COLUMNS.get(table)
+        columns = COLUMNS.get(table) if isinstance(table, str) else None
         if columns is None:
-            raise BadRequest(f"there is no table {table!r}; there are {', '.join(COLUMNS)}")
+            raise BadRequest(f"there is no table {describe(table)}; there are {', '.join(COLUMNS)}")
         make = {"matches": self._match_rows, "fouls": self._foul_rows}
         found = make[table]() if table in make else self._record_rows(table)
         return [dict(zip(columns, row, strict=True)) for row in found]

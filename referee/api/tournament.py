@@ -19,6 +19,8 @@ from ..tournament.ratings.elo import Rating
 from ..tournament.standings import Standing
 from .embedding import framed
 from .match import Match, Matches
+from .numbered import Numbered
+from .paths import read_path
 
 _LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
 """Of the frame in a notebook: as high as its page is, so that the curves below the tables are seen, within bounds."""
@@ -27,9 +29,9 @@ _LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
 class Tournament(Matches):
     """A tournament that is over or goes on: a sequence of its matches, as far as they have records."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._summary: Summary = read_summary(folder)
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = read_path("folder", folder)
+        self._summary: Summary = read_summary(self._folder)
 
     def __repr__(self) -> str:
         return f"<referee.Tournament {self.name}: {counted(len(self.entrants), 'entrant')}>"
@@ -97,7 +99,7 @@ class Tournament(Matches):
     @cached_property
     def _played(self) -> Sequence[Match]:
         paths = (self._folder / f"{entry.match}.jsonl" for entry in self._summary.history.entries)
-        return [Match(read_record(path)) for path in paths if path.exists()]
+        return Numbered((Match(read_record(path)) for path in paths if path.exists()), "matches")
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the standings, the ratings, and how they came about."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import rich_click as click
 
 from ..app.interrupts import SIGNALLED
-from ..errors import BadRequest, RefereeError
+from ..errors import BadMove, BadRequest, RefereeError
 from ..text import printable_lines
 from .common import console
 
@@ -67,14 +67,20 @@ def own_faults(what: str) -> Iterator[None]:
     """
     try:
         yield
+    except BadMove as error:  # the rules refuse a move where none is judged: their fault, and no record's
+        _blame(error, what)
     except (RefereeError, click.ClickException, click.Abort, BrokenPipeError):
         raise
     except OSError as error:
         console.say(printable_lines(f"{_refusal(error)}; {what}"))
         sys.exit(FAULT)
     except Exception as error:  # noqa: BLE001  # whatever it is, a record that does not hold is told otherwise
-        console.say(f"{printable_lines(''.join(traceback.format_exception(error)))}{what}; please report this")
-        sys.exit(FAULT)
+        _blame(error, what)
+
+
+def _blame(error: Exception, what: str) -> None:
+    console.say(f"{printable_lines(''.join(traceback.format_exception(error)))}{what}; please report this")
+    sys.exit(FAULT)
 
 
 def _refusal(error: OSError) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import BadRequest
+from ..games.arguments import describe, read_options, read_whole
 from ..games.base import seats_text
 from ..plugins import load
 
@@ -38,10 +39,10 @@ def encoding_of(game: str, seats: int | None = None, options: Mapping[str, Any] 
     Raises:
         BadRequest: the game is none of those that have arrays, or can't be played so.
     """
-    if game not in ENCODINGS:
-        raise BadRequest(f"there are no arrays of the game {game!r}; there are of {', '.join(ENCODINGS)}")
+    if not isinstance(game, str) or game not in ENCODINGS:
+        raise BadRequest(f"there are no arrays of the game {describe(game)}; there are of {', '.join(ENCODINGS)}")
     rules = load().games[game]
-    count = rules.seats[0] if seats is None else seats
+    count = rules.seats[0] if seats is None else read_whole("seats", seats)
     if count not in rules.seats:
         raise BadRequest(f"{game} is for {seats_text(rules.seats)} players, not {count}")
-    return ENCODINGS[game](rules, rules.parse_options(dict(options or {})), count)
+    return ENCODINGS[game](rules, rules.parse_options(read_options(options)), count)

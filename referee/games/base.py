@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar
 import msgspec
 from msgspec import Meta
 
-from ..errors import BadRequest
+from ..errors import BadMove, BadRequest
 from ..type_words import wrong_options
 from .schema import schema_of
 
@@ -69,11 +69,11 @@ def rules_beside(module: str) -> dict[str, Rule]:
     return {rule.id: rule for rule in msgspec.convert(tomllib.loads(text)["rule"], list[Rule], strict=True)}
 
 
-class MalformedMove(Exception):
+class MalformedMove(BadMove):
     """The move does not have the form of a move of this game, whatever the state."""
 
 
-class IllegalMove(Exception):
+class IllegalMove(BadMove):
     """The move breaks a rule in this state.
 
     Args:

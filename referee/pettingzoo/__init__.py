@@ -12,6 +12,7 @@ try:
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
 
     from .environment import Environment
+    from .given_actions import GivenActionsWrapper
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"{missing}; install the referee's extra: pip install 'bot-referee[pettingzoo]'", name=missing.name
@@ -53,7 +54,7 @@ def env(
 ) -> Any:
     """Return the environment of a game with PettingZoo's usual wrappers: an illegal action ends the game and costs 1.
 
-    Its arguments and errors are those of `raw_env`.
+    Its arguments and errors are those of `raw_env`. What is no number of an action at all raises BadRequest here, too.
     """
     bare = raw_env(game, seats, options, max_cycles=max_cycles, render_mode=render_mode)
-    return OrderEnforcingWrapper(TerminateIllegalWrapper(bare, illegal_reward=-1))
+    return OrderEnforcingWrapper(GivenActionsWrapper(TerminateIllegalWrapper(bare, illegal_reward=-1)))

@@ -1,5 +1,6 @@
 """A game as an environment of PettingZoo, whose agents act one after the other."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ from pettingzoo import AECEnv
 from ..chance import SEED_BYTES, Dealer
 from ..encoding.base import LIMIT, Encoding
 from ..errors import BadRequest
+from ..games.arguments import describe, read_whole
 from ..games.base import Outcome, Step
 from .rendering import PictureWindow, as_pixels, as_text
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
+_NO_RESET = "no game is played now: call reset() first"
 
 
 class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker
@@ -28,6 +31,8 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         super().__init__()
         if render_mode not in (None, *RENDER_MODES):
             raise BadRequest(f"render_mode is {', '.join(RENDER_MODES)} or None, not {render_mode!r}")
+        if max_cycles is not None:
+            max_cycles = read_whole("max_cycles", max_cycles, 1)
         self.encoding, self.max_cycles, self.render_mode = encoding, max_cycles, render_mode
         self.metadata = {"name": f"{encoding.game}_v0", "render_modes": [*RENDER_MODES], "render_fps": 2}
         self.possible_agents = [f"player_{seat}" for seat in range(encoding.seats)]
@@ -57,9 +62,12 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         Args:
             seed: makes this deal and those after it the same again; without it, the last seed's deals go on.
             options: none are known; the game's own are given where the environment is made.
+
+        Raises:
+            BadRequest: the seed is no whole number from 0 up.
         """
         if seed is not None:
-            self._random = np.random.default_rng(seed)
+            self._random = np.random.default_rng(read_whole("seed", seed, 0))
         encoding = self.encoding
         self.state_of_game = encoding.rules.new(
             encoding.options, encoding.seats, Dealer(self._random.bytes(SEED_BYTES))
@@ -76,25 +84,34 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         self._drawn()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent sees, and which actions it has: none if it is not to act."""
+        """Return what an agent sees, and which actions it has: none if it is not to act.
+
+        Raises:
+            BadRequest: there is no such agent, or there has been no reset.
+        """
+        if agent not in self.possible_agents:
+            raise BadRequest(f"there is no agent {describe(agent)}; there are {', '.join(self.possible_agents)}")
+        if not hasattr(self, "agent_selection"):
+            raise BadRequest(_NO_RESET)
         encoding, seat = self.encoding, self.possible_agents.index(agent)
         is_to_act = agent == self.agent_selection and agent in self.agents
         observed = encoding.observation(self.state_of_game, seat, self._chosen if is_to_act else ())
         return {"observation": observed, "action_mask": encoding.mask(self._legal if is_to_act else ())}
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: Any) -> None:
         """Let the agent that is to act choose a step; a whole move is played at once.
 
         Raises:
-            BadRequest: the action is not legal.
+            BadRequest: the action is none, or not legal.
         """
+        number = read_action(self, action)
         agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
+        if number is None:
+            self._was_dead_step(None)
             return
-        step = self._legal.get(action) if action is not None else None
+        step = self._legal.get(number)
         if step is None:
-            raise BadRequest(f"action {action} of {agent} is not legal now; the action mask tells which are")
+            raise BadRequest(f"action {number} of {agent} is not legal now; the action mask tells which are")
         chosen = (*self._chosen, step)
         move = self.encoding.rules.move_of(chosen)
         if move is None:
@@ -148,6 +165,40 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
 
     def _teams(self) -> tuple[tuple[int, ...], ...]:
         return self.encoding.rules.teams(self.encoding.options, self.encoding.seats)
+
+
+def read_action(env: Any, action: Any) -> int | None:
+    """Return an action as a number of the agent that is to act: NumPy's numbers and arrays of one number are, too.
+
+    Args:
+        env: the environment, or a wrapper of it.
+        action: for `step`.
+
+    Returns:
+        None for an agent that is out, which has no action.
+
+    Raises:
+        BadRequest: there has been no reset, or it is no number of an action, or an agent that is out was given one, or
+            one that is to act was given none.
+    """
+    agents = env.unwrapped.agents
+    if not agents:
+        raise BadRequest(_NO_RESET)
+    agent = env.unwrapped.agent_selection
+    if env.unwrapped.terminations[agent] or env.unwrapped.truncations[agent]:
+        if action is None:
+            return None
+        raise BadRequest(f"the game is over for {agent}: its only action is None, not {describe(action)}")
+    count = env.unwrapped.encoding.actions
+    if isinstance(action, np.ndarray) and action.size == 1:
+        action = action.item()
+    try:
+        number = operator.index(action)
+    except TypeError:
+        number = -1
+    if not 0 <= number < count:
+        raise BadRequest(f"an action of {agent} is a number from 0 to {count - 1}, not {describe(action)}")
+    return number
 
 
 def rewards(outcome: Outcome, teams: tuple[tuple[int, ...], ...]) -> dict[int, float]:

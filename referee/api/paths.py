@@ -1,0 +1,49 @@
+"""Paths that a Python program gives, and what is wrong with a file that is to be written."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import BadRequest
+from ..games.arguments import describe
+
+
+class CannotWrite(BadRequest, OSError):
+    """A file or folder that can't be written; an OSError as well, as programs expect it."""
+
+
+class FileIsThere(CannotWrite, FileExistsError):
+    """A file that is not written over; a FileExistsError as well, as programs expect it."""
+
+
+def read_path(name: str, value: object) -> Path:
+    """Return an argument that is a path.
+
+    Raises:
+        BadRequest: it is none, or no path that a file can have.
+    """
+    if not isinstance(value, str | os.PathLike) or isinstance(path := os.fspath(value), bytes):
+        raise BadRequest(f"{name} is a path, as text or as a pathlib.Path, not {describe(value)}")
+    if not path:
+        raise BadRequest(f"{name} is an empty path; give '.' for the folder that you are in")
+    if "\0" in path:
+        raise BadRequest(f"{name} has a null character, which no path can have: {describe(path)}")
+    return Path(path)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn the system's refusal to write a file or folder into a sentence.
+
+    Raises:
+        FileIsThere: there is a file, and it is not written over.
+        CannotWrite: it can't be written.
+    """
+    try:
+        yield
+    except FileExistsError as error:
+        there = error.filename2 or error.filename or path
+        raise FileIsThere(f"there is a file {there} already; give another path, or remove it") from None
+    except OSError as error:
+        raise CannotWrite(f"can't write {path}: {error.strerror}; give another path") from None

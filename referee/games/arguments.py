@@ -1,0 +1,91 @@
+"""Checks what a Python program gives: a mistake gets a sentence that names the argument, not an error from within."""
+
+import operator
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from numbers import Real
+from typing import Any
+
+from ..errors import BadRequest
+
+_SHOWN_CHARS = 60
+
+
+def describe(value: object) -> str:
+    """Return a value as an error may show it: as it is written in a program, or what it is."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    text = repr(value)
+    if " object at 0x" in text or text.startswith("<"):
+        return f"an object of the type {type(value).__name__}"
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."
+
+
+def read_text(name: str, value: object, example: str) -> str:
+    """Return an argument that is text.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    if not isinstance(value, str):
+        raise BadRequest(f"{name} is text, such as {example!r}, not {describe(value)}")
+    return value
+
+
+def read_whole(name: str, value: object, least: int | None = None) -> int:
+    """Return an argument that is a whole number, of whatever kind: NumPy's are, too.
+
+    Raises:
+        BadRequest: it is none, or less than the least one.
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # that is what is found out
+    except TypeError:
+        number = None
+    if number is None or (least is not None and number < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise BadRequest(f"{name} is a whole number{bound}, not {describe(value)}")
+    return number
+
+
+def read_number(name: str, value: object) -> float:
+    """Return an argument that is a number.
+
+    Raises:
+        BadRequest: it is none, or larger than a float.
+    """
+    try:
+        if isinstance(value, Real):
+            return float(value)
+    except OverflowError:
+        pass
+    raise BadRequest(f"{name} is a number, not {describe(value)}")
+
+
+def read_list(name: str, value: object, what: str) -> list[Any]:
+    """Return an argument that is a list, or anything else that has an order.
+
+    Args:
+        name: of the argument.
+        value: what was given.
+        what: it should be.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping | AbstractSet):
+        raise BadRequest(f"{name} is {what}, not {describe(value)}")
+    return list(value)
+
+
+def read_options(value: object) -> dict[str, Any]:
+    """Return the options of a game, which its own rules judge.
+
+    Raises:
+        BadRequest: they are no mapping.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise BadRequest(f"options is a dict, from the name of an option to its value, not {describe(value)}")
+    return dict(value)
