@@ -105,10 +105,9 @@ def evaluate(
     rules = find_game(read_text("game", game, "quincy"))
     pairs = read_whole("pairs", pairs, 1)
     jobs = len(os.sched_getaffinity(0)) if processes is None else read_whole("processes", processes, 1)
-    what = "a list of two, the player to evaluate and another one"
-    both = read_list("players", players, what)
+    both = read_list("players", players, "a list of two, the player to evaluate and another one")
     if len(both) != 2:
-        raise BadRequest(f"players is {what}, not of {len(both)}")
+        raise BadRequest(f"evaluate takes two players, the one to evaluate and another one, not {len(both)}")
     own, other = seated(rules, both, names)
     setup = _setup(game, (other, own), read_options(options), per_move_s)
     tally = _Tally(sprt)

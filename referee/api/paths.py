@@ -44,6 +44,6 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except FileExistsError as error:
         there = error.filename2 or error.filename or path
-        raise FileIsThere(f"there is a file {there} already; give another path, or remove it") from None
+        raise FileIsThere(f"File exists: '{there}'; give another path, or remove it first") from None
     except OSError as error:
         raise CannotWrite(f"can't write {path}: {error.strerror}; give another path") from None

@@ -53,7 +53,7 @@ class Tournament(Matches):
     @overload
     def __getitem__(self, at: slice) -> Sequence[Match]: ...
     def __getitem__(self, at: int | slice) -> Match | Sequence[Match]:
-        return self._played[at]
+        return list(self._played[at]) if isinstance(at, slice) else self._played[at]
 
     def __len__(self) -> int:
         return len(self._played)

@@ -41,10 +41,9 @@ def read_whole(name: str, value: object, least: int | None = None) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # that is what is found out
     except TypeError:
-        number = None
-    if number is None or (least is not None and number < least):
-        bound = "" if least is None else f" of at least {least}"
-        raise BadRequest(f"{name} is a whole number{bound}, not {describe(value)}")
+        raise BadRequest(f"{name} is a whole number, not {describe(value)}") from None
+    if least is not None and number < least:
+        raise BadRequest(f"{name} is at least {least}, not {number}")
     return number
 
 
