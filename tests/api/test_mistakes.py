@@ -55,7 +55,7 @@ PLAYS: dict[str, tuple[Callable[[], Any], str]] = {
     "class as player": (lambda: anything.play("quincy", [Player, Player]), r"Player is a class, .*Player\(\)\.METHOD"),
     "class with a call": (
         lambda: anything.play("quincy", [CalledPlayer] * 2),
-        r"is a class, .* give CalledPlayer\(\)$",
+        r"class, .* give CalledPlayer\(\)$",
     ),
     "object as player": (lambda: anything.play("quincy", [Player()] * 2), "not an object of the type Player"),
     "seed": (lambda: anything.play("quincy", HOUSE, seed="1"), "a seed is a whole number, not '1'"),
