@@ -30,7 +30,7 @@ MAX_LISTED = 10 * MAX_ENTRIES
 """What an archive may list, with all that is left out: git's objects alone may be some thousand files."""
 PACK_IT = "pack its folder again: `tar -czf player.tar.gz FOLDER`, or a zip"
 SEND_AGAIN = "hand it in again"
-SMALLER = "leave out what the program does not need, by its name in .refereeignore"
+SMALLER = "leave out what the program does not need; of a folder, what .refereeignore names is left out"
 COPY_IT, LEAVE_IT_OUT = "put a copy in its place", "leave it out"
 
 

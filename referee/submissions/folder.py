@@ -39,7 +39,9 @@ def gather(folder: Path) -> FolderContents:
             read.
     """
     if not folder.is_dir():
-        raise BadArchive(f"there is no folder {folder}", "name the one that holds your player.toml")
+        raise BadArchive(
+            f"there is no folder {folder}", "name the one that holds your player.toml, or an archive of it"
+        )
     try:
         found = _Walk(folder)
     except BadTree as error:

@@ -31,13 +31,16 @@ function follow() {
 
 function takeDropped(form) {
   const [input, folder] = form.querySelectorAll("input[type=file]");
+  form.addEventListener("change", () => folder.setCustomValidity(""));
   for (const name of ["dragover", "dragleave", "drop"]) {
     form.addEventListener(name, (event) => {
       event.preventDefault();
       form.classList.toggle("dropping", name === "dragover");
       if (name !== "drop" || !event.dataTransfer.files.length) return;
       // A browser hands over a dropped folder as a file that can't be read; the folder has an input of its own.
-      if (event.dataTransfer.items[0].webkitGetAsEntry?.()?.isDirectory) return folder.click();
+      const isFolder = event.dataTransfer.items[0]?.webkitGetAsEntry?.()?.isDirectory;
+      folder.setCustomValidity(isFolder ? "Choose the folder here: one that is dropped can't be sent." : "");
+      if (isFolder) return folder.reportValidity();
       input.files = event.dataTransfer.files;
     });
   }
