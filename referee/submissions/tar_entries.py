@@ -8,6 +8,7 @@ file is executable) and all else that a header tells of its machine are skipped.
 import tarfile
 from collections.abc import Iterator, Mapping
 
+from ..files.tree import MIB
 from .entries import COPY_IT, LEAVE_IT_OUT, PACK_IT, SEND_AGAIN, ArchiveEntry, BadArchive, EntryKind, refuse_kind, shown
 
 BLOCK = tarfile.BLOCKSIZE
@@ -23,8 +24,11 @@ _OTHERS = {
 }
 _PATH, _TARGET, _SIZE = "path", "linkpath", "size"
 _GNU_FIELDS = {tarfile.GNUTYPE_LONGNAME: _PATH, tarfile.GNUTYPE_LONGLINK: _TARGET}
+_EXTENSIONS = {tarfile.XHDTYPE, tarfile.XGLTYPE, *_GNU_FIELDS}
 _SPARSE_PREFIX = "GNU.sparse."
 _SIZE_DIGITS = 20
+_MAX_EXTENSION_BYTES = 4 * MIB
+"""Of all headers that say more of the next file, or of all: some hundred bytes each are common."""
 
 
 def is_tar(data: bytes) -> bool:
@@ -42,7 +46,7 @@ def read_tar(plain: bytes) -> Iterator[ArchiveEntry]:
     Raises:
         BadArchive: it is none, is cut off, or has something in it that is neither a file, a folder nor a link.
     """
-    offset, extended = 0, dict[str, str]()
+    offset, extended, extension_bytes = 0, dict[str, str](), 0
     while any(block := plain[offset : offset + BLOCK]):
         info = _read_header(block, offset)
         size = int(extended.get(_SIZE, info.size))
@@ -50,6 +54,9 @@ def read_tar(plain: bytes) -> Iterator[ArchiveEntry]:
         if size < 0 or offset > len(plain):
             raise BadArchive(f"{shown(info.name)}: the archive is cut off in it", SEND_AGAIN)
         data = plain[start : start + size]
+        extension_bytes += size if info.type in _EXTENSIONS else 0
+        if extension_bytes > _MAX_EXTENSION_BYTES:
+            raise BadArchive(f"the archive's pax headers are over {_MAX_EXTENSION_BYTES // MIB} MiB", PACK_IT)
         if info.type == tarfile.XHDTYPE:
             extended |= _read_pax(data, start)
         elif info.type in _GNU_FIELDS:

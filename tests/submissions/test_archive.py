@@ -145,6 +145,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "path of pax that leads out": (tar(info("../" + "a" * 150), form=tarfile.PAX_FORMAT), "leads out"),
     "sparse file of pax": (pax(b"22 GNU.sparse.major=1\n"), "a sparse file"),
     "broken pax header": (pax(b"99 path=a\n"), "broken pax header"),
+    "very large pax header": (pax(b"6 a=b\n" * 800_000), "pax headers are over 4 MiB"),
     "pax header with a length of nothing": (pax(b"0 path=a\n"), "broken pax header"),
     "pax header without a line": (pax(b"9999999"), "broken pax header"),
     "size of pax past the end": (pax(b"20 size=99999999999\n"), "cut off in it"),
