@@ -2,6 +2,8 @@
 
 Such a number carries words: one program has it count, another reads it, if need be in a later match. What runtimes ask
 for at their start is there all the same, and says the same at all times.
+
+One file is hidden because all cores work for whoever reads it: sys/vm/stat_refresh.
 """
 
 import os
@@ -12,8 +14,8 @@ from pathlib import Path
 
 _COUNTED = (
     *("buddyinfo", "diskstats", "fs", "interrupts", "key-users", "keys", "kpagecgroup", "kpagecount", "kpageflags"),
-    *("pagetypeinfo", "pressure", "schedstat", "slabinfo", "softirqs", "sys/fs", "sys/kernel/pty", "timer_list"),
-    *("uptime", "vmallocinfo", "vmstat", "zoneinfo"),
+    *("pagetypeinfo", "pressure", "schedstat", "slabinfo", "softirqs", "sys/fs", "sys/kernel/pty"),
+    *("sys/vm/stat_refresh", "timer_list", "uptime", "vmallocinfo", "vmstat", "zoneinfo"),
 )
 _NUMBER = re.compile(rb"(?<= )\d+")
 _LOAD = b"0.00 0.00 0.00 1/1 1\n"

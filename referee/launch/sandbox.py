@@ -20,9 +20,9 @@ from ..errors import RemediableError
 from ..files.tree import MIB
 from .file_view import FileView
 from .kernel_view import counted, told
-from .limits import ProgramLimits, found_program
+from .limits import ProgramLimits, found_program, without_dumps
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
-from .system_calls import ABSENT, DANGERS, REFUSALS, NoFilterError, system_call_filter
+from .system_calls import ABSENT, REFUSALS, REFUSALS_OF_BUILDS, NoFilterError, system_call_filter
 from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime, real_place
 
 HOME = "/home/player"
@@ -76,14 +76,17 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         options: list[str] = []
         descriptors = []
         if self.is_filtered:
-            descriptors.append(in_memory(system_call_filter(REFUSALS if view.workspace is None else DANGERS)))
+            descriptors.append(
+                in_memory(system_call_filter(REFUSALS if view.workspace is None else REFUSALS_OF_BUILDS))
+            )
             options += ["--seccomp", str(descriptors[-1])]
         for path, content in told().items():
             descriptors.append(in_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]
         content = _listed(_namespaces(view)) + _same_for_all(limits.tmp_mib) + _own(view) + _listed(options)
         descriptors.append(in_memory(content))
-        boxed = ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
+        box = without_dumps([self.program, "--args", str(descriptors[-1]), "--", *argv])
+        boxed = ProcessCommand(tuple(box), tuple(descriptors))
         return (
             boxed.within(_with_devices_locked())
             if os.geteuid() == 0 and not (view.workspace and view.workspace.users)
@@ -162,7 +165,8 @@ def _passable(path: Path) -> Iterator[str]:
 
 def _own_places(size: str) -> Iterator[str]:
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
-    yield from ("--remount-ro", "/dev")
+    # no terminals: what is written to one passes through threads of the kernel's, which no control group is charged for
+    yield from ("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts", "--remount-ro", "/dev")
     yield from ("--proc", "/proc")
     for path in counted():
         yield from ("--ro-bind", "/dev/null", path) if Path(path).is_file() else ("--tmpfs", path, "--remount-ro", path)

@@ -4,6 +4,10 @@ Libseccomp turns the table into a program for this machine's kernel, and bubblew
 in the table is allowed: players are written in any language, and runtimes differ. A build is refused less: compilers
 lock files, and who builds knows nothing of a match that another could want to know.
 
+A control group shares out only the processor's time that a program's own processes use. So the table also refuses the
+calls that have the kernel work in threads and interrupts of its own, which no group is charged for: that time would be
+missing to the other players, and they would be expelled for it. `python -m tests.benchmarks burdens` measures them.
+
 A call of another architecture (32 bits on 64, x32) ends the process: its numbers are others, and no player needs one.
 """
 
@@ -32,6 +36,8 @@ DONE = 0
 """As if it were done, though it is not."""
 OLD = errno.EINVAL
 """As from a kernel that does not know that way of the call yet."""
+OPTIONLESS = errno.ENOPROTOOPT
+"""As from a kernel that was built without that option of sockets."""
 _OLDEST = "2.5.2"
 """Of libseccomp: it knows every call of the table that is given by its name."""
 _CLONE_FLAGS = {
@@ -51,6 +57,13 @@ _NOTICES = (1024, 1026, 1036, 1038, 1040)
 _FILE_SYSTEMS = (0x66, 0x58, 0x94)
 """Kinds of ioctl, in its second byte, that are requests to a file system: of ext4 and all others, XFS, Btrfs."""
 _MADV_COLD, _MADV_PAGEOUT = 20, 21
+_MADV_MERGEABLE, _MADV_COLLAPSE = 12, 25
+_MS_SYNC = 4
+_SECCOMP_SET_MODE_FILTER = 1
+_PR_SET_SECCOMP, _PR_SCHED_CORE, _PR_SET_MEMORY_MERGE = 22, 62, 67
+_SOCKET_FILTERS = (26, 50, 51, 52)
+"""Options of sockets that load a filter: SO_ATTACH_FILTER, _BPF, _REUSEPORT_CBPF, _REUSEPORT_EBPF."""
+_RLIMIT_CORE = 4
 _AF_UNIX = 1
 _INT = 0xFFFFFFFF
 
@@ -79,6 +92,8 @@ class Refusal(Struct, frozen=True):
     why: str
     when: tuple[Bits, ...] = ()
     """Refused if any of these holds; empty: always."""
+    besides: Bits | None = None
+    """Refused only if this holds as well."""
 
 
 DANGERS = (
@@ -153,6 +168,65 @@ DANGERS = (
 )
 """What could lead out of the sandbox, or do harm to the machine."""
 
+BURDENS = (
+    Refusal(
+        ("sync", "syncfs", "fsync", "fdatasync", "sync_file_range", "sync_file_range2"),
+        DONE,
+        "the kernel's own threads carry them out and wait for the disk; all that a program can write is in memory",
+    ),
+    Refusal(("msync",), DONE, "as fsync, of a file that is mapped", (Bits(2, _MS_SYNC, _MS_SYNC),)),
+    Refusal(("io_setup", "io_submit"), ABSENT, "as fsync, which they put into a queue"),
+    Refusal(
+        ("sched_setaffinity",),
+        DONE,
+        "a process that changes cores is moved by a thread that goes before all others",
+    ),
+    Refusal(
+        ("move_pages", "migrate_pages", "mbind"),
+        ABSENT,
+        "to move pages between memories, the kernel interrupts all cores; as from one for machines with one memory",
+    ),
+    Refusal(("modify_ldt",), ABSENT, "it interrupts the cores that others use; nobody but 16-bit programs needs it"),
+    Refusal(
+        ("madvise",),
+        OLD,
+        "the kernel's threads look for equal pages, and all cores hand in pages before some are made into a large one",
+        (Bits(2, _INT, _MADV_MERGEABLE), Bits(2, _INT, _MADV_COLLAPSE)),
+    ),
+    Refusal(
+        ("seccomp",),
+        OLD,
+        "a thread of the kernel's removes the filter of each process that ends",
+        (Bits(0, _INT, _SECCOMP_SET_MODE_FILTER),),
+    ),
+    Refusal(
+        ("prctl",),
+        OLD,
+        "as seccomp; as madvise, for all memory; and the last one keeps others off the second half of a core",
+        (Bits(0, _INT, _PR_SET_SECCOMP), Bits(0, _INT, _PR_SET_MEMORY_MERGE), Bits(0, _INT, _PR_SCHED_CORE)),
+    ),
+    Refusal(
+        ("setsockopt",),
+        OPTIONLESS,
+        "as seccomp, of a filter that is replaced",
+        tuple(Bits(2, _INT, option) for option in _SOCKET_FILTERS),
+    ),
+    Refusal(
+        ("setrlimit",),
+        DONE,
+        "one byte is the only limit with which no crash starts the machine's own program for dumps, as root",
+        (Bits(0, _INT, _RLIMIT_CORE),),
+    ),
+    Refusal(
+        ("prlimit64",),
+        DONE,
+        "as setrlimit; to ask for the limit is allowed",
+        (Bits(1, _INT, _RLIMIT_CORE),),
+        besides=Bits(2, (1 << 64) - 1, 0, how="other"),
+    ),
+)
+"""What has the kernel work for a program outside of its control group."""
+
 CHANNELS = (
     Refusal(
         ("flock",),
@@ -171,7 +245,7 @@ CHANNELS = (
         "they tell who else opens a file",
     ),
     Refusal(
-        ("mincore", "fadvise64", "readahead", "io_setup", "io_submit", "process_madvise", 451),  # cachestat
+        ("mincore", "fadvise64", "readahead", "process_madvise", 451),  # cachestat
         ABSENT,
         "they tell what is in memory of a file that others have read, or drop it from there",
     ),
@@ -220,7 +294,8 @@ CHANNELS = (
     ),
 )
 """What could carry words to another program, or to a later match, past the referee."""
-REFUSALS = (*DANGERS, *CHANNELS)
+REFUSALS_OF_BUILDS = (*DANGERS, *BURDENS)
+REFUSALS = (*REFUSALS_OF_BUILDS, *CHANNELS)
 
 
 @cache
@@ -256,10 +331,14 @@ def system_call_filter(refusals: tuple[Refusal, ...] = REFUSALS) -> bytes:
 
 def _conditions(library: Any, refusal: Refusal) -> Iterator[tuple[Any, ...]]:
     """Yield the arguments of a rule for each case in which the kernel is to refuse a call."""
+    besides = () if refusal.besides is None else (_condition(library, refusal.besides),)
     if not refusal.when:
-        yield ()
+        yield besides
     for bits in refusal.when:
-        if bits.how == "equal":
-            yield (library.Arg(bits.argument, library.MASKED_EQ, bits.mask, bits.value),)
-        else:
-            yield (library.Arg(bits.argument, library.NE if bits.how == "other" else library.GT, bits.value),)
+        yield (_condition(library, bits), *besides)
+
+
+def _condition(library: Any, bits: Bits) -> Any:
+    if bits.how == "equal":
+        return library.Arg(bits.argument, library.MASKED_EQ, bits.mask, bits.value)
+    return library.Arg(bits.argument, library.NE if bits.how == "other" else library.GT, bits.value)

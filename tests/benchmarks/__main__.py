@@ -5,6 +5,7 @@ from importlib import import_module
 
 BENCHMARKS = (
     "audit",
+    "burdens",
     "cluster",
     "crowd",
     "damage",

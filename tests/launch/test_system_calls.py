@@ -5,6 +5,7 @@ import importlib
 import json
 import operator
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import pytest
 from referee.launch import ProgramLimits
 from referee.launch.file_view import FileView
 from referee.launch.sandbox import Sandbox, find_sandbox
-from referee.launch.system_calls import REFUSALS, Refusal, system_call_filter
+from referee.launch.system_calls import BURDENS, REFUSALS, REFUSALS_OF_BUILDS, Refusal, system_call_filter
 from referee.launch.visible_paths import own_runtime
 
 CALLER = """
@@ -83,9 +84,59 @@ def test_what_looks_alike_is_allowed() -> None:
     """The same calls with other arguments, and a start of a process, which takes clone."""
     names = ("personality", "ioctl", "getpid", "fcntl", "socket", "madvise", "preadv2")
     personality, ioctl, getpid, fcntl, socket, madvise, preadv2 = (number_of(name) for name in names)
+    msync, setsockopt, prctl = map(number_of, ("msync", "setsockopt", "prctl"))
+    assert json.loads(called(find_sandbox(), (msync, 0, 0, 1), (setsockopt, -1, 1, 2), (prctl, 3)).stdout) == [
+        *(0, errno.EBADF, 0)
+    ]
     alike = [(personality, 0), (ioctl, 1, 0x541B, 1), (getpid,), (fcntl, 1, 1), (socket, 1, 1), (madvise, 0, 0, 4)]
     done = called(find_sandbox(), *alike, (preadv2, -1))
     assert json.loads(done.stdout) == [0, errno.EFAULT, 0, 0, 0, 0, errno.EBADF]
+
+
+ASKED_FOR = """
+import ctypes, json, mmap, os, resource
+libc = ctypes.CDLL(None, use_errno=True)
+file = os.open("/usr/bin/env", os.O_RDONLY)
+mapped = mmap.mmap(file, 4096, prot=mmap.PROT_READ)
+anywhere = os.sched_getaffinity(0)
+os.sched_setaffinity(0, {min(anywhere)})
+before = resource.getrlimit(resource.RLIMIT_CORE)
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+try:
+    terminal = bool(os.openpty())
+except OSError:
+    terminal = False
+print(json.dumps({
+    "synced": [os.sync(), os.fsync(file), os.fdatasync(file), mapped.flush(), libc.syncfs(file)],
+    "range": libc.sync_file_range(file, ctypes.c_long(0), ctypes.c_long(0), 7),
+    "moved": os.sched_getaffinity(0) != anywhere,
+    "dumps": [before == resource.getrlimit(resource.RLIMIT_CORE), before],
+    "terminal": terminal,
+    "statistics": os.access("/proc/sys/vm/stat_refresh", os.R_OK) and bool(os.stat("/proc/sys/vm/stat_refresh").st_ino)
+        and not os.path.samefile("/proc/sys/vm/stat_refresh", "/dev/null"),
+}))
+"""
+"""Asks for what would have the kernel work outside of the program's group, as programs do that mean no harm."""
+
+
+def test_nothing_burdens_others_and_nobody_crashes_over_it() -> None:
+    """What programs sync is done at once, they stay where they are, and have neither terminals nor dumps."""
+    highest = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    done = run_inside(find_sandbox(), ASKED_FOR)
+    assert json.loads(done.stdout) == {
+        "synced": [None, None, None, None, 0],
+        "range": 0,
+        "moved": False,
+        "dumps": [True, [min(1, highest % (1 << 64))] * 2],
+        "terminal": False,
+        "statistics": False,
+    }, done.stderr
+
+
+def test_builds_burden_nobody_either() -> None:
+    """A build may lock files, but has the kernel work outside of its group as little as a player."""
+    assert set(BURDENS) <= set(REFUSALS_OF_BUILDS)
+    assert "flock" not in {call for refusal in REFUSALS_OF_BUILDS for call in refusal.calls}
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other numbering is one of x86-64")
