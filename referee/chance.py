@@ -13,6 +13,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SEED_BYTES = 32
+MAX_SEED = (1 << 63) - 1
+"""The largest number that fixes a seed, from 0 up: every file and every program of a tournament can hold it."""
 _ALL = 1 << 64
 _BLOCKS = 32
 """Derived at once, at least; it only saves time."""

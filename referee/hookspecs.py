@@ -34,12 +34,15 @@ class HousePlayer:
         make: called once per match with the game, its parsed options and a seed (32 bytes); returns the function from
             a view to a move, both plain (dicts, lists, strings, numbers), as they stand on the wire.
         summary: one sentence for `referee list`.
+        draws_chance: whether its moves depend on the seed. Then it is started again for each match, even with
+            `programs = "kept"`: a running program knows the seed of its first match only.
     """
 
     name: str
     games: tuple[str, ...]
     make: "Callable[[Game[Any, Any, Any], Any, bytes], Callable[[Any], Any]]"
     summary: str
+    draws_chance: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,6 +161,9 @@ def whole(seed: int) -> int:
     """Return a seed, of whatever kind of whole number it is.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: it is none, or none from 0 to `chance.MAX_SEED`.
     """
-    return read_whole("a seed", seed)
+    number = read_whole("a seed", seed)
+    if not 0 <= number <= chance.MAX_SEED:
+        raise BadRequest(f"a seed is a whole number from 0 to {chance.MAX_SEED}, not {number:.6g}")
+    return number

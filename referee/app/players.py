@@ -82,6 +82,8 @@ def find_player(
     if launch.is_house and launch.name not in houses:
         remedy = nearest(launch.name, sorted(playing), before="house:")
         raise UnknownPlayer(f"there is no house player {launch.name!r}{remedy}")
+    if launch.is_house and houses[launch.name].draws_chance:
+        launch = replace(launch, matches=1)
     games = houses[launch.name].games if launch.is_house else launch.games
     if game and games and game not in games:
         who = player if launch.folder is None else f"{launch.folder / 'player.toml'}: {launch.name}"

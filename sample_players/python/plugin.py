@@ -11,6 +11,9 @@ from . import any_random, greedy, q_simple, search
 
 _SEARCH = f"Looks ahead from what it knows; {search.BUDGET_S} s a move."
 
+_DAG = "The smallest tile that fits, on its first spot; repeated."
+_LDASG = "As dag, but on the tile's spot with the most neighbours."
+
 
 def make_random(game: Game[Any, Any, Any], options: Any, seed: bytes) -> Callable[[Any], Any]:
     """Make the random player for one match; at the Q game, most of its moves lay several tiles."""
@@ -24,8 +27,8 @@ def referee_house_players() -> Iterable[HousePlayer]:
     games = tuple(greedy.PICKS)
     return [
         HousePlayer("random", games, make_random, "Anything legal, by chance."),
-        HousePlayer("greedy", games, greedy.make_greedy, "What looks best this turn."),
+        HousePlayer("greedy", games, greedy.make_greedy, "What looks best this turn.", draws_chance=False),
         HousePlayer("search", games, search.make_search, _SEARCH),
-        HousePlayer("dag", ("q",), q_simple.make_dag, "The smallest tile that fits, on its first spot; repeated."),
-        HousePlayer("ldasg", ("q",), q_simple.make_ldasg, "As dag, but on the tile's spot with the most neighbours."),
+        HousePlayer("dag", ("q",), q_simple.make_dag, _DAG, draws_chance=False),
+        HousePlayer("ldasg", ("q",), q_simple.make_ldasg, _LDASG, draws_chance=False),
     ]

@@ -146,6 +146,8 @@ MISTAKES: list[tuple[str, Any, dict[str, Any], str]] = [
     ("q", "house:dag", {}, "a list of one for each seat, not 'house:dag'"),
     ("q", ["my_bot/", "house:dag"], {}, "here plays what plays in this process"),
     ("q", ["house:dag", "house:dag"], {"seed": "x"}, "a seed is a whole number, not 'x'"),
+    ("q", ["house:dag", "house:dag"], {"seed": -5}, "a seed is a whole number from 0 to 9223372036854775807, not -5"),
+    ("q", ["house:dag", "house:dag"], {"seed": 1 << 63}, "a seed is a whole number from 0 to 9223372036854775807"),
     ("q", [f"cmd:{sys.executable}", "house:dag"], {}, "`referee play q` starts"),
     ("q", [7, "house:dag"], {}, "a function from a view to a move"),
     ("q", ["house:dag", "house:dag"], {"options": {"q_bonus": "x"}}, "q_bonus"),

@@ -380,3 +380,11 @@ def test_a_pairing_format_is_listed(tmp_path: Path) -> None:
     assert "at_once = 4" in shown
     assert "certainty, not set" in shown
     assert json.loads(referee("list", "ladder", "--json", cwd=tmp_path).stdout)["name"] == "ladder"
+
+
+@pytest.mark.parametrize("command", ["play", "serve", "compare"])
+@pytest.mark.parametrize("seed", ["-5", "9223372036854775808"])
+def test_a_seed_that_is_none_is_refused(tmp_path: Path, command: str, seed: str) -> None:
+    """Wherever a command takes one."""
+    done = referee(command, "q", "house:dag", "house:dag", "--seed", seed, cwd=tmp_path, status=2)
+    assert "--seed" in done.stderr

@@ -45,7 +45,7 @@ _SEATS = ValueKind(Annotated[int, Meta(ge=2, le=12)], "a whole number from 2 to 
 _TABLES = ValueKind(Annotated[int, Meta(ge=1, le=1000)], "a whole number from 1 to 1000")
 _COUNT = ValueKind(Annotated[int, Meta(ge=0)], "a whole number from 0 up")
 _KEEP_FOR = ValueKind(Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)], f"a whole number from 1 to {MAX_KEEP_FOR}")
-_SEED = ValueKind(int, "a whole number")
+_SEED = ValueKind(Annotated[int, Meta(ge=0, le=chance.MAX_SEED)], f"a whole number from 0 to {chance.MAX_SEED}")
 _FLAG = ValueKind(bool, "true or false")
 _LIMIT = ValueKind(Annotated[float, Meta(ge=0.001, le=_DAY_S)], f"seconds, from 0.001 to {_DAY_S}")
 _SPAN = ValueKind(Annotated[float, Meta(ge=0, le=_DAY_S)], f"seconds, from 0 to {_DAY_S}")

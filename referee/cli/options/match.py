@@ -10,6 +10,7 @@ from msgspec import Struct
 from protocol.messages import TimeControl
 
 from ...app.game_options import parse_options
+from ...chance import MAX_SEED
 from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
@@ -142,6 +143,10 @@ match_options = grouped(
         what="Longest standstill of the referee, in seconds, under which it still judges lateness.",
     ),
     click.option("--acknowledge", is_flag=True, help="Demand an ack for start, hand-outs and end."),
-    click.option("--seed", type=int, help="Fix the shuffle: the same number deals the same game."),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, MAX_SEED),
+        help="Fix the shuffle: the same number deals the same game.",
+    ),
     logs_option("for the match's record"),
 )

@@ -221,7 +221,7 @@ def _here(launch: Launch, digest: str, programs: ProgramStore) -> Launch:
         NotHere: it is a command, which no other machine can be asked to run.
     """
     if launch.is_house:
-        return replace(house_launch(launch.argv[-1]), name=launch.name)
+        return replace(house_launch(launch.argv[-1]), name=launch.name, matches=launch.matches)
     if not digest:
         raise NotHere(f"{launch.name} is a command of another machine")
     return replace(launch, folder=programs.path(digest))
