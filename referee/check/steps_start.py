@@ -68,7 +68,7 @@ def _build(context: CheckContext) -> str:
 
 
 def _command(context: CheckContext) -> str:
-    advice = "Change `run`, make the file executable (chmod +x), or let `build` make it."
+    advice = "Do what the message says, change `run`, or let `build` make the file."
     with demanding("a program in the folder, or one that PATH finds", advice):
         return resolved(context.launch)[0]
 

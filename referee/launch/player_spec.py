@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..errors import RefereeError
+from ..files.executable import find_obstacle
 from ..files.links import SymbolicLinks, TangledLinksError
 from ..files.small import BadFile, read_small_text
 from ..files.tree import BadTree, is_of_the_machine, shown, walk
@@ -322,7 +323,7 @@ def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
         argv: the command line; the one that starts the player if none is given.
 
     Raises:
-        PlayerError: there is no such program.
+        PlayerError: there is no such program, or it can't be run on this machine.
     """
     first, *rest = argv or launch.argv
     # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
@@ -330,10 +331,15 @@ def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
     with starting(launch):  # a name may be too long, or none
         is_own = own.is_file() and (launch.folder is not None or os.sep in first)
         if is_own and os.access(own, os.X_OK):
+            if why := find_obstacle(own):
+                raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])[:_SHOWN_CHARS]}: {why}")
             return [str(own), *rest]
         found = shutil.which(first) if os.sep not in first else None
+        is_folder = own.is_dir()
     if found is None:
-        why = "Permission denied: it is not executable" if is_own else "No such file or directory"
+        why = "No such file: it is a folder" if is_folder else "No such file or directory"
+        if is_own:
+            why = f"Permission denied: it is not executable; chmod +x {first}"
         raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_missing_build(launch)}")
     return [str(Path(found).absolute()), *rest]
 

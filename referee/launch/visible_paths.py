@@ -71,6 +71,8 @@ def runtimes(program: Path, own: Path | None = None) -> tuple[Path, ...]:
     """
     found: dict[Path, None] = {}
     for path in _hops(program, own):
+        if is_within(path, map(Path, _KERNEL)) and not path.is_symlink() and not _is_in(path, own):
+            raise PlayerError(f"{path} is to be run, and a sandbox does not show it; install it in /usr or /opt")
         if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))) and not _is_in(path, own):
             found[_prefix(path) or path] = None
         if path.name == "rustup":  # `cargo` starts `rustc`, its neighbour

@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_folder_can_be_written_down(tmp_path: Path) -> None
         ("no-such-program", "can't start no-such-program: No such file"),
         ("./no-such-program", "can't start ./no-such-program: No such file"),
         ("./plain", "Permission denied: it is not executable"),
-        (".", "No such file"),
+        (".", "No such file: it is a folder"),
     ],
 )
 def test_programs_that_are_none(tmp_path: Path, command: str, complaint: str) -> None:
