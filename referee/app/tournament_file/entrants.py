@@ -55,6 +55,8 @@ class Entrants(Struct, frozen=True, kw_only=True):
     """Remote entrant -> SHA-256 of its token, in hex."""
     left_out: tuple[str, ...]
     """Folders of programs that can't take part as they are, as a spec has them."""
+    made_from: tuple[str | None, ...]
+    """What the name of each of those that are right was made from; None: the file gives it."""
 
 
 class EntrantsReader:
@@ -108,6 +110,7 @@ class EntrantsReader:
             remotes=tuple(self._remotes),
             tokens=self._tokens,
             left_out=tuple(self._left_out),
+            made_from=tuple(None if candidate.is_named else candidate.name for candidate in candidates),
         )
 
     def _listed(self, index: int, value: str | dict[str, Any]) -> Candidate | None:

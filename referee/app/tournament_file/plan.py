@@ -77,6 +77,8 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
     """What is odd, one line each: programs that are left out, for instance. They can be printed as they are."""
     left_out: tuple[str, ...] = ()
     """Folders of these programs."""
+    made_from: tuple[str | None, ...] = ()
+    """What the name of each entrant was made from; None: the file gives it."""
 
 
 def read_tournament(path: Path, registry: Registry, made_later: Path | None = None) -> TournamentPlan:
@@ -140,6 +142,7 @@ class _File:
             extent=extent,
             warnings=tuple(self._sheet.warnings),
             left_out=entrants.left_out,
+            made_from=entrants.made_from,
         )
 
     def _name(self) -> str:

@@ -2,11 +2,12 @@
 
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -39,6 +40,7 @@ from ...tournament.spec import TournamentSpec, differences
 from .program_changes import digests_of
 
 _SALT_BYTES = 16
+_SHOWN_CHARS, _SHOWN_NAMES = 80, 3
 
 
 class LoadedTournament(Struct, frozen=True, kw_only=True):
@@ -155,6 +157,34 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
         others = {key: value for key, value in wanted.format_options.items() if key not in MAY_CHANGE}
         wanted = replace(wanted, format_options={**others, **same})
     if kept != wanted:
-        parts = [f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept, wanted).items()]
+        parts = [_difference(*found) for found in differences(kept, wanted).items()]
         remedy = "change that back to go on with it, or give the new tournament a name of its own"
         raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
+
+
+def _difference(key: str, values: tuple[Any, Any]) -> str:
+    """Return in words what one key of a tournament was, and what it is now."""
+    if key != "entrants":
+        return f"{key} was {_shown(values[0])}, is {_shown(values[1])}"
+    old, new = ({entrant["name"]: entrant for entrant in entrants} for entrants in values)
+    changes = {
+        "no longer among the entrants": old.keys() - new.keys(),
+        "new among them": new.keys() - old.keys(),
+        "given another program or rating": {name for name in old.keys() & new.keys() if old[name] != new[name]},
+    }
+    parts = [
+        f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for what, names in changes.items() if names
+    ]
+    return ", ".join(parts) or "the entrants stand in another order"
+
+
+def _listed(names: Collection[str]) -> str:
+    *first, last = sorted(names)
+    if len(first) >= _SHOWN_NAMES:
+        return f"{', '.join(first[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _shown(value: Any) -> str:
+    text = "not given" if value is None else msgspec.json.encode(value).decode()
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."

@@ -22,6 +22,7 @@ from ..services import RefereeOptions, services
 from ..tournament_file.plan import TournamentPlan, read_tournament
 from ..tournament_file.renaming import named
 from .conducting import conduct, extent_of
+from .kept_names import keep_names
 
 _ANY_TABLES = 100_000
 """Matches at a time: the hosts of a cluster say how many."""
@@ -85,7 +86,8 @@ def _as_begun(plan: TournamentPlan) -> TournamentPlan:
         if begun is None:
             return plan
         field = begun.spec.entrants
-        plan = replace(plan, spec=replace(plan.spec, entrants=_as_sealed(plan.spec.entrants, field)))
+        entrants = _as_sealed(keep_names(plan.spec.entrants, plan.made_from, field), field)
+        plan = replace(plan, spec=replace(plan.spec, entrants=entrants))
         missing = {entrant.player for entrant in field[: begun.starters] if entrant not in plan.spec.entrants}
         if missing <= set(plan.left_out):
             late = tuple(entrant for entrant in plan.spec.entrants if entrant not in field)
