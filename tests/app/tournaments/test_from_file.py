@@ -12,7 +12,8 @@ from referee.observers import Observers
 from referee.plugins import installed
 from referee.submissions.store import CheckOutcome, Store
 
-from ...record.tournaments import SEALER, Organiser
+from ...record.records import SEALER
+from ...record.tournaments import Organiser
 from ...submissions.receptions import archive
 
 NOW = "2026-05-04T03:02:01.000+00:00"
