@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from referee.app.new_player import make_player
 from referee.app.tournaments.from_file import read_plan
 from referee.app.tournaments.requests import FOLDER
 from referee.plugins import find_format
@@ -332,6 +333,34 @@ def test_who_joins_a_ladder_plays_in_it(tmp_path: Path) -> None:
     assert any("late" in item["names"] for item in told if item.get("event") == "match-closed")
     assert "late" in points(tmp_path)
     referee("audit", "logs/cup", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "is_requested"),
+    [(CUP, "", True), (LADDER, "", True), (CUP, 'programs = "kept"', False), (LADDER, "", False)],
+)
+def test_an_entrant_that_joins_has_one_version(tmp_path: Path, text: str, more: str, *, is_requested: bool) -> None:
+    """Its program is the one it joined with: it changes only when its folder does, also when the referee resumes."""
+    (tmp_path / "players").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("one", "two", "three", "four"):
+        make_player("python-socket", tmp_path / "players" / name)
+    names = 'entrants = ["house:random", "house:random", "house:random", "house:random"]'
+    text = text.replace(names, 'entrants_from = "players"')
+    begun(tmp_path, text, most=2, more=more)
+    late = tmp_path / ("elsewhere" if is_requested else "players") / "late"
+    make_player("python-socket", late)
+    if is_requested:
+        join(tmp_path, str(late))
+    told = run(tmp_path)
+    assert "late has joined" in notes(told)
+    assert not any("changed" in note for note in notes(told))
+    assert events(tmp_path, e.ProgramChanged) == []
+    (joined,) = events(tmp_path, e.EntrantJoined)
+    assert any("late" in item["names"] for item in told if item.get("event") == "match-opened")
+    assert joined.digest is not None
+    report = json.loads((tmp_path / "logs" / "cup" / "tournament.json").read_text())
+    assert [version["number"] for version in report["versions"]] == [1] * 5
 
 
 @pytest.mark.parametrize(

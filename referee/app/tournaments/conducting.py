@@ -295,10 +295,9 @@ def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str |
         return []
     digest = digests_of([entrant]).get(entrant.name)
     try:
-        course.recorder.take(e.EntrantJoined(at=course.recorder.clock(), participant=entrant, digest=digest))
+        course.join(entrant, launch, digest)
     except (BadRuling, ImpossibleEvent) as error:
         return [f"{entrant.name} does not join: {error}"]
-    course.launches.append(launch)
     return [f"{entrant.name} has joined"]
 
 

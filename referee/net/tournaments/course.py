@@ -10,7 +10,9 @@ from ... import chance
 from ...launch import Launch
 from ...record.resume import Resumption
 from ...record.seal import Sealer
+from ...tournament import events as e
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
+from ...tournament.spec import Participant
 from ..jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
 from ..links.remote_pool import RemotePool
 from ..matches.programs import Occupant, Vacancy
@@ -29,9 +31,9 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     Empty: it has a name of its own.
     """
     launches: list[Launch | str | None]
-    """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
+    """By entrant; None: remote, a text: why its program can't be started. `join` adds to it."""
     digests: dict[str, str] = {}
-    """Entrant -> SHA-256 of its program's folder, in hex; brought up to date."""
+    """Entrant -> SHA-256 of its program's folder, in hex, as the record has it last."""
     over: Sequence[MatchEntry] = ()
     """What came of matches that were sealed, and not closed, when their referee died."""
     contexts: dict[str, MatchContext] = {}
@@ -41,6 +43,24 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     seeds: MatchSeeds
     look: Callable[[], Coroutine[Deferred[Any], Any, None]]
     """Takes in what organisers and entrants have asked for meanwhile."""
+
+    def join(self, participant: Participant, launch: Launch | str | None, digest: str | None) -> None:
+        """Put on record that an entrant joins, and with which program.
+
+        Args:
+            participant: the entrant.
+            launch: how its program is started; None: it is remote, a text: why it can't be started.
+            digest: SHA-256 of its program's folder, in hex; None: it has none that the referee can read.
+
+        Raises:
+            BadRuling: nobody can join now, or nobody of that name.
+            ImpossibleEvent: it can't happen now.
+            NotWritten: the disk refused.
+        """
+        self.recorder.take(e.EntrantJoined(at=self.recorder.clock(), participant=participant, digest=digest))
+        self.launches.append(launch)
+        if digest is not None:
+            self.digests[participant.name] = digest
 
     def has_remote(self, fixture: Fixture) -> bool:
         """Tell whether somebody plays who connects to this process: then it is played here."""
