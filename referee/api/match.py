@@ -19,9 +19,10 @@ from ..match.commands import Result
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
 from ..pages.notation import short
+from ..pages.outcomes import Teams, outcome_of_result
 from ..pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_record
 from ..pages.replay_page import replay_page
-from ..pages.words import ending, ranking
+from ..pages.words import ranking
 from ..plugins import find_game, installed
 from ..record.audit.audit import audit
 from ..record.fairness import timings
@@ -80,8 +81,9 @@ class Match(Tables):
     def __str__(self) -> str:
         if self._result is None:
             return f"{self.name}: the match was not finished"
-        lines = [f"{self.name}: {ending(self.players, self._result)}, {counted(self._result.turns, 'turn')}"]
-        rows = ranking(self.players, self._result)
+        told = outcome_of_result(self.players, self._result, self._teams)
+        lines = [f"{self.name}: {told.sentence}, {counted(self._result.turns, 'turn')}"]
+        rows = ranking(self.players, self._result, self._teams)
         lines += (f"  {row.place}  {row.name}  {row.points}  {row.note}".rstrip() for row in rows)
         return "\n".join(lines)
 
@@ -126,6 +128,11 @@ class Match(Tables):
         if isinstance(self._source, Played):
             return self._source.result
         return self._source.result.result if self._source.result else None
+
+    @property
+    def _teams(self) -> Teams:
+        game = find_game(self.game)
+        return game.teams(game.parse_options(self._setup.options), len(self.players))
 
     @property
     def result(self) -> Result:

@@ -41,14 +41,15 @@ COLUMNS: Mapping[str, str] = {
     "turns": "Turns of the match.",
     "turn": "The turn in which it happened; 0 is before the first.",
     "rule": "Id of the rule of the game that was broken, or code of the protocol's error.",
-    "place": "In the match, from 1; who fouled has the last one.",
-    "scores": "The game's points by seat.",
+    "result": "How the match ended; then the game's points, in the order of the names.",
+    "result and points": "How the match ended; then the game's points, in the order of the names.",
 }
 """Title of a column -> its meaning; what says itself what it means is not in it."""
 
 TEXTS = frozenset(
     (
         *("entrant", "opponent", "opponents", "match", "players", "why", "", "95 % interval"),
+        *("result", "result and points"),
         *(
             "host",
             "at",

@@ -48,9 +48,12 @@ class _Match(NamedTuple):
     is_counted: bool
     seat: int
     others: list[int]
-    place: int | str
-    scores: str
+    has_won: bool
+    is_foul: bool
+    result: str
+    """How it ended, in words, with the points."""
     turns: int
+    has_record: bool
 
 
 def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
@@ -132,18 +135,18 @@ def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:
 def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) -> _Match:
     entrants = entry.fixture.entrants
     seat = entrants.index(entrant)
-    is_counted = entry.match not in summary.uncounted
-    is_foul = any(foul.seat == seat for foul in entry.fouls)
     return _Match(
         match=entry.match,
         rulings=summary.rulings.of_match(entry.fixture),
-        has_replay=entry.match in links.replayed,
-        is_counted=is_counted,
+        has_replay=entry.match in links.replayed and not entry.is_ruled,
+        is_counted=not summary.why_uncounted(entry),
         seat=seat,
         others=[other for other in entrants if other != entrant],
-        place="" if not is_counted else "foul" if is_foul else summary.places(entry)[seat],
-        scores=" : ".join(map(str, entry.scores)),
+        has_won=summary.places(entry)[seat] == 1 < max(summary.places(entry)),
+        is_foul=any(foul.seat == seat for foul in entry.fouls),
+        result=summary.outcome(entry).with_points(entry.scores),
         turns=entry.turns,
+        has_record=not entry.is_ruled,
     )
 
 

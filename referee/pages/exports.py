@@ -17,6 +17,7 @@ from ..tournament.standings import Standing
 from .causes import placeless, short_cause
 from .charts.brackets import brackets
 from .encounters import superiority
+from .notation import AWARD
 from .summary import Summary
 
 _FORMULA = ("=", "+", "-", "@")
@@ -71,14 +72,15 @@ def _crosstable(summary: Summary) -> Iterator[Row]:
 def matches_csv(summary: Summary) -> str:
     """Return a line for each seat of each match, in the order in which the results were taken."""
     titles = ["match", "number", "round", "table", "leg", "attempt", "seat", "name", "place", "score", "foul"]
-    return _csv([*titles, "used_s", "turns", "reason", "void", "opened"], _matches(summary))
+    return _csv([*titles, "used_s", "turns", "reason", "void", "opened", "result"], _matches(summary))
 
 
 def _matches(summary: Summary) -> Iterator[Row]:
-    for entry in summary.history.entries:
+    for entry in summary.results:
         fixture, places = entry.fixture, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
-        match = summary.match_summaries.get(entry.match)
+        match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
+        result = summary.outcome(entry).sentence
         for seat, name in enumerate(entry.names):
             yield [
                 *(entry.match, fixture.number, fixture.round, fixture.table, fixture.leg, fixture.attempt),
@@ -86,10 +88,10 @@ def _matches(summary: Summary) -> Iterator[Row]:
                 *(
                     f"{entry.used_ms[seat] / 1000:.3f}",
                     entry.turns,
-                    entry.reason,
-                    _safe(summary.uncounted.get(entry.match, "")),
+                    AWARD if entry.is_ruled else entry.reason,
+                    _safe(summary.why_uncounted(entry)),
                 ),
-                "" if match is None else match.opened,
+                *("" if match is None else match.opened, _safe(result)),
             ]
 
 
@@ -166,8 +168,15 @@ def _course(summary: Summary) -> dict[str, Any]:
         "hosts": msgspec.to_builtins(summary.hosts),
         "rulings": [{"at": line.at, **msgspec.to_builtins(line.ruling)} for line in summary.rulings.all],
         "due": list(_due(summary)),
-        "entries": list(map(msgspec.to_builtins, history.entries)),
+        "entries": list(_entries(summary)),
     }
+
+
+def _entries(summary: Summary) -> Iterator[dict[str, Any]]:
+    """Yield every result, in the order of the record; the standings follow from those that count, and the byes."""
+    for entry in summary.results:
+        told = {"result": summary.outcome(entry).with_points(entry.scores), "counts": summary.history.counts(entry)}
+        yield {**msgspec.to_builtins(entry), **({"reason": AWARD} if entry.is_ruled else {}), **told}
 
 
 def _due(summary: Summary) -> Iterator[dict[str, Any]]:

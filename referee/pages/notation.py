@@ -13,6 +13,8 @@ from typing import Any
 from ..text import printable
 from ..tournament.match_context import MatchEntry
 
+AWARD = "award"
+"""Stands for the rule that ended the game, where a ruling has made the result."""
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
 
@@ -71,7 +73,7 @@ def expulsion(seat: int, cause: str, rule: str | None) -> str:
     return "{" + printable(" ".join(filter(None, (f"seat {seat} expelled: {cause}", rule)))).replace("}", ")") + "}"
 
 
-def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], void: str) -> str:
+def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], void: str, result: str) -> str:
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
@@ -80,8 +82,9 @@ def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], voi
         opened: wall-clock time at which it began; empty if that is not known.
         moves: in short notation.
         void: why it does not count; empty if it does.
+        result: how it ended, in words.
     """
-    lines = [f"[{name} {quoted(value)}]" for name, value in _tags(entry, game, opened, void) if value]
+    lines = [f"[{name} {quoted(value)}]" for name, value in _tags(entry, game, opened, void, result) if value]
     return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])
 
 
@@ -90,7 +93,7 @@ def quoted(text: str) -> str:
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _tags(entry: MatchEntry, game: str, opened: str, void: str) -> Iterator[tuple[str, str]]:
+def _tags(entry: MatchEntry, game: str, opened: str, void: str, result: str) -> Iterator[tuple[str, str]]:
     fixture = entry.fixture
     yield "Event", entry.match.rpartition("-")[0]
     yield "Match", entry.match
@@ -104,11 +107,12 @@ def _tags(entry: MatchEntry, game: str, opened: str, void: str) -> Iterator[tupl
         yield f"Seat{seat}", name
     yield "Void", void
     if not void:
+        yield "Result", result
         yield "Places", " ".join(map(str, places_of(entry)))
         yield "Scores", " ".join(map(str, entry.scores))
         fouls = ((str(foul.seat), foul.cause, foul.rule or foul.code) for foul in entry.fouls)
         yield "Fouls", "; ".join(" ".join(filter(None, foul)) for foul in fouls)
-        yield "Reason", entry.reason
+        yield "Reason", AWARD if entry.is_ruled else entry.reason
     yield "Turns", str(entry.turns)
     yield "TimeUsed", " ".join(f"{used / 1000:.3f}" for used in entry.used_ms)
 

@@ -13,7 +13,7 @@ from ..pairing.trf import PlayedRounds, RoundLine, TrfPlayer, trf_text
 from ..text import printable
 from ..tournament.history import History
 from ..tournament.match_context import MatchEntry
-from .notation import quoted
+from .notation import AWARD, quoted
 from .summary import Summary
 
 _UNDECIDED = "*"
@@ -21,12 +21,16 @@ _TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual
 
 
 def games_pgn(summary: Summary) -> Iterator[str]:
-    """Yield each match that counts as a game without moves; one of more seats, as a game of every two of them."""
-    for entry in summary.counted:
-        match = summary.match_summaries.get(entry.match)
+    """Yield each result that counts as a game without moves; one of more seats, as a game of every two opponents."""
+    for entry in summary.results:
+        if summary.why_uncounted(entry):
+            continue
+        match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
         date = match.opened[:10].replace("-", ".") if match is not None else "????.??.??"
+        sides = summary.spec.scoring.sides(len(entry.names))
         for white, black in combinations(range(len(entry.names)), 2):
-            yield _game(entry, date, white, black)
+            if sides[white] != sides[black]:
+                yield _game(entry, date, white, black)
 
 
 def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
@@ -44,7 +48,8 @@ def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
     }
     lines = [f"[{name} {quoted(value)}]" for name, value in tags.items()]
     seats = f" seats {white} and {black} of {len(entry.names)}," if len(entry.names) > 2 else ""
-    remark = printable(f"{entry.match},{seats} {entry.reason}").replace("}", ")")
+    reason = AWARD if entry.is_ruled else entry.reason
+    remark = printable(f"{entry.match},{seats} {reason}").replace("}", ")")
     return "\n".join([*lines, "", f"{{{remark}}} {result}", "", ""])
 
 
@@ -59,6 +64,8 @@ def _result(entry: MatchEntry, white: int, black: int) -> str:
 
 
 def _termination(entry: MatchEntry, white: int, black: int) -> str:
+    if entry.is_ruled:
+        return "adjudication"
     causes = {foul.cause for foul in entry.fouls if foul.seat in (white, black)}
     if causes == {Cause.TIMEOUT}:
         return "time forfeit"

@@ -21,10 +21,11 @@ from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, unpooled, with_names
 from .match_notes import MatchNotes
+from .outcomes import outcome_of_result
 from .rendering import environment, page, time_of_day
 from .replay_frames import FoldedRecord, FrameKind
 from .verifying import verifying_script
-from .words import duration, ending, gains, headline, move_text, ranking, reasons, time_control, time_split
+from .words import duration, gains, headline, move_text, ranking, reasons, time_control, time_split
 
 _NO_TOURNAMENT = MatchNotes()
 MOST_DRAWN = 3
@@ -60,7 +61,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
         match=match.setup.match,
         badge=_badge(record),
         ending=_ending(folded),
-        ranking=ranking(match.setup.names, result) if result else (),
+        ranking=ranking(match.setup.names, result, match.teams) if result else (),
         expulsions=tuple(_expulsions(folded)),
         record=record.path.name,
         verifier=verifier,
@@ -190,9 +191,9 @@ def _is_within_turn(game: Game[Any, Any, Any], state: Any) -> bool:
 
 
 def _ending(folded: FoldedRecord) -> str:
-    """Return who won; nothing of a match that was not finished."""
-    result = folded.match.result
-    return "" if result is None else ending(folded.match.setup.names, result)
+    """Return how the match ended, in words; nothing of one that was not finished."""
+    result, names = folded.match.result, folded.match.setup.names
+    return "" if result is None else outcome_of_result(names, result, folded.match.teams).with_points(result.scores)
 
 
 def _frames(folded: FoldedRecord, boards: Sequence[list[int] | None]) -> Iterable[dict[str, Any]]:

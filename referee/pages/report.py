@@ -4,6 +4,7 @@ What stands in each section is in templates/report_sections.html; names, details
 text that the template escapes, or as JSON that the script writes with `textContent`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -20,6 +21,7 @@ from .charts.brackets import brackets
 from .charts.curves import MAX_CURVES, Drawing, points_drawings, ratings_drawings
 from .columns import COLUMNS
 from .encounters import rated_superiority
+from .outcomes import ToldOutcome
 from .rendering import page, time_of_day
 from .summary import Summary
 from .verifying import verifying_link
@@ -69,6 +71,10 @@ class Titles(NamedTuple):
     format: str
 
 
+_SEAT = re.compile(r"\{(\d+)\}")
+"""A player in a sentence."""
+
+
 class _Section(NamedTuple):
     """One part of the page."""
 
@@ -86,6 +92,20 @@ class _Round(NamedTuple):
     points: Mapping[int, Fraction]
     """By entrant; those alone who played."""
     most: Fraction | int
+
+
+class _Match(NamedTuple):
+    """A match as it is listed."""
+
+    entry: MatchEntry
+    why_uncounted: str
+    """Empty: it counts."""
+    parts: Sequence[str | int]
+    """How it ended, in words: text and seats take turns."""
+    points: str
+    """In the order in which the sentence names the players first."""
+    looks: Sequence[str]
+    """By seat: what its name is to look like."""
 
 
 class _Fouls(NamedTuple):
@@ -129,7 +149,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
 
 
 def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
-    tournament, history = summary.tournament, summary.history
+    tournament = summary.tournament
     is_played = tournament.played > 0
     yield _Section("standings", "Standings")
     shown = brackets(summary)
@@ -150,7 +170,7 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("byes", "Byes", lambda _: summary.byes, bool(summary.byes))
     yield _Section("course", "Start and end", is_there=len(summary.runs) > 1)
     yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
-    yield _Section("matches", "Matches", _matches, bool(history.entries))
+    yield _Section("matches", "Matches", _matches, bool(summary.results))
 
 
 def _subtitle(summary: Summary, titles: Titles) -> str:
@@ -178,6 +198,7 @@ def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
         (len(summary.names), "entrant", "entrants"),
         (tournament.table.rounds, "round", "rounds"),
         (tournament.played, "match", "matches"),
+        (len(summary.awarded), "awarded", "awarded"),
         (sum(1 for _ in summary.fouls()), "foul", "fouls"),
         (len(summary.suspended), "plays no more", "play no more"),
         (tournament.given_up, "given up", "given up"),
@@ -212,31 +233,46 @@ def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
 
 def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
     """Yield match, round, players and why it does not count, mostly a fault of the referee's own."""
-    for entry in summary.history.entries:
-        if entry.match in summary.uncounted:
-            yield entry.match, entry.fixture.round, entry.names, summary.uncounted[entry.match]
+    for entry in summary.results:
+        if why := summary.why_uncounted(entry):
+            yield entry.match, entry.fixture.round, entry.names, why
 
 
-def _matches(summary: Summary) -> tuple[list[tuple[MatchEntry, list[tuple[int, str, str]]]], int]:
-    """Return the first matches with their players, as they are listed without the script, and how many are left out.
-
-    Of a player: who it is, its points, and what its name is to look like.
-    """
-    entries = summary.history.entries
-    return [(entry, list(_players(summary, entry))) for entry in entries[:MAX_PLAIN]], max(len(entries) - MAX_PLAIN, 0)
+def _matches(summary: Summary) -> tuple[list[_Match], int]:
+    """Return the first matches, as they are listed without the script, and how many are left out."""
+    entries = summary.results
+    return [_match(summary, entry) for entry in entries[:MAX_PLAIN]], max(len(entries) - MAX_PLAIN, 0)
 
 
-def _players(summary: Summary, entry: MatchEntry) -> Iterator[tuple[int, str, str]]:
+def _match(summary: Summary, entry: MatchEntry) -> _Match:
+    template, order = _template(summary, entry)
+    return _Match(
+        entry=entry,
+        why_uncounted=summary.why_uncounted(entry),
+        parts=[int(part) if at % 2 else part for at, part in enumerate(_SEAT.split(template))],
+        points=" : ".join(str(entry.scores[seat]) for seat in order),
+        looks=_looks(summary, entry),
+    )
+
+
+def _template(summary: Summary, entry: MatchEntry) -> ToldOutcome:
+    """Return how a match ended, with `{SEAT}` in place of each name."""
+    return summary.outcome(entry, [f"{{{seat}}}" for seat in range(len(entry.names))])
+
+
+def _looks(summary: Summary, entry: MatchEntry) -> list[str]:
+    """Return by seat what its name is to look like."""
     fouls, places = {foul.seat for foul in entry.fouls}, summary.places(entry)
-    for seat, entrant in enumerate(entry.fixture.entrants):
-        if seat in fouls:
-            yield entrant, "foul", " foul"
-        else:
-            yield entrant, str(entry.scores[seat]), " first" if places[seat] == 1 else ""
+    return [
+        "foul" if seat in fouls else "first" if place == 1 < max(places) else "" for seat, place in enumerate(places)
+    ]
 
 
 def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
+    templates = [_template(summary, entry).sentence for entry in summary.results]
+    sentences = {template: at for at, template in enumerate(dict.fromkeys(templates))}
     return {
+        "results": list(sentences),
         "names": [printable(name) for name in summary.names],
         "pages": summary.pages,
         "columns": COLUMNS,
@@ -253,11 +289,13 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
                 entry.scores,
                 [foul.seat for foul in entry.fouls],
                 entry.turns,
-                int(entry.match in summary.uncounted),
-                int(entry.match in links.replayed),
+                int(summary.why_uncounted(entry) != ""),
+                int(entry.match in links.replayed and not entry.is_ruled),
                 [line.number for line in summary.rulings.of_match(entry.fixture)],
+                sentences[template],
+                int(not entry.is_ruled),
             )
-            for entry in summary.history.entries
+            for entry, template in zip(summary.results, templates, strict=True)
         ],
         "rulings": [
             tuple(map(printable, (line.decision, line.ruling.reason, line.ruling.by, line.at)))

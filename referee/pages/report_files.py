@@ -247,10 +247,11 @@ def _write_trf(path: Path, summary: Summary) -> Path | None:
 
 
 def _matches(summary: Summary) -> Iterator[str]:
-    for entry in summary.history.entries:
-        match = summary.match_summaries.get(entry.match)
+    for entry in summary.results:
+        match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
         opened, moves = ("", ()) if match is None else (match.opened, match.moves)
-        yield text_of(entry, summary.spec.game, opened, moves, summary.uncounted.get(entry.match, ""))
+        result, void = summary.outcome(entry).sentence, summary.why_uncounted(entry)
+        yield text_of(entry, summary.spec.game, opened, moves, void, result)
 
 
 def _prefix(page: Path, folder: Path) -> str:

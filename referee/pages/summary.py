@@ -31,6 +31,7 @@ from ..tournament.standings import Standing
 from .encounters import by_seat, total
 from .match_summary import MatchSummary, SeatTime
 from .notation import places_of
+from .outcomes import ToldOutcome, outcome_of_entry
 from .rating_history import RatedAfter, RatedEncounters
 
 
@@ -226,8 +227,18 @@ class Summary:
         return self.history.points_by_round()
 
     @cached_property
+    def results(self) -> list[MatchEntry]:
+        """Every result in the order of the record: those that do not count, and those that a ruling made, too."""
+        return self.history.results
+
+    @cached_property
+    def awarded(self) -> list[MatchEntry]:
+        """The results that rulings have made; no match of theirs counts."""
+        return [entry for entry in self.results if entry.is_ruled]
+
+    @cached_property
     def counted(self) -> list[MatchEntry]:
-        """The matches that count."""
+        """The matches that were played and count."""
         return [entry for entry in self.history.entries if entry.match not in self.uncounted]
 
     @cached_property
@@ -236,9 +247,22 @@ class Summary:
         found = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
         return {**found, **self.history.disregarded}
 
+    def why_uncounted(self, entry: MatchEntry) -> str:
+        """Return why a result does not count; empty if it does."""
+        return "" if entry.is_ruled else self.uncounted.get(entry.match, "")
+
     def places(self, entry: MatchEntry) -> list[int]:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
-        return [0] * len(entry.names) if entry.match in self.uncounted else places_of(entry)
+        return [0] * len(entry.names) if self.why_uncounted(entry) else places_of(entry)
+
+    def outcome(self, entry: MatchEntry, names: Sequence[str] | None = None) -> ToldOutcome:
+        """Return how a match ended, in words.
+
+        Args:
+            entry: what came of it.
+            names: what players are called instead, by seat; None: by their names.
+        """
+        return outcome_of_entry(entry, self.spec.scoring, names)
 
     def fouls(self) -> Iterator[tuple[MatchEntry, FoulEntry]]:
         """Yield every foul that counts, in the order in which the results were taken."""
@@ -293,9 +317,9 @@ class Summary:
 
     @cached_property
     def entries_of(self) -> Mapping[int, Sequence[MatchEntry]]:
-        """Entrant -> its matches, those that do not count among them."""
+        """Entrant -> its results, those that do not count and awards among them."""
         found: dict[int, list[MatchEntry]] = {entrant: [] for entrant in range(len(self.names))}
-        for entry in self.history.entries:
+        for entry in self.results:
             for entrant in entry.fixture.entrants:
                 found[entrant].append(entry)
         return found
@@ -308,15 +332,16 @@ class Summary:
 
     def _schedule(self, entrant: int, counted: Container[str]) -> EntrantSchedule:
         history = self.history
-        matches = sorted(
-            (entry.match for entry in self.entries_of[entrant]), key=lambda match: history.waited[match][1]
-        )
+        played = [entry.match for entry in self.entries_of[entrant] if not entry.is_ruled]
+        matches = sorted(played, key=lambda match: history.waited[match][1])
         waits = [_seconds(*history.waited[match]) for match in matches]
         gaps = [
             _seconds(history.closed_at[match], history.waited[following][1]) for match, following in pairwise(matches)
         ]
         sat = Counter(
-            entry.fixture.entrants.index(entrant) for entry in self.entries_of[entrant] if entry.match in counted
+            entry.fixture.entrants.index(entrant)
+            for entry in self.entries_of[entrant]
+            if entry.match in counted and not entry.is_ruled
         )
         return EntrantSchedule(
             matches=len(matches),

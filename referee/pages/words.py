@@ -17,7 +17,9 @@ from ..match.commands import Result
 from ..match.events import Answer, DeadlinePassed, used_ms
 from ..match.fouls import Foul
 from ..text import printable
+from ..tournament.points import Scoring
 from .causes import broken
+from .outcomes import Teams
 from .replay_frames import FrameKind, ReplayFrame
 
 
@@ -174,34 +176,24 @@ class Ranked(NamedTuple):
     foul: Foul | None
 
 
-def ranking(names: Sequence[str], result: Result) -> Iterator[Ranked]:
+def ranking(names: Sequence[str], result: Result, teams: Teams) -> Iterator[Ranked]:
     """Yield the final ranking, best first; the seats of a void match in their order.
 
     Args:
         names: the players by seat.
         result: how the match ended.
+        teams: seats that win and lose together, as the game has them; none: every seat is for itself.
     """
     fouls = {foul.seat: foul for foul in result.fouls}
+    sides = Scoring(teams=teams).sides(len(names))
+    is_shared = len({sides[seat] for seat in result.winners}) > 1
     for seat in chain.from_iterable(result.ranking) if result.ranking else range(len(names)):
         foul = fouls.get(seat)
-        note = "winner" if seat in result.winners else ""
+        note = "" if seat not in result.winners else "shares the first place" if is_shared else "winner"
         if foul is not None:
             note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", broken(foul)))))
         place, points, used_ms = str(result.rank(seat) or "-"), result.scores[seat], result.used_ms[seat]
         yield Ranked(place, seat, printable(names[seat]), points, used_ms, note, foul)
-
-
-def ending(names: Sequence[str], result: Result) -> str:
-    """Return who won, in a few words.
-
-    Args:
-        names: the players by seat.
-        result: how the match ended.
-    """
-    if result.void is not None:
-        return "void, nobody wins"
-    winners = [printable(names[seat]) for seat in result.winners]
-    return f"{'winner' if len(winners) == 1 else 'winners'}: {', '.join(winners)}" if winners else "nobody wins"
 
 
 def time_control(given: TimeControl) -> str:

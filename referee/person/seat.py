@@ -37,8 +37,10 @@ from ..match import commands as c
 from ..match import events as e
 from ..observers import MatchStep
 from ..pages.causes import why
+from ..pages.outcomes import outcome
 from ..pages.words import move_text
 from ..text import printable
+from ..tournament.points import Scoring
 from .choosing import Choosing
 
 
@@ -133,6 +135,8 @@ class PersonSeat:
         self._terms: Terms | None = None
         self._client: PersonClient | None = None
         self._until_s = 0.0
+        self._faults: dict[int, str] = {}
+        """Seat that was expelled -> cause."""
 
     def client(self, invitation: Invitation) -> PersonClient:
         """Return what speaks for this seat on the wire."""
@@ -164,6 +168,8 @@ class PersonSeat:
         """Take note of a step of the match."""
         self.position = step.position
         self.said += _said(step)
+        expelled = (command.foul for command in step.commands if isinstance(command, c.ExpelSeat))
+        self._faults.update((foul.seat, str(foul.cause)) for foul in expelled)
         self.changed()
 
     def _hear(self, message: Message) -> None:
@@ -172,12 +178,20 @@ class PersonSeat:
         elif isinstance(message, Turn):
             self._ask(message)
         elif isinstance(message, End):
-            self._end(_ended(message, self.names))
+            self._end(self._ended(message))
         elif isinstance(message, Expelled):
             self._end(f"you were expelled: {printable(message.detail)}")
         elif isinstance(message, Paused | Refused):
             self._end(f"the match stopped: {printable(message.reason)}")
         self.changed()
+
+    def _ended(self, end: End) -> str:
+        """Return how the match ended, in words."""
+        if end.void is not None:
+            return f"the match is void: {printable(end.void)}"
+        assert self._terms is not None, "the connection lets no end come before an offer"
+        sides = Scoring(teams=tuple(map(tuple, self._terms.teams))).sides(len(self.names))
+        return outcome(self.names, end.ranking, self._faults, sides).with_points(end.scores)
 
     def _ask(self, turn: Turn) -> None:
         assert self._terms is not None, "the connection lets no turn come before an offer"
@@ -203,12 +217,3 @@ def _said(step: MatchStep) -> list[str]:
     if isinstance(event, e.MoveReceived) and not fouls:
         return [f"{names[event.seat]}: {move_text(event.move)}"]
     return expelled
-
-
-def _ended(end: End, names: tuple[str, ...]) -> str:
-    """Return how a match ended, in words."""
-    if end.void is not None:
-        return f"the match is void: {printable(end.void)}"
-    winners = " and ".join(names[seat] for seat in end.winners) or "nobody"
-    points = ", ".join(f"{name} {score}" for name, score in zip(names, end.scores, strict=True))
-    return f"{winners} won ({points})"

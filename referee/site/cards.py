@@ -39,7 +39,7 @@ class LastResult(Struct, frozen=True, kw_only=True):
 
     match: str
     result: str
-    """In words: `1. ada (28), 2. bob (4)`."""
+    """In words, then the points: `ada beat bob; 28 : 4`."""
     address: str | None
     """Of its replay, seen from the first page; None: there is none."""
 

@@ -53,6 +53,8 @@ class LiveTable(OpenMatch, frozen=True, kw_only=True):
     table: int
     """From 1."""
     is_over: bool = False
+    result: str | None = None
+    """How it ended, in words, and the points; None: it goes on."""
     expelled: Sequence[int] = ()
     """Seats."""
     lines: Sequence[LiveLine] = ()
@@ -128,9 +130,9 @@ class LiveTables:
         else:
             self._show(tournament, seen)
 
-    def closed(self, tournament: str, match: str) -> None:
-        """Show that a match is over."""
-        self._soon(self._close, tournament, match)
+    def closed(self, tournament: str, match: str, result: str) -> None:
+        """Show that a match is over, and how it ended."""
+        self._soon(self._close, tournament, match, result)
 
     def cleared(self, tournament: str) -> None:
         """Take the tables of a tournament away: nothing is played there any more."""
@@ -150,10 +152,10 @@ class LiveTables:
         if table is not None:
             self._put(_shown(table, seen, self._delay_s))
 
-    def _close(self, tournament: str, match: str) -> None:
+    def _close(self, tournament: str, match: str, result: str) -> None:
         table = self._table_of(tournament, match)
         if table is not None:
-            self._put(replace(table, is_over=True, asked=(), asked_at=None))
+            self._put(replace(table, is_over=True, result=result, asked=(), asked_at=None))
 
     def _clear(self, tournament: str) -> None:
         for key in [key for key in self._tables if key[0] == tournament]:

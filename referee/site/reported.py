@@ -153,7 +153,11 @@ class ReportedMatch(Struct, frozen=True, kw_only=True):
     used_ms: Sequence[float]
     """By seat."""
     head: str
-    """Of its record."""
+    """Of its record; empty: a ruling has made this result, and there is none."""
+    result: str
+    """How it ended, in words, then the points: `gus beat typo (typo crashed); 3 : 5`."""
+    counts: bool
+    """Whether the standings have it."""
 
 
 class ReportedSchedule(EntrantSchedule, frozen=True, kw_only=True):

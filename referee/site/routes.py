@@ -109,7 +109,7 @@ def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence
     ended = () if report is None else report.entries[: -_MATCHES - 1 : -1]
     cards = (card for card in content.card().tournaments if card.name == name)
     open_matches = [(match.match, match.names) for card in cards for match in card.open_matches]
-    return [*open_matches, *((match.fixture.match, match.names) for match in ended)]
+    return [*open_matches, *((match.fixture.match, match.names) for match in ended if match.head)]
 
 
 class _Made(Struct, frozen=True):
@@ -317,7 +317,8 @@ def _rounds(
     report: TournamentReport, folder: Path, entrant: int | None
 ) -> Mapping[int, Sequence[tuple[ReportedMatch, bool]]]:
     """Return round -> its matches, each with whether its replay is to be had."""
-    chosen = (match for match in report.entries if entrant is None or entrant in match.fixture.entrants)
+    played = (match for match in report.entries if match.head)
+    chosen = (match for match in played if entrant is None or entrant in match.fixture.entrants)
     ordered = sorted(chosen, key=lambda match: (match.fixture.round, match.fixture.match))
     return {
         number: [(match, has_replay(folder, match.fixture.match)) for match in matches]

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..games.base import Game
+from ..match.setup import MatchSetup
 from ..plugins import installed
 from ..record.explain import Explanation, explain
 from ..record.printed import Printed, all_printed, last_printed
@@ -64,6 +65,8 @@ class Own(Struct, frozen=True, kw_only=True):
     version: int | None
     rank: int | None
     """From 1; None if the match is void."""
+    is_shared: bool
+    """Whether an opponent has the same rank, as in a draw."""
     winner: bool
     points: int | float
     foul: str | None
@@ -93,8 +96,17 @@ class AuthorsMatches:
 
     def of(self, author: str) -> list[Own]:
         """Return an author's matches that are over, seat by seat, the latest first."""
-        found = [_own(match, seat) for match in self._all() for seat in match.seats if seat.author == author]
+        found = [
+            _own(match, seat, self._teams(match.header.setup))
+            for match in self._all()
+            for seat in match.seats
+            if seat.author == author
+        ]
         return sorted(sorted(found, key=lambda own: own.seat), key=lambda own: (own.opened, own.match), reverse=True)
+
+    def _teams(self, setup: MatchSetup) -> Sequence[Sequence[int]]:
+        game = self._find_game(setup.game)
+        return game.teams(game.parse_options(setup.options), len(setup.names))
 
     def explained(self, author: str, name: str, seat: int | None) -> Explanation | None:
         """Explain a match to an author; None if it is none of its matches.
@@ -218,9 +230,10 @@ def _ends(path: Path) -> Sequence[bytes]:
     return [first[:-1], *(lines[-3:-1] if len(lines) > 2 and not lines[-1] else ())]
 
 
-def _own(match: AuthoredMatch, seat: AuthorsSeat) -> Own:
+def _own(match: AuthoredMatch, seat: AuthorsSeat, teams: Sequence[Sequence[int]]) -> Own:
     setup, result = match.header.setup, match.result.result
     fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
+    partners = next((set(team) for team in teams if seat.seat in team), {seat.seat})
     return Own(
         match=match.name,
         head=match.head,
@@ -230,6 +243,7 @@ def _own(match: AuthoredMatch, seat: AuthorsSeat) -> Own:
         names=setup.names,
         version=seat.version,
         rank=result.rank(seat.seat),
+        is_shared=any(seat.seat in group and not partners.issuperset(group) for group in result.ranking),
         winner=seat.seat in result.winners,
         points=result.scores[seat.seat],
         foul=fouls[0] if fouls else None,

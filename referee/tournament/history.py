@@ -11,6 +11,7 @@ from .. import chance
 from ..pairing.base import Pairing, PairingFormat, PlayedPairing
 from . import commands as c
 from . import events as e
+from .decisions import place_of
 from .machine import Tournament
 from .match_context import MatchEntry
 from .points import match_points
@@ -80,6 +81,8 @@ class History:
     """Match that counts for nothing -> why."""
 
     _played: dict[int, PlayedPairing] = field(default_factory=dict)
+    _awarded: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Number of a pairing and leg -> how many matches had been closed when a ruling gave it its result."""
 
     def __post_init__(self) -> None:
         """Begin with the programs of the beginning."""
@@ -95,6 +98,25 @@ class History:
     def played(self) -> Iterable[PlayedPairing]:
         """The pairings that are through, byes among them, in their order; those of void matches are not."""
         return self._played.values()
+
+    @property
+    def results(self) -> list[MatchEntry]:
+        """What came of matches, as `entries`, and the awards that stand among them, in the order of the record."""
+        found = list(self.entries)
+        awards = self.tournament.awards
+        for key in sorted(awards, key=self._awarded.__getitem__, reverse=True):
+            found.insert(self._awarded[key], awards[key])
+        return found
+
+    def counts(self, entry: MatchEntry) -> bool:
+        """Tell whether the standings have a result: it is not void, nobody has taken it back, its pairing is through.
+
+        Args:
+            entry: one of `results`.
+        """
+        is_taken_back = entry.void is not None or (not entry.is_ruled and entry.match in self.disregarded)
+        played = self._played.get(entry.fixture.number)
+        return not is_taken_back and played is not None and not played.pairing.is_bye
 
     @property
     def changes(self) -> list[tuple[int, str]]:
@@ -148,6 +170,9 @@ class History:
                 self.joined.append((len(self.tournament.spec.entrants) - 1, event.at))
             case e.Ruled():
                 self.ruled_at.append(event.at)
+                if event.ruling.kind == "award" and event.ruling.match is not None:
+                    place = place_of(event.ruling.match, self.tournament.spec.name)
+                    self._awarded[place] = len(self.entries)
 
     def _note_programs(self, event: e.TournamentEvent) -> None:
         match event:

@@ -181,7 +181,10 @@ class Tournament(TournamentState):
             self._play_again(fixture)
         else:
             names = tuple(self.spec.entrants[entrant].name for entrant in fixture.entrants)
-            self._count(ruled(fixture, names, winner))
+            entry = ruled(fixture, names, winner)
+            if winner is not None:
+                self.awards[fixture.number, fixture.leg] = entry
+            self._count(entry)
 
     def _take_back(self, fixture: Fixture, why: str) -> None:
         """Take the result of a match back, if it has one; its pairing is due again then."""
@@ -194,6 +197,7 @@ class Tournament(TournamentState):
             self._decided.take_back(fixture.number)
             self._due.add(decided.played.pairing, decided.legs)
             self.taken_back.add(fixture.number)
+        self.awards.pop((fixture.number, fixture.leg), None)
         entry = self._due.results(fixture.number).get(fixture.leg)
         if entry is not None:
             self.played -= entry.head != ""
@@ -256,6 +260,7 @@ class Tournament(TournamentState):
     def _reopen(self, decided: Decided, why: str) -> None:
         """Take a result back, whose pairing is none of the format's past any more."""
         pairing = decided.played.pairing
+        self._forget_awards(pairing.number)
         self._decided.take_back(pairing.number)
         self.failures.take_back(pairing.number)
         for entry in decided.legs.values():
@@ -263,6 +268,10 @@ class Tournament(TournamentState):
             self._tell(c.DisregardMatch(match=entry.match, why=why))
         self._state = self._format.reopen(self._state, pairing)
         self.concluded.append(replace(decided.played, ranking=(), legs=()))
+
+    def _forget_awards(self, number: int) -> None:
+        for leg in range(self.spec.legs):
+            self.awards.pop((number, leg), None)
 
     def _withdraw(self, entrant: int, why: str) -> None:
         suspension = c.SuspendEntrant(entrant=entrant, why=why)
@@ -307,5 +316,6 @@ class Tournament(TournamentState):
 
     def _give_up(self, number: int) -> None:
         """Give up a pairing that is not due any more, or has become a bye."""
+        self._forget_awards(number)
         for fixture in self._due.give_up(number):
             self._tell(c.CallOff(match=fixture.match))

@@ -81,3 +81,8 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def match(self) -> str:
         """Its name, and that of its record."""
         return self.fixture.match
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether a ruling has made this result, and no game."""
+        return not (self.head or self.reason or self.void)

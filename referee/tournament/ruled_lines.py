@@ -75,7 +75,7 @@ def _lines(history: History) -> Iterator[RuledLine]:
     spec = history.tournament.spec
     index = {entrant.name: at for at, entrant in enumerate(spec.entrants)}
     seated = {played.pairing.number: played.pairing.seats for played in history.played}
-    seated |= {entry.fixture.number: entry.fixture.entrants for entry in history.entries}
+    seated |= {entry.fixture.number: entry.fixture.entrants for entry in history.results}
     ruled = zip(history.ruled_at, history.tournament.rulings, strict=True)
     for number, (at, ruling) in enumerate(ruled, 1):
         place = None if ruling.match is None else place_of(ruling.match, spec.name)

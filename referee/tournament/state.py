@@ -14,7 +14,7 @@ from .crosstable import Crosstable
 from .decisions import Books, Decisions
 from .due_pairings import DuePairings, is_free
 from .failures import Failures
-from .match_context import Fixture
+from .match_context import Fixture, MatchEntry
 from .ratings.multi_seat import SkillBook
 from .spec import Participant, TournamentSpec
 
@@ -45,6 +45,8 @@ class TournamentState:
         """Matches that count."""
         self.voided = 0
         """Matches that do not, for a fault of the referee's."""
+        self.awards: dict[tuple[int, int], MatchEntry] = {}
+        """Number of a pairing and leg -> the result that a ruling has given it, as long as it stands."""
         self.rulings: list[e.Ruling] = []
         self.stopped: e.Ruling | None = None
         """The ruling by which nothing begins any more; what has begun is played to its end."""

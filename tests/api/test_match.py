@@ -92,7 +92,7 @@ def test_a_match_says_what_it_is(match: referee.Match) -> None:
     assert "greedy" in repr(match)
     assert repr(match[0]).startswith("<referee.Turn 1 of dag: ")
     assert str(match).splitlines()[-1] == "  3  illegal  0  expelled: illegal-move q.place.adjacent"
-    assert "winner: greedy" in str(match)
+    assert f"{match.name}: greedy, then dag, then illegal (illegal move), " in str(match)
     assert str(match.positions[-1]).count("\n") > 4
 
 

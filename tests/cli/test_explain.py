@@ -29,14 +29,14 @@ def test_a_time_of_nothing_has_no_sign() -> None:
     assert [str(heard.used_ms), str(heard.program_ms)] == ["0.0", "0.0"]
 
 
-@pytest.mark.parametrize(("seat", "rank", "has_won"), [(0, "1", True), (1, "3", False), (2, "1", True)])
-def test_who_comes_after_a_tie_has_the_rank_of_the_table(*, seat: int, rank: str, has_won: bool) -> None:
+@pytest.mark.parametrize(("seat", "rank", "other"), [(0, "1", 2), (1, "3", None), (2, "1", 0)])
+def test_who_comes_after_a_tie_has_the_rank_of_the_table(seat: int, rank: str, other: int | None) -> None:
     """Two share the first place: the next one is third of three, in words as in the table of the match."""
     result = read_record(TIED).result
     assert result is not None
     found = view_of_seat(TIED, seat).explained()
-    assert standing(found).startswith(f"rank {rank} of 3")
-    assert (", a winner, " in standing(found)) == has_won
-    table = result_table(found.names, result.result)
+    shared = "" if other is None else f", together with {found.names[other]}"
+    assert standing(found).startswith(f"rank {rank} of 3{shared}, ")
+    table = result_table(found.names, result.result, ())
     ranks, seats = (list(column.cells) for column in table.columns[:2])
     assert dict(zip(seats, ranks, strict=True))[str(seat)] == rank

@@ -131,8 +131,8 @@ def test_a_drawn_match_that_is_played_again_is_one_more_of_all() -> None:
     assert rows == [f"{line[1]} of {line[3]} matches" for line in lines[1:]]
 
 
-def test_plain_lines_tell_a_result_best_first(tmp_path: Path) -> None:
-    """Scores stand behind the names, the best first; who fouled is marked."""
+def test_plain_lines_tell_who_beat_whom_and_why(tmp_path: Path) -> None:
+    """The points stand behind the sentence, in its order."""
     lines: list[str] = []
     told = stage(tmp_path)
     shown(told, PlainLines(lines.append))
@@ -141,7 +141,8 @@ def test_plain_lines_tell_a_result_best_first(tmp_path: Path) -> None:
     best = fouled.names[1 - foul.seat]
     scores = dict(zip(fouled.names, fouled.scores, strict=True))
     loser = fouled.names[foul.seat]
-    wanted = f"{fouled.match}: {best} {scores[best]}, {loser} {scores[loser]} (foul)"
+    fault = {"illegal-move": "made an illegal move", "timeout": "was too late", "crashed": "crashed"}[foul.cause]
+    wanted = f"{fouled.match}: {best} beat {loser} ({loser} {fault}); {scores[best]} : {scores[loser]}"
     assert wanted in {line.partition("] ")[2] for line in lines}
 
 

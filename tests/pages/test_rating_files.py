@@ -13,6 +13,7 @@ from referee.pages.rating_files import games_pgn, tournament_trf
 from referee.pages.summary import Summary
 from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
 from referee.tournament.placing import placed
+from referee.tournament.points import Scoring
 
 from ..pairing.trf_files import read_trf
 from .reports import report
@@ -86,7 +87,15 @@ def test_every_two_seats_have_a_result(
     ranking: tuple[tuple[int, ...], ...], fouls: dict[int, str], results: list[str], ended: str
 ) -> None:
     """Who is placed better has won; where both fouled nobody has, for which PGN has no word."""
-    summary = cast("Summary", SimpleNamespace(counted=[entry(ranking, fouls)], match_summaries={}))
+    summary = cast(
+        "Summary",
+        SimpleNamespace(
+            results=[entry(ranking, fouls)],
+            why_uncounted=lambda _: "",
+            match_summaries={},
+            spec=SimpleNamespace(scoring=Scoring()),
+        ),
+    )
     text = "".join(games_pgn(summary))
     found = games(text)
     assert [game["Result"] for game in found] == results

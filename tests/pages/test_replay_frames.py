@@ -9,10 +9,9 @@ import pytest
 
 from referee.games.base import Game
 from referee.match import events as e
-from referee.match.commands import Result
 from referee.match.fouls import Cause, Foul
 from referee.pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, StillSecret, fold_record
-from referee.pages.words import duration, ending, gains, headline, move_text, ranking, reasons, time_split
+from referee.pages.words import duration, gains, headline, move_text, ranking, reasons, time_split
 from referee.plugins import PluginError, load
 from referee.record.audit.audit import open_match, refold
 from referee.record.reader import RecordError, read_record
@@ -182,30 +181,6 @@ def test_durations(ms: float, shown: str) -> None:
     assert shown == duration(ms)
 
 
-@pytest.mark.parametrize(
-    ("winners", "void", "shown"),
-    [
-        ((1,), None, "winner: bob"),
-        ((0, 1), None, r"winners: a\x1b[2J, bob"),
-        ((), None, "nobody wins"),
-        ((), "the disk was full", "void, nobody wins"),
-    ],
-)
-def test_an_ending_in_words(winners: tuple[int, ...], void: str | None, shown: str) -> None:
-    """Who won is told by name, and also if nobody did."""
-    result = Result(
-        winners=winners,
-        ranking=((0, 1),),
-        scores=(0, 0),
-        fouls=(),
-        reason=None,
-        void=void,
-        turns=1,
-        used_ms=(0.0, 0.0),
-    )
-    assert shown == ending(("a\x1b[2J", "bob"), result)
-
-
 def test_a_verdict_is_told_with_its_rule() -> None:
     """Cause, the rule's id, its text and source, and the detail stand in a frame's reasons; empty ones are left out."""
     foul = Foul(seat=1, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=2, rule="q.fit.row", detail="so")
@@ -227,7 +202,7 @@ def test_hostile_players_are_told_harmlessly(tmp_path: Path) -> None:
     assert seen.match.result is not None
     said = [text for frame in seen.frames for _, text in reasons(frame, seen.match.game.rules)]
     said += [headline(frame, seen.match.setup.names) for frame in seen.frames]
-    said += [row.name + row.note for row in ranking(seen.match.setup.names, seen.match.result)]
+    said += [row.name + row.note for row in ranking(seen.match.setup.names, seen.match.result, ())]
     assert all(text.isprintable() for text in [*said, move_text(HOSTILE_MOVE)])
     assert any("\\x1b[2J" in text for text in said)
 

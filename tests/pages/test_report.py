@@ -13,6 +13,7 @@ from referee.pages.causes import placeless, short_cause
 from referee.pages.charts import curves
 from referee.pages.charts.curves import rating_drawings, ratings_drawings
 from referee.pages.match_summary import MatchSummary
+from referee.pages.outcomes import outcome_of_entry
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.pages.report import PageLinks, Titles, report_page
@@ -305,9 +306,11 @@ def test_matches_are_listed_without_a_script(tmp_path: Path, monkeypatch: pytest
     for line, entry in zip(lines, stage.entries, strict=True):
         text = " ".join(re.sub(r"<[^>]*>", " ", line).split())
         fouls = {foul.seat for foul in entry.fouls}
-        told = [f"{name} {'foul' if seat in fouls else entry.scores[seat]}" for seat, name in enumerate(entry.names)]
+        told = outcome_of_entry(entry, stage.tournament.spec.scoring).with_points(entry.scores).replace(";", "")
         replay = "replay " if fouls else ""
-        assert text == f"{entry.match} {entry.fixture.round} {' '.join(told)} {entry.turns} {replay}record"
+        assert text.replace(" )", ")").replace("( ", "(") == (
+            f"{entry.match} {entry.fixture.round} {told} {entry.turns} {replay}record"
+        )
     monkeypatch.setattr(pages_report, "MAX_PLAIN", 2)
     report(stage, replays=ReplayPages.FOULS)
     assert f"The first 2; {len(stage.entries) - 2} more stand in matches.csv." in page(stage)

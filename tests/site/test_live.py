@@ -150,7 +150,7 @@ def test_a_table_keeps_its_place() -> None:
     live.changed("other", seen)
     assert shown(live) == [("m", False, False)]
     live.changed("cup", seen)
-    live.closed("cup", "m")
+    live.closed("cup", "m", "ada beat bob; 3 : 1")
     assert shown(live) == [("m", True, True)]
     live.opened(replace(OPENED, match="m2"))
     live.changed("cup", seen)
@@ -169,7 +169,7 @@ def test_a_delay_delays_all() -> None:
     clock.advance(10)
     live.changed("cup", seen)
     clock.advance(10)
-    live.closed("cup", "m")
+    live.closed("cup", "m", "ada beat bob; 3 : 1")
     assert shown(live) == []
     for delay_s, expected in ((40, ("m", False, False)), (10, ("m", False, True)), (10, ("m", True, True))):
         clock.advance(delay_s)

@@ -30,6 +30,8 @@ def match(number: int, round_: int, entrants: Sequence[int], names: Sequence[str
         "turns": 9,
         "used_ms": [1, 1],
         "head": "5eed",
+        "result": f"{names[0]} beat {names[1]}; 99 : 0",
+        "counts": True,
     }
     return msgspec.convert(plain, ReportedMatch)
 

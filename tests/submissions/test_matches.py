@@ -78,7 +78,8 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
     record = read_record(GOLDEN / "clean.jsonl")
     assert record.result is not None
     match = AuthoredMatch(name="m1", head=record.chain.head, header=record.header, result=record.result, seats=())
-    assert [_own(match, AuthorsSeat(seat=seat, author="ada", version=None)).rank for seat in range(3)] == [1, 3, 1]
+    found = [_own(match, AuthorsSeat(seat=seat, author="ada", version=None), ()) for seat in range(3)]
+    assert [(own.rank, own.is_shared) for own in found] == [(1, True), (3, False), (1, True)]
 
 
 def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None:

@@ -105,6 +105,28 @@ def played_out(
     return events
 
 
+def ask_anything(tournament: Tournament, random: Random, step: int) -> e.TournamentEvent:
+    """Return something that an organiser or an entrant might ask for at any moment."""
+    names = [participant.name for participant in tournament.spec.entrants]
+    number = random.randrange(1, 30)
+    about: dict[str, dict[str, str]] = {
+        "withdraw": {"entrant": random.choice(names)},
+        "reinstate": {"entrant": random.choice(names)},
+        "disqualify": {"entrant": random.choice(names)},
+        "replay": {"match": f"cup-{number:05}"},
+        "void": {"match": f"cup-{number:05}"},
+        "award": {"match": f"cup-{number:05}", "entrant": random.choice(names)},
+        "stop": {},
+    }
+    rarely = [] if random.random() < 0.8 else ["stop"]
+    kind: Any = random.choice([*(kind for kind in about if kind != "stop"), "join", "change", *rarely])
+    if kind == "join":
+        return e.EntrantJoined(at=AT, participant=Participant(name=f"late{step}", player="house:dag"), digest=None)
+    if kind == "change":
+        return e.ProgramChanged(at=AT, entrant=random.randrange(len(names)), digest="ab" * 32)
+    return e.Ruled(at=AT, ruling=e.Ruling(id=f"{step}", kind=kind, reason="so", by="the organiser", **about[kind]))
+
+
 def closed(
     tournament: Tournament, match: str, random: Random, troubles: Troubles = NO_TROUBLES, **changes: Any
 ) -> e.MatchClosed:

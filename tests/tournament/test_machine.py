@@ -14,9 +14,8 @@ from referee.tournament.history import History
 from referee.tournament.machine import ImpossibleEvent, Tournament
 from referee.tournament.match_context import Fixture, FoulEntry
 from referee.tournament.placing import placed
-from referee.tournament.spec import Participant
 
-from .courses import AT, FORMATS, Troubles, begun, closed, events_of, played_out, spec_of, take
+from .courses import AT, FORMATS, Troubles, ask_anything, begun, closed, events_of, played_out, spec_of, take
 
 SHORT: dict[str, dict[str, Any]] = {"ladder": {"matches": 60}, "swiss": {"rounds": 4}}
 TROUBLES = Troubles(void=0.1, failed=0.08)
@@ -330,28 +329,6 @@ def test_a_finished_pairing_leaves_nothing_behind() -> None:
         assert {number for number, _ in tournament._due._attempts} <= due
 
 
-def _anything(tournament: Tournament, random: Random, step: int) -> e.TournamentEvent:
-    """Return something that an organiser or an entrant might ask for at any moment."""
-    names = [participant.name for participant in tournament.spec.entrants]
-    number = random.randrange(1, 30)
-    about: dict[str, dict[str, str]] = {
-        "withdraw": {"entrant": random.choice(names)},
-        "reinstate": {"entrant": random.choice(names)},
-        "disqualify": {"entrant": random.choice(names)},
-        "replay": {"match": f"cup-{number:05}"},
-        "void": {"match": f"cup-{number:05}"},
-        "award": {"match": f"cup-{number:05}", "entrant": random.choice(names)},
-        "stop": {},
-    }
-    rarely = [] if random.random() < 0.8 else ["stop"]
-    kind: Any = random.choice([*(kind for kind in about if kind != "stop"), "join", "change", *rarely])
-    if kind == "join":
-        return e.EntrantJoined(at=AT, participant=Participant(name=f"late{step}", player="house:dag"), digest=None)
-    if kind == "change":
-        return e.ProgramChanged(at=AT, entrant=random.randrange(len(names)), digest="ab" * 32)
-    return e.Ruled(at=AT, ruling=e.Ruling(id=f"{step}", kind=kind, reason="so", by="the organiser", **about[kind]))
-
-
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_is_asked_for_at_any_moment_the_tournament_ends(
@@ -363,7 +340,7 @@ def test_whatever_is_asked_for_at_any_moment_the_tournament_ends(
     for step, event in enumerate(events_of(tournament, random, tables=3, troubles=TROUBLES)):
         assert take(tournament, event) == take(again, event)
         if random.random() < 0.1 and step < 200:
-            asked = _anything(tournament, random, step)
+            asked = ask_anything(tournament, random, step)
             before = placed(tournament), list(tournament.fixtures())
             try:
                 commands = take(tournament, asked)

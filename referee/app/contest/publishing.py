@@ -80,7 +80,7 @@ class Published(Struct):
             head=told.head,
             is_over=told.state == "over",
             entrants=list(zip(names, page_names(names), strict=True)),
-            matches=[(entry.fixture.match, entry.names) for entry in told.entries],
+            matches=[(entry.fixture.match, entry.names) for entry in told.entries if entry.head],
         )
 
     def card(
@@ -121,9 +121,10 @@ class Published(Struct):
 
     def _last(self, match: ReportedMatch) -> LastResult:
         name = match.fixture.match
-        address = f"tournaments/{self.folder.name}/replays/{name}.html" if has_replay(self.folder, name) else None
-        why_not = None if self.report is None else self.report.disregarded.get(name)
-        result = _result(match) if why_not is None else f"does not count: {why_not}"
+        is_shown = match.head and has_replay(self.folder, name)
+        address = f"tournaments/{self.folder.name}/replays/{name}.html" if is_shown else None
+        why_not = self.report.disregarded.get(name) if self.report is not None and match.head else None
+        result = match.result if why_not is None else f"does not count: {why_not}"
         return LastResult(match=name, result=result, address=address)
 
 
@@ -131,20 +132,9 @@ def read_report(folder: Path) -> TournamentReport | None:
     """Return the report of a tournament; None if there is none, or it can't be read. A large one takes a second."""
     try:
         data = (folder / "tournament.json").read_bytes()
-        told = msgspec.json.decode(data, type=TournamentReport)
-        for entry in told.entries[-SHOWN:]:
-            _result(entry)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
+        return msgspec.json.decode(data, type=TournamentReport)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    return told
-
-
-def _result(match: ReportedMatch) -> str:
-    if match.void is not None:
-        return "void"
-    firsts = [1 + sum(map(len, match.ranking[:place])) for place in range(len(match.ranking))]
-    ranked = [(first, seat) for first, seats in zip(firsts, match.ranking, strict=True) for seat in seats]
-    return ", ".join(f"{place}. {match.names[seat]} ({match.scores[seat]})" for place, seat in ranked)
 
 
 class Publisher:

@@ -234,7 +234,7 @@ class TournamentRun:
                 return
             case "match-closed" | "match-voided":
                 self.open_matches.pop(told["match"], None)
-                self._live.closed(self.scheduled.name, told["match"])
+                self._live.closed(self.scheduled.name, told["match"], told["result"])
                 self.played = told.get("played", self.played)
             case _:
                 return

@@ -31,7 +31,14 @@ def standing(found: Explanation) -> str:
     if result.void:
         return f"void, a fault of the referee: {result.void}"
     rank = rank_of(result.ranking, found.seat)
-    won = ", a winner" if found.seat in result.winners else ""
+    others = [found.names[seat] for seat in result.winners if seat != found.seat]
+    won = (
+        ""
+        if found.seat not in result.winners
+        else f", together with {' and '.join(others)}"
+        if others
+        else ", the winner"
+    )
     points = result.scores[found.seat]
     return f"rank {rank} of {len(found.names)}{won}, {counted(points, 'point')}, ended by {result.reason}"
 

@@ -93,8 +93,9 @@ def _show(folded: FoldedRecord, turn: int | None) -> None:
         if turn is not None or frame.kind is not FrameKind.DEAL:
             _print_frame(frame, folded.match)
     if turn is None:
-        result = folded.match.result
-        out.print(result_table(folded.match.setup.names, result) if result else "the match was not finished")
+        match = folded.match
+        ended = result_table(match.setup.names, match.result, match.teams) if match.result else None
+        out.print(ended or "the match was not finished")
 
 
 def _print_frame(frame: ReplayFrame, match: Match) -> None:

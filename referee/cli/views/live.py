@@ -27,7 +27,7 @@ from ...tournament.placing import placed
 from ...tournament.standings import Standing
 from ..common import console as usual_console
 from ..common import is_interactive
-from .live_lines import JsonLines, PlainLines, foul_lines, name_of
+from .live_lines import JsonLines, PlainLines, count_left_out, foul_lines, name_of
 
 Clock = Callable[[], float]
 REFRESH_S = 0.25
@@ -205,6 +205,8 @@ class LiveView(Observer):
             parts.append(f"{rate * 60:.1f} a minute")
             if total is not None:
                 parts.append(f"about {spell(max(total - tournament.played, 0) / rate)} left")
+        if tournament.awards:
+            parts.append(f"{len(tournament.awards)} awarded")
         if tournament.given_up:
             parts.append(f"{tournament.given_up} given up")
         if tournament.voided:

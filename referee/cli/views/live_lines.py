@@ -10,12 +10,14 @@ import msgspec
 
 from ...observers import Observer
 from ...pages.causes import Causes, broken, short_cause
+from ...pages.outcomes import outcome_of_entry
 from ...pages.words import number
 from ...text import counted, printable
 from ...tournament.commands import SuspendEntrant
 from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchEntry
 from ...tournament.placing import placed
+from ...tournament.points import Scoring
 from ..common import console, print_json
 from .standings import plain_standings
 
@@ -38,19 +40,22 @@ def foul_lines(entry: MatchEntry, causes: Causes | None = None) -> list[str]:
     return lines
 
 
-def result_text(entry: MatchEntry) -> str:
-    """Return how a match ended: `ada 12, bob 9`, the best first, those who fouled with `(foul)`."""
-    fouled = {foul.seat for foul in entry.fouls}
-    seats = [seat for group in entry.ranking for seat in group] or list(range(len(entry.names)))
-    return ", ".join(
-        f"{printable(entry.names[seat])} {entry.scores[seat]}{' (foul)' if seat in fouled else ''}" for seat in seats
-    )
+def result_text(tournament: Tournament | None, entry: MatchEntry) -> str:
+    """Return how a match ended, in words, and the points: `gus beat typo (typo crashed); 3 : 5`."""
+    scoring = Scoring() if tournament is None else tournament.spec.scoring
+    return outcome_of_entry(entry, scoring).with_points(entry.scores)
 
 
 def matches_text(tournament: Tournament) -> str:
-    """Return how many matches were played and how many are given up: `18 matches, 3 given up`."""
+    """Return how many matches were played, awarded and given up: `18 matches, 1 awarded, 3 given up`."""
+    awarded = f", {len(tournament.awards)} awarded" if tournament.awards else ""
     lost = f", {tournament.given_up} given up" if tournament.given_up else ""
-    return f"{counted(tournament.played, 'match', 'matches')}{lost}"
+    return f"{counted(tournament.played, 'match', 'matches')}{awarded}{lost}"
+
+
+def count_left_out(tournament: Tournament | None) -> int:
+    """Return how many matches of the total are not played: those that are given up, and those that are awarded."""
+    return 0 if tournament is None else tournament.given_up + len(tournament.awards)
 
 
 def name_of(tournament: Tournament | None, entrant: int) -> str:
@@ -84,6 +89,7 @@ class PlainLines(Observer):
         if tournament.played:
             what = counted(tournament.played, "match", "matches") if total is None else f"{tournament.played} of them"
             parts.append(f"{what} played")
+        parts += [f"{len(tournament.awards)} awarded"] if tournament.awards else []
         parts += [f"{tournament.given_up} given up"] if tournament.given_up else []
         self._say(f"{spec.name}: {', '.join(parts)}")
 
@@ -91,7 +97,7 @@ class PlainLines(Observer):
         """Say the result, and who was expelled why."""
         played, total = (0, None) if self._tournament is None else (self._tournament.played, self._tournament.total)
         of = "" if total is None else f"/{total}"
-        self._say(f"[{played}{of}] {entry.match}: {result_text(entry)}")
+        self._say(f"[{played}{of}] {entry.match}: {result_text(self._tournament, entry)}")
         for line in foul_lines(entry, self._causes):
             self._say(f"  {line}")
 
@@ -146,14 +152,16 @@ class JsonLines(Observer):
     def match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
         told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
-        self._event("match-closed", match=entry.match, **told, **_counts(self._tournament))
+        result = result_text(self._tournament, entry)
+        self._event("match-closed", match=entry.match, **told, result=result, **_counts(self._tournament))
         tournament = self._tournament
         if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
             self._standings(tournament)
 
     def match_voided(self, entry: MatchEntry) -> None:
         """Write the referee's fault for which the match is played again."""
-        self._event("match-voided", match=entry.match, names=entry.names, void=entry.void)
+        result = result_text(self._tournament, entry)
+        self._event("match-voided", match=entry.match, names=entry.names, void=entry.void, result=result)
 
     def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Write who plays no more and why, and how many matches are not played because of all who do not."""

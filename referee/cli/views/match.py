@@ -137,6 +137,6 @@ def show_played(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bo
             board, highlight=False, no_wrap=True, soft_wrap=not out.is_terminal
         )  # a file takes lines of any width
         out.print()
-    out.print(result_table(played.names, played.result))
+    out.print(result_table(played.names, played.result, played.match.teams))
     show_expulsions(played.result, played.record)
     out.say(f"\nrecord: {played.record}")

@@ -13,6 +13,7 @@ from ...check.remedies import foul_remedy
 from ...match.commands import Result
 from ...match.fouls import Cause, Foul
 from ...pages.causes import why
+from ...pages.outcomes import Teams, outcome_of_result
 from ...pages.words import ranking
 from ...record.explain import Explanation
 from ...text import printable, printable_lines
@@ -22,12 +23,19 @@ _SHOWN_CHARS = 160
 """Of what came; `explain` has all of it."""
 
 
-def result_table(names: Sequence[str], result: Result) -> RichTable:
-    """Return the ranking of a match as a table."""
-    title = harmless("Void: " + result.void) if result.void else None
+def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTable:
+    """Return the ranking of a match as a table, how it ended above it.
+
+    Args:
+        names: the players by seat.
+        result: how the match ended.
+        teams: seats that win and lose together, as the game has them; none: every seat is for itself.
+    """
+    told = outcome_of_result(names, result, teams)
+    title = harmless("Void: " + result.void if result.void else told.with_points(result.scores))
     columns: list[Column | str] = [*numbers("rank", "seat"), "player", *numbers("points", "time used"), ""]
     table = RichTable(*columns, title=title, show_edge=False)
-    for row in ranking(names, result):
+    for row in ranking(names, result, teams):
         note = row.note if row.foul is None else f"[red]expelled: {row.foul.cause}[/] {harmless(why(row.foul))}"
         seconds = f"{row.used_ms / 1000:.2f} s"
         table.add_row(row.place, str(row.seat), escape(row.name), str(row.points), seconds, note)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ...pairing.base import BracketPlace, Pairing, PlayedPairing
+from ..outcomes import ToldOutcome, outcome
 from ..summary import Summary
 
 
@@ -28,6 +29,8 @@ class BracketBox(Struct, frozen=True):
     """A place of a bracket."""
 
     sides: Sequence[BracketSide]
+    results: Sequence[str]
+    """How each match that was played for it ended, in words, with the points."""
     note: str
     """What is to be said of it besides."""
     pairings: Sequence[int]
@@ -57,6 +60,7 @@ class Bracket(Struct, frozen=True):
 class _Course(NamedTuple):
     """What was played, and what is to be played."""
 
+    summary: Summary
     played: Mapping[int, PlayedPairing]
     due: Mapping[int, Pairing]
 
@@ -67,6 +71,7 @@ def brackets(summary: Summary) -> list[Bracket]:
     if places is None:
         return []
     course = _Course(
+        summary,
         {played.pairing.number: played for played in summary.history.played},
         {pairing.number: pairing for pairing in summary.tournament.due},
     )
@@ -99,7 +104,24 @@ def _box(course: _Course, place: BracketPlace) -> BracketBox:
     due = next((course.due[number] for number in numbers if number in course.due), None)
     known = [slot for slot in place.slots if slot != ()]
     sides = [_side(slot or (), played, None if due else place.winner) for slot in known]
-    return BracketBox(sides, _note(place, played, due), numbers, is_empty=not known)
+    return BracketBox(sides, _results(course, played), _note(place, played, due), numbers, is_empty=not known)
+
+
+def _results(course: _Course, played: Sequence[PlayedPairing]) -> list[str]:
+    told = [(_outcome(course.summary, result), result) for result in played if not result.pairing.is_bye]
+    return [ended.with_points(result.scores) for ended, result in told]
+
+
+def _outcome(summary: Summary, played: PlayedPairing) -> ToldOutcome:
+    """Return how a pairing ended, in words, all its matches together; of an entrant's fouls in it, the last is told."""
+    pairing = played.pairing
+    fouls = ((entry, foul) for entry, foul in summary.fouls() if entry.fixture.number == pairing.number)
+    causes = {entry.fixture.entrants[foul.seat]: foul.cause for entry, foul in fouls}
+    faults = {seat: causes.get(pairing.seats[seat], "foul") for seat in played.fouls}
+    names = [summary.names[entrant] for entrant in pairing.seats]
+    found = outcome(names, played.ranking, faults, summary.spec.scoring.sides(len(names)))
+    is_ruled = any(number == pairing.number for number, _ in summary.tournament.awards)
+    return found.by_ruling() if is_ruled else found
 
 
 def _note(place: BracketPlace, played: Sequence[PlayedPairing], due: Pairing | None) -> str:
@@ -150,7 +172,7 @@ def _table(course: _Course, pairings: Sequence[Pairing], through: frozenset[int]
         _side((entrant,), played, entrant if entrant in through and not is_due else None)
         for entrant in pairings[0].seats
     ]
-    return BracketBox(sides, "bye" if last.is_bye else note, numbers)
+    return BracketBox(sides, _results(course, played), "bye" if last.is_bye else note, numbers)
 
 
 def _title(table: str, round_: int) -> str:

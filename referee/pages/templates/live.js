@@ -63,7 +63,7 @@ function lineItem(table, line) {
 function show(key) {
   const table = tables.get(key);
   const parts = sections.get(key);
-  parts.facts.textContent = `${table.match} · round ${table.round} · ${table.is_over ? "over" : `turn ${table.turn}`}`;
+  parts.facts.textContent = `${table.match} · round ${table.round} · ${table.is_over ? `over: ${table.result}` : `turn ${table.turn}`}`;
   parts.seats.replaceChildren(...table.names.map((_, seat) => seatItem(table, seat)));
   if (parts.shown !== table.board || table.board === null) parts.board.replaceChildren(drawing(table));
   parts.shown = table.board;

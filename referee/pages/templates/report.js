@@ -38,6 +38,7 @@
   };
   const linksOf = (match) => {
     const cell = element("td");
+    if (!match[12]) return cell;
     const name = encodeURIComponent(match[0]);
     if (match[9]) cell.append(link(`${data.replays}${name}.html`, "replay"), " ");
     cell.append(link(`${data.records}${name}.jsonl`, "record"));
@@ -46,13 +47,17 @@
   const whoIs = (entrant) => link(`${data.entrants}${encodeURIComponent(data.pages[entrant])}.html`, data.names[entrant]);
   const playersOf = (match) => {
     const cell = element("td", "", "free");
-    match[3].forEach((entrant, seat) => {
-      const isFoul = match[6].includes(seat);
-      const name = isFoul ? "player foul" : match[4][seat] === 1 ? "player first" : "player";
-      const player = element("span", "", name);
-      player.append(whoIs(entrant), " ", element("small", isFoul ? "foul" : String(match[5][seat])));
-      cell.append(player, " ");
+    const named = new Set();
+    data.results[match[11]].split(/\{(\d+)\}/).forEach((part, at) => {
+      if (at % 2 === 0) return cell.append(part);
+      const seat = Number(part);
+      named.add(seat);
+      const isFirst = match[4][seat] === 1 && match[4].some((place) => place > 1);
+      const player = element("span", "", match[6].includes(seat) ? "player foul" : isFirst ? "player first" : "player");
+      player.append(whoIs(match[3][seat]));
+      cell.append(player);
     });
+    cell.append(" ", element("small", [...named].map((seat) => match[5][seat]).join(" : ")));
     cell.append(...match[10].map(ruled));
     return cell;
   };
@@ -69,7 +74,7 @@
   const wordsOf = (match) => [match[0], match[2], ...match[3].map((entrant) => data.names[entrant])].join(" ");
   // A list knows its rows, and of each what it is sorted by, what words are found in it, and how it looks.
   const matches = () => ({
-    columns: ["match", "round", "players and points", "turns", ""],
+    columns: ["match", "round", "result and points", "turns", ""],
     rows: data.matches,
     value: (match, column) => [match[0], match[1], data.names[match[3][0]], match[7]][column],
     words: wordsOf,

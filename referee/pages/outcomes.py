@@ -1,0 +1,138 @@
+"""Says how a match ended in one sentence: who beat whom and why, who drew, or in which order all came in.
+
+Every page, terminal and export takes the sentence from here: `gus beat typo (typo crashed)`, `dan - hana: draw`,
+`ann, then bob and cy, then dan (too late)`. Partners are named together. Points alone never decide who has won.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..match.commands import Result
+from ..match.fouls import Cause
+from ..text import printable
+from ..tournament.match_context import MatchEntry
+from ..tournament.points import Scoring
+
+Ranking = Sequence[Sequence[int]]
+Teams = tuple[tuple[int, ...], ...]
+
+
+class _Fault(NamedTuple):
+    """What a foul is called."""
+
+    after_name: str
+    """Follows the name of the player."""
+    alone: str
+    """Stands in brackets behind the name."""
+
+
+_FAULTS = {
+    str(cause): _Fault(*words)
+    for cause, words in {
+        Cause.TIMEOUT: ("was too late", "too late"),
+        Cause.ILLEGAL_MOVE: ("made an illegal move", "illegal move"),
+        Cause.MALFORMED_MESSAGE: ("sent a malformed message", "malformed message"),
+        Cause.OUT_OF_TURN: ("sent a message out of turn", "out of turn"),
+        Cause.FLOOD: ("flooded the referee", "flood"),
+        Cause.OVERSIZE: ("sent too long a message", "message too long"),
+        Cause.NOT_READING: ("did not read its messages", "did not read"),
+        Cause.DISCONNECTED: ("disconnected", "disconnected"),
+        Cause.CRASHED: ("crashed", "crashed"),
+        Cause.REFUSED_TO_START: ("did not start", "did not start"),
+    }.items()
+}
+
+
+class ToldOutcome(NamedTuple):
+    """How a match ended, in words."""
+
+    sentence: str
+    order: tuple[int, ...]
+    """All seats, as the sentence names them first; none of a void match, whose points say nothing."""
+
+    def by_ruling(self) -> "ToldOutcome":
+        """Return the same of a result that a ruling has made."""
+        return self._replace(sentence=f"{self.sentence} (by a ruling)")
+
+    def with_points(self, scores: Sequence[int]) -> str:
+        """Return the sentence and then the points, in its order: `gus beat typo (typo crashed); 3 : 5`."""
+        return "; ".join(filter(None, (self.sentence, " : ".join(str(scores[seat]) for seat in self.order))))
+
+
+def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], sides: Sequence[int]) -> ToldOutcome:
+    """Return how a match ended, in words.
+
+    Args:
+        names: the players, by seat.
+        ranking: groups of seats from best to worst; empty if the match is void.
+        faults: seat that fouled -> cause of its foul.
+        sides: by seat, a number that it shares with its partners alone.
+    """
+    if not ranking:
+        return ToldOutcome(f"{' - '.join(map(printable, names))}: void", ())
+    levels = _levels(ranking, faults, sides)
+    seats = {side: [seat for seat, other in enumerate(sides) if other == side] for level in levels for side in level}
+    order = tuple(seat for level in levels for side in level for seat in seats[side])
+    told = ", ".join(f"{printable(names[seat])} {_fault(faults[seat]).after_name}" for seat in order if seat in faults)
+    if len(faults) == len(names):
+        return ToldOutcome(f"nobody won: {told}", order)
+    if len(seats) == 2:
+        labels = [_listed([printable(names[seat]) for seat in seats[side]]) for level in levels for side in level]
+        sentence = f"{labels[0]} - {labels[1]}: draw" if len(levels) == 1 else f"{labels[0]} beat {labels[1]}"
+        return ToldOutcome(f"{sentence} ({told})" if told else sentence, order)
+    parts = [_listed([_named(names, seat, faults) for side in level for seat in seats[side]]) for level in levels]
+    return ToldOutcome(f"{parts[0]}: draw" if len(parts) == 1 else ", then ".join(parts), order)
+
+
+def _levels(ranking: Ranking, faults: Mapping[int, str], sides: Sequence[int]) -> list[list[int]]:
+    """Return the sides from best to worst, equal ones together; a side is where its best seat is that did not foul."""
+    clean = [[seat for seat in group if seat not in faults] for group in ranking]
+    fouled = [seat for group in ranking for seat in group if seat in faults]
+    known: set[int] = set()
+    levels = []
+    for group in (*clean, fouled):
+        level = sorted({sides[seat] for seat in group} - known)
+        known.update(level)
+        levels += [level] if level else []
+    return levels
+
+
+def _named(names: Sequence[str], seat: int, faults: Mapping[int, str]) -> str:
+    fault = f" ({_fault(faults[seat]).alone})" if seat in faults else ""
+    return f"{printable(names[seat])}{fault}"
+
+
+def _fault(cause: str) -> _Fault:
+    return _FAULTS.get(cause) or _Fault(f"fouled: {printable(cause)}", printable(cause))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a list in words: `ann, bob and cy`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] | None = None) -> ToldOutcome:
+    """Return how a match of a tournament ended, in words.
+
+    Args:
+        entry: what came of it.
+        scoring: of the tournament; it says who are partners.
+        names: what players are called instead, by seat; None: by their names.
+    """
+    faults = {foul.seat: foul.cause for foul in entry.fouls}
+    ranking = () if entry.void is not None else entry.ranking
+    told = outcome(names or entry.names, ranking, faults, scoring.sides(len(entry.names)))
+    return told.by_ruling() if entry.is_ruled else told
+
+
+def outcome_of_result(names: Sequence[str], result: Result, teams: Teams) -> ToldOutcome:
+    """Return how a match ended, in words.
+
+    Args:
+        names: the players, by seat.
+        result: how the match ended.
+        teams: seats that win and lose together, as the game has them; none: every seat is for itself.
+    """
+    faults = {foul.seat: str(foul.cause) for foul in result.fouls}
+    ranking = () if result.void is not None else result.ranking
+    return outcome(names, ranking, faults, Scoring(teams=teams).sides(len(names)))
