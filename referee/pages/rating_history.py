@@ -38,9 +38,11 @@ class RatedEncounters:
     Args:
         played: the pairings that are through.
         scoring: it says who are partners.
+        weight: of each result against the prior.
     """
 
-    def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring) -> None:
+    def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring, weight: float = 1.0) -> None:
+        self._weight = weight
         self._of: dict[int, list[tuple[int, float]]] = {}
         for pairing in played:
             for entrant, opponent, score in _scores(pairing, scoring):
@@ -61,7 +63,7 @@ class RatedEncounters:
             points, times = sums.get(opponent, (0.0, 0))
             sums[opponent] = points + score, times + 1
             if count in kept:
-                found.append((count, *_most_likely(found[-1][1], sums, ratings)))
+                found.append((count, *_most_likely(found[-1][1], sums, ratings, self._weight)))
         error = ratings[entrant].error if met else NORMAL_95 * PRIOR_ELO
         most = found[-1][2]
         return [
@@ -82,7 +84,9 @@ def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int,
         yield seats[opponent], seats[seat], 1 - score
 
 
-def _most_likely(start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating]) -> tuple[float, float]:
+def _most_likely(
+    start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating], weight: float
+) -> tuple[float, float]:
     """Return the strength that makes these results most likely, by Newton's method with bounded steps.
 
     And how much the results and the prior tell of it: the information, as Fisher calls it.
@@ -93,8 +97,8 @@ def _most_likely(start: float, sums: Mapping[int, tuple[float, int]], ratings: S
         slope, known = -PRECISION * strength, PRECISION
         for other, points, times in against:
             expected = 1 / (1 + exp(other - strength))
-            slope += points - times * expected
-            known += times * expected * (1 - expected)
+            slope += weight * (points - times * expected)
+            known += weight * times * expected * (1 - expected)
         step = max(-1.0, min(1.0, slope / known))
         strength += step
         if abs(step) < _CLOSE:

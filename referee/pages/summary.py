@@ -24,7 +24,7 @@ from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed
 from ..tournament.points import match_points
-from ..tournament.ratings.elo import Rating, elo_ratings
+from ..tournament.ratings.elo import Rating, elo_ratings, weigh_results
 from ..tournament.ruled_lines import RuledLines
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
@@ -312,7 +312,8 @@ class Summary:
     @cached_property
     def courses(self) -> list[list[RatedAfter]]:
         """By entrant: what its results said of it after some of them, from none on to all."""
-        encounters = RatedEncounters(list(self.history.played), self.spec.scoring)
+        weight = weigh_results(self.tournament.table, self.ratings)
+        encounters = RatedEncounters(list(self.history.played), self.spec.scoring, weight)
         return [encounters.course(entrant, self.ratings) for entrant in range(len(self.names))]
 
     @cached_property

@@ -11,7 +11,7 @@ from referee.tournament.crosstable import HeadToHead
 from referee.tournament.events import Begun
 from referee.tournament.history import History
 from referee.tournament.points import Scoring
-from referee.tournament.ratings.elo import Rating, elo_ratings
+from referee.tournament.ratings.elo import PRIOR_ELO, Rating, elo_ratings
 
 from ..tournament.courses import AT, Troubles, events_of, spec_of, tournament_of
 from .tournaments import Stage
@@ -113,4 +113,4 @@ def test_a_course_is_short(cup: Stage) -> None:
     assert course[-1].encounters == 50 * cup.tournament.table.sums(0).played
     (unknown,) = RatedEncounters([], cup.spec.scoring).course(0, ratings)
     assert (unknown.encounters, unknown.rating) == (0, MEAN)
-    assert unknown.error == pytest.approx(1176, abs=1)
+    assert unknown.error == pytest.approx(1.96 * PRIOR_ELO, abs=1)

@@ -72,6 +72,21 @@ def test_the_error_is_that_of_the_mean_score(draws: int, expected: float) -> Non
     assert rating.error == pytest.approx(1.96 * expected / 1000**0.5 * slope / 2, rel=0.01)
 
 
+@pytest.mark.parametrize("draws", [1, 10, 100, 1000])
+def test_draws_alone_do_not_prove_that_two_are_equal(draws: int) -> None:
+    """Three more matches, all decided for one of them, lie within the interval."""
+    drawn, other = (elo_ratings(table_of(2, series(0, 1, wins, draws, 0)), mean=0.0)[0] for wins in (0, 3))
+    assert other.rating < drawn.error
+
+
+@pytest.mark.parametrize("drawn", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("spread_elo", [200.0, 400.0, 600.0, 800.0])
+def test_intervals_hold_the_truth(spread_elo: float, drawn: float) -> None:
+    """At least 93 times of 100, but for what 400 intervals themselves are uncertain by."""
+    held, _ = coverage(elo_by(10, drawn), spread_elo, 40)
+    assert held >= 0.93 - 2 * (0.05 * 0.95 / 400) ** 0.5
+
+
 @pytest.mark.parametrize(("results", "least", "most"), [(10, 300, 900), (100, 600, 1500)])
 def test_who_wins_everything_has_a_finite_rating(results: int, least: float, most: float) -> None:
     """The prior holds it; the interval says how little is known."""
@@ -196,11 +211,14 @@ def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**9))
 def test_skill_of_two_is_elo(seed: int) -> None:
-    """The same model, with draws as half wins; only the interval is not narrower for them."""
+    """The same model without draws; with them, only Elo's interval is narrower."""
     random = Random(seed)
     results, _ = swiss(random, 8, 2, 12)
-    plain, many = elo_ratings(table_of(8, results)), skill(8, results, 2)
+    decided = [played for played in results if len(played.ranking) != 1 or len(played.pairing.seats) == 1]
+    plain, many = elo_ratings(table_of(8, decided)), skill(8, decided, 2)
     assert [item.rating - 1500 for item in plain] == pytest.approx([item.rating for item in many], abs=1e-4)
+    assert [item.error for item in plain] == pytest.approx([item.error for item in many], abs=1e-4)
+    plain, many = elo_ratings(table_of(8, results)), skill(8, results, 2)
     assert all(one.error <= other.error + 1e-4 for one, other in zip(plain, many, strict=True))
 
 

@@ -5,12 +5,16 @@ draw being half a win. Programs do not learn between matches, so all results cou
 matter.
 
 Decisions of ours, each with its reason:
-- `elo.prior` Strengths are held together by a normal prior around the mean with a standard deviation of 600. Without
-  one, who wins everything would be infinitely strong. Ten wins out of ten against an equal field weigh more than it
-  does.
-- `elo.draws` A draw tells as much of strength as half a win, yet varies less: with a share of draws d, a match's
-  score has the variance E(1 - E) - d/4. The information matrix alone would give intervals that are too wide for games
-  with draws.
+- `elo.prior` Strengths are held together by a normal prior around the mean with a standard deviation of 1150. Without
+  one, an entrant that wins everything would be infinitely strong. The prior is wider than any field that the benchmark
+  has (200 to 800), because it must not pull the best and the worst towards the middle by more than the interval says.
+- `elo.draws` A draw tells as much of strength as half a win, yet varies less. Where a share d of the matches between
+  equals is drawn, and draws are as much rarer between others as upsets are, a match's score has the variance
+  (1 - d) E(1 - E). So results weigh 1 / (1 - d) times as much as decided ones, against the prior too. The share is that
+  of the whole field, as if three more matches between equals had been decided: after n draws in n matches it is sure,
+  with 95 %, only that fewer than 3 in n are decided.
+- `elo.interval` The interval is that of the normal distribution that fits the posterior at its peak, less what is
+  unknown of the group's mean: ratings are told against that mean.
 - `elo.groups` Who is connected by no chain of matches cannot be compared: each group has the mean of the anchor by
   itself.
 - `elo.fouls` A foul is a loss. Where both fouled, nobody has shown anything, and the match is left out.
@@ -20,30 +24,37 @@ Decisions of ours, each with its reason:
   mean is that of the entrants' former ones, so that who improves does not push the others down.
 - `elo.seats` Who moves first is not in the model: formats see to it that seats change.
 
+`python -m tests.benchmarks ratings` measures how often the intervals hold the truth.
+
 Source: R. Bradley and M. Terry, Rank Analysis of Incomplete Block Designs I, Biometrika 39 (1952); A. Elo, The Rating
-of Chessplayers, Past and Present (1978), for the scale; H. White, Maximum Likelihood Estimation of Misspecified
-Models, Econometrica 50 (1982), for the variance of an estimate whose scores vary less than its model says; for versions
-see likelihood.Prior.
+of Chessplayers, Past and Present (1978), for the scale; R. Wedderburn, Quasi-likelihood Functions, Generalized Linear
+Models, and the Gauss-Newton Method, Biometrika 61 (1974), for scores that vary by a constant factor less than the model
+says; J. Hanley and A. Lippman-Hand, If Nothing Goes Wrong, Is Everything All Right?, JAMA 249 (1983), for the three
+matches; for versions see likelihood.Prior.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import exp, log, sqrt
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from ..crosstable import Crosstable
-from .cholesky import Matrix, Vector, dot, factor, inverse
+from .cholesky import Matrix, Vector, factor, inverse
 from .likelihood import Prior, most_likely
 
 ELO = 400 / log(10)
 """Points of Elo in a unit of the logistic scale."""
-PRIOR_ELO = 600.0
-"""Standard deviation of strengths before any match: 95 % lie within 1,200 of the mean. A guess, and a wide one."""
+PRIOR_ELO = 1150.0
+"""Standard deviation of strengths before any match (`elo.prior`)."""
 VERSION_ELO = 120.0
 """Standard deviation of the step from one version of a program to the next: a guess. A ladder takes as much."""
 NORMAL_95 = 1.959964
 """Of a normal distribution, 95 % lies within so many standard deviations of its mean."""
+_DECIDED = 3.0
+"""Matches between equals that are added as decided, whatever was drawn."""
+_DRAW_STEPS = 3
+"""The share of draws follows from the strengths, and they from it; each step leaves a hundredth of the change."""
 PRECISION = (ELO / PRIOR_ELO) ** 2
 """Of the prior, on the logistic scale."""
 TIE = (ELO / VERSION_ELO) ** 2
@@ -93,15 +104,36 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
         raise ValueError(f"Elo is for matches of two, not of {table.field.seats}")
     size = len(table.field.entrants)
     programs = Programs(size, {~program for pair in table.head_to_heads for program in pair if program < 0})
-    pairs = [
-        Pair(programs.index(program), programs.index(opponent), told.wins + told.draws / 2, told.played, told.draws)
-        for (program, opponent), told in sorted(table.head_to_heads.items())
-    ]
+    pairs = _pairs(table, programs.index)
     for pair in pairs:
         programs.meet((pair.program, pair.opponent), pair.played)
-    prior = programs.prior()
+    prior, dispersion = programs.prior(), 1.0
     strengths = most_likely(prior.size, _Pairs(pairs, prior))
-    return programs.rated(strengths, _uncertain(strengths, pairs, prior), mean)
+    for _ in range(_DRAW_STEPS if any(pair.draws for pair in pairs) else 0):
+        dispersion = _dispersion(strengths, pairs)
+        strengths = most_likely(prior.size, _Pairs(pairs, prior, 1 / dispersion), strengths)
+    information = _Pairs(pairs, prior, 1 / dispersion).information(strengths)
+    return programs.rated(strengths, information, mean)
+
+
+def weigh_results(table: Crosstable, ratings: Sequence[Rating]) -> float:
+    """Return how much more results weigh against the prior than decided ones would (`elo.draws`).
+
+    Args:
+        table: of the field.
+        ratings: of the field, by entrant.
+    """
+    pairs = _pairs(table, lambda program: program if program >= 0 else ~program)
+    if not any(pair.draws for pair in pairs):
+        return 1.0
+    return 1 / _dispersion([rating.rating / ELO for rating in ratings], pairs)
+
+
+def _pairs(table: Crosstable, index: Callable[[int], int]) -> list[Pair]:
+    return [
+        Pair(index(program), index(opponent), told.wins + told.draws / 2, told.played, told.draws)
+        for (program, opponent), told in sorted(table.head_to_heads.items())
+    ]
 
 
 def _logistic(x: float) -> float:
@@ -109,60 +141,49 @@ def _logistic(x: float) -> float:
 
 
 class _Pairs:
-    """The likelihood of pairs' results, together with the prior."""
+    """The quasi-likelihood of pairs' results, together with the prior.
 
-    def __init__(self, pairs: Sequence[Pair], prior: Prior) -> None:
+    Args:
+        pairs: the results.
+        prior: of the strengths.
+        weight: of the results: one over the factor by which their scores vary less than those of decided matches.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], prior: Prior, weight: float = 1.0) -> None:
         self._pairs = pairs
         self._prior = prior
+        self._weight = weight
 
     def value(self, strengths: Vector) -> float:
         """Return the logarithm of the likelihood times the prior."""
-        total = self._prior.value(strengths)
+        total = 0.0
         for program, opponent, score, played, _ in self._pairs:
             lead = strengths[program] - strengths[opponent]
             # log E = -log(1 + exp(-lead)) and log(1 - E) = -lead + log E, neither overflows from the better side.
             surely = -log(1 + exp(-abs(lead)))
             total += played * surely - abs(lead) * (played - score if lead > 0 else score)
-        return total
+        return self._prior.value(strengths) + self._weight * total
 
     def gradient(self, strengths: Vector) -> Vector:
         """Return how much more each entrant has scored than expected, less the pull of the prior."""
         slope = self._prior.slope(strengths)
         for program, opponent, score, played, _ in self._pairs:
-            more = score - played * _logistic(strengths[program] - strengths[opponent])
+            more = self._weight * (score - played * _logistic(strengths[program] - strengths[opponent]))
             slope[program] += more
             slope[opponent] -= more
         return slope
 
     def information(self, strengths: Vector) -> Matrix:
         """Return the information matrix of results and prior."""
-        weights = []
+        matrix = self._prior.matrix()
         for program, opponent, _, played, _ in self._pairs:
             expected = _logistic(strengths[program] - strengths[opponent])
-            weights.append(played * expected * (1 - expected))
-        return self.laplacian(weights)
-
-    def laplacian(self, weights: Sequence[float]) -> Matrix:
-        """Return the matrix that belongs to the sum of weight times (x_program - x_opponent) squared, and the prior."""
-        matrix = self._prior.matrix()
-        for (program, opponent, *_), weight in zip(self._pairs, weights, strict=True):
-            matrix[program][program] += weight
-            matrix[opponent][opponent] += weight
-            matrix[program][opponent] -= weight
-            matrix[opponent][program] -= weight
+            known = self._weight * played * expected * (1 - expected)
+            matrix[program][program] += known
+            matrix[opponent][opponent] += known
+            matrix[program][opponent] -= known
+            matrix[opponent][program] -= known
         return matrix
-
-
-def _uncertain(strengths: Vector, pairs: Sequence[Pair], prior: Prior) -> Vector:
-    """Return the variances of the strengths, on the logistic scale.
-
-    That of the estimate is I^-1 V I^-1, where I is the information and V the variance of the scores, the prior being
-    counted as an observation in both.
-    """
-    likelihood = _Pairs(pairs, prior)
-    inverted = inverse(factor(likelihood.information(strengths)))
-    varied = likelihood.laplacian(_variances(strengths, pairs))
-    return [dot(row, [dot(row, column) for column in varied]) for row in inverted]
 
 
 class Programs:
@@ -197,15 +218,18 @@ class Programs:
             self._met[index].update(indices)
             self._played[index] += times
 
-    def rated(self, strengths: Vector, variances: Vector, mean: float) -> tuple[Rating, ...]:
+    def rated(self, strengths: Vector, information: Matrix, mean: float) -> tuple[Rating, ...]:
         """Return the ratings of the programs of now, with the half-widths of their 95 % intervals.
 
+        What is unknown of a group's mean, which no result tells, is taken off the variances: with the prior alone
+        holding it, that is the variance of the prior over the number of the group's entrants.
+
         Args:
-            strengths: by program, on the logistic scale; those of first programs are around 0 in each group.
-            variances: of the strengths; what is unknown of the mean, which no result tells, is still in them: with the
-                prior alone holding it, that is the variance of the prior over the number of the group's entrants.
+            strengths: the likeliest ones by program, on the logistic scale.
+            information: of results and prior there.
             mean: of the ratings of each group's first programs.
         """
+        inverted = inverse(factor(information))
         groups = connected(self._met)[: self._size]
         found = []
         for entrant, group in enumerate(groups):
@@ -217,7 +241,7 @@ class Programs:
                 Rating(
                     entrant=entrant,
                     rating=mean + ELO * strengths[entrant],
-                    error=ELO * NORMAL_95 * sqrt(variances[entrant] - unknown),
+                    error=ELO * NORMAL_95 * sqrt(inverted[entrant][entrant] - unknown),
                     played=self._played[entrant] + (0 if before is None else self._played[before]),
                     group=group,
                 )
@@ -225,21 +249,14 @@ class Programs:
         return tuple(found)
 
 
-def _variances(strengths: Vector, pairs: Sequence[Pair]) -> list[float]:
-    """Return the variance of each pair's score (`elo.draws`).
-
-    The share of draws is the pair's own, drawn towards that of the whole field as if by two more matches: from a few
-    matches, all drawn, it does not follow that the next one must be.
-    """
-    expected = [_logistic(strengths[pair.program] - strengths[pair.opponent]) for pair in pairs]
-    spread = [mean * (1 - mean) for mean in expected]
-    possible = sum(2 * pair.played * variance for pair, variance in zip(pairs, spread, strict=True))
-    usual = sum(pair.draws for pair in pairs) / (possible + 2)
-    found = []
-    for pair, mean, variance in zip(pairs, expected, spread, strict=True):
-        drawn = min((pair.draws + 2 * usual * 2 * variance) / (pair.played + 2), 2 * mean, 2 - 2 * mean)
-        found.append(pair.played * (variance - drawn / 4))
-    return found
+def _dispersion(strengths: Vector, pairs: Sequence[Pair]) -> float:
+    """Return the factor by which scores vary less than those of decided matches (`elo.draws`)."""
+    possible = 0.0
+    for pair in pairs:
+        expected = _logistic(strengths[pair.program] - strengths[pair.opponent])
+        possible += 4 * pair.played * expected * (1 - expected)
+    decided = max(possible - sum(pair.draws for pair in pairs), 0.0)
+    return (decided + _DECIDED) / (possible + _DECIDED)
 
 
 def connected(met: Sequence[set[int]]) -> list[int]:

@@ -24,7 +24,7 @@ class Likelihood(Protocol):
         """Return how much it bends: its second derivatives with the sign turned."""
 
 
-def most_likely(size: int, likelihood: Likelihood) -> Vector:
+def most_likely(size: int, likelihood: Likelihood, start: Vector | None = None) -> Vector:
     """Return the strengths under which results are likeliest.
 
     The pull of the prior adds up to nothing over entrants that are connected: their mean is 0 by itself.
@@ -32,8 +32,9 @@ def most_likely(size: int, likelihood: Likelihood) -> Vector:
     Args:
         size: of the field.
         likelihood: of the results.
+        start: strengths to begin at; None: all are equal.
     """
-    strengths = [0.0] * size
+    strengths = [0.0] * size if start is None else start
     value = likelihood.value(strengths)
     for _ in range(_STEPS):
         step = _capped(solve(factor(likelihood.information(strengths)), likelihood.gradient(strengths)))

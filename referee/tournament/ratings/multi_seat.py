@@ -25,7 +25,6 @@ from collections.abc import Set as AbstractSet
 
 from ...pairing.base import EntrantField, PlayedPairing
 from ..points import groups_of
-from .cholesky import factor, inverse
 from .elo import Programs, Rating
 from .likelihood import most_likely
 from .rankings import Ranking, Rankings
@@ -80,8 +79,7 @@ class SkillBook:
         prior = programs.prior()
         likelihood = Rankings(rankings, prior)
         strengths = most_likely(prior.size, likelihood)
-        inverted = inverse(factor(likelihood.information(strengths)))
-        return programs.rated(strengths, [row[index] for index, row in enumerate(inverted)], mean)
+        return programs.rated(strengths, likelihood.information(strengths), mean)
 
     def _renamed(self, name: Callable[[int], int]) -> Counter[Ranking]:
         """Return the rankings with other names for programs."""
