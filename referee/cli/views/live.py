@@ -27,7 +27,7 @@ from ...tournament.placing import placed
 from ...tournament.standings import Standing
 from ..common import console as usual_console
 from ..common import is_interactive
-from .live_lines import JsonLines, PlainLines, count_left_out, foul_lines, name_of
+from .live_lines import JsonLines, PlainLines, foul_lines, name_of
 
 Clock = Callable[[], float]
 REFRESH_S = 0.25

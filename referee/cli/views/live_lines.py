@@ -53,11 +53,6 @@ def matches_text(tournament: Tournament) -> str:
     return f"{counted(tournament.played, 'match', 'matches')}{awarded}{lost}"
 
 
-def count_left_out(tournament: Tournament | None) -> int:
-    """Return how many matches of the total are not played: those that are given up, and those that are awarded."""
-    return 0 if tournament is None else tournament.given_up + len(tournament.awards)
-
-
 def name_of(tournament: Tournament | None, entrant: int) -> str:
     """Return the name of an entrant, who may have joined late."""
     return "" if tournament is None else tournament.spec.entrants[entrant].name

@@ -35,7 +35,7 @@ def _status(state: State) -> str:
     if state.end is None:
         return f"{counted(len(state.pile), 'domino', 'dominoes')} left to draw"
     if state.winner is None:
-        return "a wash: nobody wins"
+        return "a wash: a draw"
     how = " with two lines" if state.end == "quincy.end.lines" else ": no opponent is left"
     return f"{STONES[state.winner]} wins{how}"
 

@@ -299,7 +299,7 @@ def _moved(state: State, domino: int, action: Any, square: Square | None, stones
 
 
 def _settled(state: State) -> State:
-    """Skip seats that can do nothing, whose dominoes are discarded; if that is everybody, nobody wins.
+    """Skip seats that can do nothing, whose dominoes are discarded; if that is everybody, the game is a draw.
 
     Source: Quincy, Edge Cases, Unplayable domino and All dominoes exhausted.
     """

@@ -154,7 +154,7 @@ def test_whose_turn_it_is() -> None:
 
 ENDS: tuple[tuple[str, State, str], ...] = (
     ("lines", play(begun("44", "29", a=[*row(4, 1, 3), *column(4, 5, 7)]), "44 +44"), "A wins with two lines"),
-    ("wash", play(begun("12", "34"), "12 +12", "34 +34"), "a wash: nobody wins"),
+    ("wash", play(begun("12", "34"), "12 +12", "34 +34"), "a wash: a draw"),
     ("expulsion", GAME.drop(begun("12", "34"), 0), "B wins: no opponent is left"),
 )
 
