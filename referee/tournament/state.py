@@ -59,7 +59,7 @@ class TournamentState:
         """Numbers of the pairings that a ruling has made due again: the format believes that they are through."""
         self.concluded: list[PlayedPairing] = []
         """The pairings that were through with the last event, byes among them."""
-        skills = SkillBook(field) if spec.seats > 2 else None
+        skills = SkillBook(field, spec.scoring) if spec.seats > 2 else None
         self._decided = Decisions(Books(Crosstable(field, spec.scoring), skills))
         self._settled: Any = None
         """The format's state from which it was told last what is due."""

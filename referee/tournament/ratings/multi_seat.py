@@ -12,6 +12,7 @@ Decisions of ours, each with its reason:
 - `skill.prior` That of Elo, for the same reason; also for versions of a program.
 - `skill.ties` Seats that share a place have drawn. Intervals take ties for as uncertain as other results, and are a
   little too wide where there are many.
+- `skill.teams` Partners are no opponents. Strengths of teams follow from their members', see teams.
 - `skill.fouls` Seats that fouled come last; which of them is the strongest, nobody has shown.
 
 `python -m tests.benchmarks ratings` measures how the intervals hold.
@@ -20,14 +21,15 @@ Source: see rankings.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
 from ...pairing.base import EntrantField, PlayedPairing
-from ..points import groups_of
+from ..points import Scoring, groups_of
 from .elo import Programs, Rating
 from .likelihood import most_likely
 from .rankings import Ranking, Rankings
+from .teams import TeamMatch, TeamResults
 
 
 class SkillBook:
@@ -35,9 +37,13 @@ class SkillBook:
 
     Args:
         field: who takes part, and how many to a match.
+        scoring: it says who are partners; None: nobody.
     """
 
-    def __init__(self, field: EntrantField) -> None:
+    def __init__(self, field: EntrantField, scoring: Scoring | None = None) -> None:
+        self._scoring = scoring or Scoring()
+        self._team_matches: Counter[TeamMatch] = Counter()
+        """Of programs, as the rankings."""
         self._size = len(field.entrants)
         self._rankings: Counter[Ranking] = Counter()
         """Of programs: ~entrant is what an entrant had before."""
@@ -54,6 +60,9 @@ class SkillBook:
             if len(seats) < 2 or not groups or len(leg.fouls) == len(seats):
                 continue
             programs = [~entrant if entrant in former else entrant for entrant in seats]
+            if self._scoring.teams:
+                self._team_matches[self._team_match(leg, programs)] += 1
+                continue
             ranked = tuple(tuple(sorted(programs[seat] for seat in group)) for group in groups)
             self._rankings[Ranking(ranked, is_last_told=len(ranked[-1]) > 1 and not leg.fouls)] += 1
 
@@ -64,6 +73,7 @@ class SkillBook:
     def renew(self, entrant: int) -> None:
         """Note that an entrant has another program: what it has done so far, its former one has."""
         self._rankings = self._renamed(lambda program: ~program if program == entrant else program)
+        self._team_matches = self._renamed_teams(lambda program: ~program if program == entrant else program)
 
     def ratings(self, mean: float = 1500.0) -> tuple[Rating, ...]:
         """Rate the field, in its order.
@@ -72,14 +82,35 @@ class SkillBook:
             mean: of the ratings of each group.
         """
         named = [program for ranking in self._rankings for group in ranking.groups for program in group]
+        named += [program for match in self._team_matches for program in match.programs()]
         programs = Programs(self._size, {~program for program in named if program < 0})
         rankings = dict(sorted(self._renamed(programs.index).items()))
         for ranking, times in rankings.items():
             programs.meet([index for group in ranking.groups for index in group], times)
+        matches = dict(sorted(self._renamed_teams(programs.index).items()))
+        for match, times in matches.items():
+            programs.meet(match.programs(), times)
         prior = programs.prior()
-        likelihood = Rankings(rankings, prior)
+        likelihood = TeamResults(matches, prior) if self._scoring.teams else Rankings(rankings, prior)
         strengths = most_likely(prior.size, likelihood)
         return programs.rated(strengths, likelihood.information(strengths), mean)
+
+    def _team_match(self, leg: PlayedPairing, programs: Sequence[int]) -> TeamMatch:
+        """Return a match of teams: a team is where its best seat is that did not foul."""
+        place = {seat: at for at, group in enumerate(groups_of(leg)) for seat in group if seat not in leg.fouls}
+        last = len(programs)
+        return TeamMatch(
+            teams=tuple(tuple(programs[seat] for seat in team) for team in self._scoring.teams),
+            places=tuple(min(place.get(seat, last) for seat in team) for team in self._scoring.teams),
+            out=last,
+        )
+
+    def _renamed_teams(self, name: Callable[[int], int]) -> Counter[TeamMatch]:
+        """Return the matches of teams with other names for programs."""
+        found: Counter[TeamMatch] = Counter()
+        for match, times in self._team_matches.items():
+            found[match._replace(teams=tuple(tuple(map(name, team)) for team in match.teams))] += times
+        return found
 
     def _renamed(self, name: Callable[[int], int]) -> Counter[Ranking]:
         """Return the rankings with other names for programs."""
