@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -388,3 +389,14 @@ def test_a_seed_that_is_none_is_refused(tmp_path: Path, command: str, seed: str)
     """Wherever a command takes one."""
     done = referee(command, "q", "house:dag", "house:dag", "--seed", seed, cwd=tmp_path, status=2)
     assert "--seed" in done.stderr
+
+
+def test_play_says_who_beat_whom(tmp_path: Path) -> None:
+    """In one line, the points after it; a draw is one, and nobody is called a winner then."""
+    said = set()
+    for seed in range(8):
+        done = referee("play", "quincy", "house:random", "house:random", "--seed", str(seed), cwd=tmp_path)
+        (line,) = (line for line in done.stdout.splitlines() if re.search(r"(beat random\d|: draw); \d+ : \d+$", line))
+        assert ("winner" in done.stdout) == ("draw" not in line)
+        said.add("draw" in line)
+    assert False in said

@@ -16,7 +16,7 @@ from ...plugins import installed
 from ...record.reader import read_record
 from ...text import printable
 from ..common import PATH, Count, json_option, out, print_json, record_argument
-from ..views.results import result_table
+from ..views.results import show_result
 
 _WAYS = ("", " | less -R", " --turn 12", " --turn 12 --svg board.svg", " --open", " --html match.html")
 EXAMPLES = "\n\n".join(f"Example:  referee replay logs/MATCH.jsonl{way}" for way in _WAYS)
@@ -94,8 +94,10 @@ def _show(folded: FoldedRecord, turn: int | None) -> None:
             _print_frame(frame, folded.match)
     if turn is None:
         match = folded.match
-        ended = result_table(match.setup.names, match.result, match.teams) if match.result else None
-        out.print(ended or "the match was not finished")
+        if match.result:
+            show_result(match.setup.names, match.result, match.teams)
+        else:
+            out.print("the match was not finished")
 
 
 def _print_frame(frame: ReplayFrame, match: Match) -> None:

@@ -16,7 +16,7 @@ from ...pages.causes import why
 from ...text import printable
 from ..common import console, is_interactive, out, print_json
 from ..errors import FAILED, FINE
-from .results import result_table, show_expulsions
+from .results import show_expulsions, show_result
 
 
 class Moves(Observer):
@@ -137,6 +137,6 @@ def show_played(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bo
             board, highlight=False, no_wrap=True, soft_wrap=not out.is_terminal
         )  # a file takes lines of any width
         out.print()
-    out.print(result_table(played.names, played.result, played.match.teams))
+    show_result(played.names, played.result, played.match.teams)
     show_expulsions(played.result, played.record)
     out.say(f"\nrecord: {played.record}")

@@ -24,15 +24,14 @@ _SHOWN_CHARS = 160
 
 
 def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTable:
-    """Return the ranking of a match as a table, how it ended above it.
+    """Return the ranking of a match as a table.
 
     Args:
         names: the players by seat.
         result: how the match ended.
         teams: seats that win and lose together, as the game has them; none: every seat is for itself.
     """
-    told = outcome_of_result(names, result, teams)
-    title = harmless("Void: " + result.void if result.void else told.with_points(result.scores))
+    title = harmless("Void: " + result.void) if result.void else None
     columns: list[Column | str] = [*numbers("rank", "seat"), "player", *numbers("points", "time used"), ""]
     table = RichTable(*columns, title=title, show_edge=False)
     for row in ranking(names, result, teams):
@@ -40,6 +39,12 @@ def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTabl
         seconds = f"{row.used_ms / 1000:.2f} s"
         table.add_row(row.place, str(row.seat), escape(row.name), str(row.points), seconds, note)
     return table
+
+
+def show_result(names: Sequence[str], result: Result, teams: Teams) -> None:
+    """Print how a match ended in one sentence, which is not wrapped, and its ranking; the arguments are a table's."""
+    out.say(outcome_of_result(names, result, teams).with_points(result.scores))
+    out.print(result_table(names, result, teams))
 
 
 def show_expulsions(result: Result, record: Path) -> None:
