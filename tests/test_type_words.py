@@ -46,7 +46,8 @@ def test_types_are_put_into_words(wanted: Any, words: str) -> None:
 def test_every_option_is_refused_in_words(value: Any) -> None:
     """Of every game and every format, if it does not take the value."""
     said = []
-    for plugin in (*REGISTRY.games.values(), *REGISTRY.formats.values()):
+    plugins: list[Any] = [*REGISTRY.games.values(), *REGISTRY.formats.values()]
+    for plugin in plugins:
         for name in plugin.options_type.__struct_fields__:
             try:
                 plugin.parse_options({name: value})

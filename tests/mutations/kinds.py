@@ -212,13 +212,13 @@ def _write_configurations(folder: Path) -> None:
 def _server(folder: Path) -> None:
     server = installed().dialect("cs4500").server
     assert server is not None
-    server((folder / "server.json").read_bytes(), folder)
+    server((folder / "server.json").read_bytes(), folder, None)
 
 
 def _clients(folder: Path) -> None:
     clients = installed().dialect("cs4500").clients
     assert clients is not None
-    clients((folder / "clients.json").read_bytes())
+    clients((folder / "clients.json").read_bytes(), None)
 
 
 KINDS: dict[str, Kind] = {
