@@ -9,6 +9,7 @@ from ..errors import BadRequest
 from ..games.base import BadSetup
 from ..hookspecs import Dialect
 from ..launch.confining import SandboxMode
+from ..net.links.addresses import endpoint_of
 from ..net.matches.host import MatchHost, MatchReport
 from ..plugins import find_game, installed
 from .playing import host_match
@@ -45,7 +46,7 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
         Interrupted: it was stopped.
         OSError: the record can't be written.
     """
-    address = f"tcp:{_port(server.port)}:interface={interface}"
+    address = endpoint_of(_port(server.port), interface)
 
     async def _play(host: MatchHost) -> MatchReport | ServerOutcome:
         try:

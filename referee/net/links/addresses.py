@@ -80,6 +80,18 @@ def origin_of(host: str) -> str:
     return str(inner or ipaddress.ip_network((address, _V6_BITS), strict=False))
 
 
+def endpoint_of(port: int, interface: str) -> str:
+    """Return the endpoint string of a TCP port.
+
+    Args:
+        port: from 0 to 65535.
+        interface: address of this machine, of version 4 or 6.
+    """
+    kind = "tcp6" if ":" in interface else "tcp"
+    written = interface.replace("\\", r"\\").replace(":", r"\:")
+    return f"{kind}:{port}:interface={written}"
+
+
 def check(address: str) -> None:
     """See to it that an address is one; whether it is free is seen only when it is listened on.
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.net.links.addresses import BACKLOG, EndpointError, _with_backlog, check
+from referee.net.links.addresses import BACKLOG, EndpointError, _with_backlog, check, endpoint_of
 
 MANY = f":backlog={BACKLOG}"
 
@@ -52,3 +52,13 @@ def test_what_is_no_endpoint(address: str, says: str) -> None:
 def test_endpoints(address: str) -> None:
     """They may be listened on."""
     check(address)
+
+
+@pytest.mark.parametrize(
+    ("interface", "endpoint"),
+    [("127.0.0.1", "tcp:7777:interface=127.0.0.1"), ("::1", r"tcp6:7777:interface=\:\:1")],
+)
+def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> None:
+    """An option of its own takes it as people write it."""
+    assert endpoint_of(7777, interface) == endpoint
+    check(endpoint)
