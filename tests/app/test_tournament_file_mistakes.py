@@ -135,7 +135,7 @@ ADDED: list[tuple[str, str, Expected]] = [
     (
         "listen",
         '[remote]\nlisten = "tcp:x"',
-        [(5, f"remote.listen: 'tcp:x' has no port from 0 to 65535 behind tcp; {TCP}")],
+        [(5, f"remote.listen: 'tcp:x' is no endpoint: it has no port from 0 to 65535; {TCP}")],
     ),
     (
         "tokens",

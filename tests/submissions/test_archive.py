@@ -329,7 +329,7 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "too deep": (lambda player: player.joinpath(*["a"] * 65).mkdir(parents=True), "folders more than 64 deep: a/a/a"),
     "closed": (lambda player: (player / "run").chmod(0), "main.py can't be read: its mode is 000"),
     "patterns in a pipe": (lambda player: os.mkfifo(player / ".refereeignore"), ".refereeignore is neither a file"),
-    "patterns that are no text": (lambda player: (player / ".refereeignore").write_bytes(b"\xff"), "the byte 0xff is no UTF-8"),
+    "patterns that are no text": (lambda player: (player / ".refereeignore").write_bytes(b"\xff"), "0xff is no UTF-8"),
 }
 
 

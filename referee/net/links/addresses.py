@@ -128,9 +128,9 @@ def _endpoint(reactor: Any, address: str) -> Any:
         raise EndpointError(f"{address!r} is no endpoint that the referee listens on; {form}")
     port = rest.partition(":")[0]
     if kind != "unix" and not (port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT):
-        raise EndpointError(f"{address!r} has no port from 0 to {_LAST_PORT} behind {kind}; {_FORMS[kind]}")
+        raise EndpointError(f"{address!r} is no endpoint: it has no port from 0 to {_LAST_PORT}; {_FORMS[kind]}")
     if kind == "unix" and not rest:
-        raise EndpointError(f"{address!r} names no file; {_FORMS[kind]}")
+        raise EndpointError(f"{address!r} is no endpoint: it names no file; {_FORMS[kind]}")
     from twisted.internet.endpoints import serverFromString  # noqa: PLC0415  # it takes TLS along: few need any of it
 
     return serverFromString(reactor, _with_backlog(address))
