@@ -39,7 +39,7 @@ def test_what_is_no_record_is_named(tmp_path: Path) -> None:
     assert [record["record"] for record in found["records"]] == ["clean.jsonl"]
     assert found["broken"][0].startswith("notes.jsonl, line 0: expected a line of a record")
     text = referee("fairness", "notes.jsonl", cwd=tmp_path, status=1).stderr
-    assert "no record: notes.jsonl, line 1" in text
+    assert "no record: notes.jsonl, line 0" in text
     (tmp_path / "notes.jsonl").unlink()
 
 

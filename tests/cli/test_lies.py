@@ -104,7 +104,7 @@ def lied(real: Record, path: Path, lie: Lie) -> int:
     _, _, (place, true), *_ = [
         (n, step.event) for n, step in enumerate(real.steps) if isinstance(step.event, e.MoveReceived)
     ]
-    told, number = lie(true, header.setup.match), place + 2
+    told, number = lie(true, header.setup.match), place + 1
     with closing(RecordWriter(path, sealer)) as writer:
         given = {name: getattr(header, name) for name in ("referee", "opened", "programs", "folder")}
         writer.write_header(header.setup, real.seed, is_fixed=False, **given)

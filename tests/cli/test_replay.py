@@ -198,7 +198,7 @@ def test_mistakes_are_named(record: Path, options: tuple[str, ...], complaint: s
 
 def test_no_board_before_the_deal(tmp_path: Path) -> None:
     """Of a match that lost its players before the deal the expulsions are shown; there is no board to draw."""
-    path = cut(ordinary(1), 1, lost(0, 0.1), lost(1, 0.2)).write(tmp_path / "match.jsonl")
+    path = cut(ordinary(1, nonces=False), 1, lost(0, 0.1), lost(1, 0.2)).write(tmp_path / "match.jsonl")
     text = replay(path).stdout
     assert text.count("cause: disconnected") == text.count("nothing was dealt yet") == 2
     assert "the match was not finished" in text
@@ -209,7 +209,7 @@ def test_no_board_before_the_deal(tmp_path: Path) -> None:
 
 def test_a_match_that_had_just_begun(tmp_path: Path) -> None:
     """Where nothing has happened yet, the text says so and no turn can be picked."""
-    path = cut(ordinary(1), 2).write(tmp_path / "match.jsonl")
+    path = cut(ordinary(1, nonces=False), 2).write(tmp_path / "match.jsonl")
     assert replay(path).stdout == "the match was not finished\n"
     assert "there is no turn 0" in " ".join(replay(path, "--turn", "0", status=2).stderr.split())
     replay(path, "--html", tmp_path / "page.html")

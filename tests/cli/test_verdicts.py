@@ -31,7 +31,7 @@ def test_an_expulsion_names_what_to_look_at(tmp_path: Path) -> None:
     _, _, told = shown.partition("player2 was expelled: crashed")
     rows = dict(line.strip().split("  ", 1) for line in told.splitlines() if "  " in line.strip())
     number, _, record = rows["in the record"].strip().removeprefix("line ").partition(" of ")
-    assert '"foul":{"seat":1' in (tmp_path / record).read_text().splitlines()[int(number) - 1]
+    assert '"foul":{"seat":1' in (tmp_path / record).read_text().splitlines()[int(number)]
     assert (tmp_path / rows["it printed"].strip()).read_text() == "over and out\n"
     command = shlex.split(rows["all about it"])
     assert command == ["referee", "explain", record, "player2"]

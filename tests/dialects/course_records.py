@@ -24,4 +24,4 @@ def told(folder: Path, *events: e.Event, **setup: Any) -> Path:
         if match.result is None and not match.is_out(seat):
             last = lost(seat, events[-1].at_ms)
             steps.append((last, match.handle(last)))
-    return Story(match, tuple(steps), header=COURSE).write(folder / "m.jsonl")
+    return Story(match, tuple(steps), is_fixed=False, header=COURSE).write(folder / "m.jsonl")

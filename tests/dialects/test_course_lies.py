@@ -71,6 +71,6 @@ def test_a_match_of_the_course_is_not_taken_up(tmp_path: Path) -> None:
     """Its players have no token to come back with."""
     match = new_match([G, B], [G], acknowledge=True, nonces=True)
     steps = tuple((event, match.handle(event)) for event in STARTED)
-    path = Story(match, steps, header=COURSE).write(tmp_path / "m.jsonl")
+    path = Story(match, steps, is_fixed=False, header=COURSE).write(tmp_path / "m.jsonl")
     with pytest.raises(RecordError, match="players can't come back"):
         reopen(path, installed().game, SEALER)

@@ -59,8 +59,8 @@ class Broken(Struct, frozen=True, kw_only=True):
     def by(cls, error: RecordError, **more: Any) -> Self:
         """Return what an error tells, with the other fields of the class."""
         state: Literal["broken", "unfinished"] = "unfinished" if isinstance(error, NotSealed) else "broken"
-        where = {"record": str(error.path), "line": error.line, "state": state}
-        return cls(**where, expected=error.expected, found=error.found, **more)
+        record, expected, found = str(error.path), error.expected, error.found
+        return cls(record=record, line=error.line, expected=expected, found=found, state=state, **more)
 
 
 class SoundRecord(Struct, frozen=True, kw_only=True):

@@ -100,12 +100,12 @@ def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
 
 @pytest.mark.forges
 @pytest.mark.parametrize("at_once", [1, 2])
-def test_only_the_last_leg_tells_the_seed(tmp_path: Path, at_once: int) -> None:
+def test_only_the_last_leg_tells_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     """Both legs of a pairing may not, whether they are played one after the other or side by side."""
     spec = spec_of(2, "roundrobin", game="quincy", duplicate=True)
     deal = Random(5).randbytes(32)
     with Organiser(tmp_path, spec, Random(1)) as organiser:
-        organiser.random.randbytes = lambda _: deal  # type: ignore[method-assign]
+        monkeypatch.setattr(organiser.random, "randbytes", lambda _: deal)
         while fixtures := organiser.due()[:at_once]:
             for context in [organiser.recorder.open(fixture) for fixture in fixtures]:
                 told = {"nonces": False, "seed_opens": "at-end-unless-void"}
