@@ -67,10 +67,10 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
     """Verify records: PATHS are record files or folders of them.
 
     Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
-    verdict with its deadline, the scores and the ranking. The first line that does not hold is named by its `n`,
-    which counts from 0, with what was expected there. A redacted record (`referee explain --redact`) is known as such: checked are its chain, its seal,
-    that it shows what was sealed, all of what one seat may see and nothing else, and that this agrees with itself; with
-    --seed, that it follows from the deal and from what all were told as well.
+    verdict with its deadline, the scores and the ranking. The first line that does not hold is named by its `n`, which
+    counts from 0, with what was expected there. A redacted record (`referee explain --redact`) is known as such:
+    checked are its chain, its seal, that it shows what was sealed, all of what one seat may see and nothing else, and
+    that this agrees with itself; with --seed, that it follows from the deal and from what all were told as well.
 
     Of a folder with a MANIFEST.json is checked that no record is missing and none was added. Of a tournament's folder
     are checked its record, with every pairing, ruling and bye, each result against the match's own record, and the
@@ -81,8 +81,8 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
 
     Without --key a record is held to the key that it names itself: whoever forged all of it could have named his own.
 
-    Exit status: 0 all hold, 1 one is broken or unfinished, 2 usage error, 3 the auditor itself failed: its traceback is on stderr,
-    and that accuses no record.
+    Exit status: 0 all hold, 1 one is broken or unfinished, 2 usage error, 3 the auditor itself failed: its traceback is
+    on stderr, and that accuses no record.
     """
     with own_faults("the auditor itself failed, which accuses no record"), progress("auditing", as_json) as advance:
 
