@@ -102,7 +102,7 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
 
 def _show(report: RecordReport) -> None:
     if isinstance(report, Broken):
-        _show_broken(report, report.record + ("" if report.line is None else f", line {report.line}"))
+        _show_broken(report, report.record)
         return
     facts = f"{counted(report.events, 'event')}, {report.state}, {report.deal} deal"
     if isinstance(report, SoundRedaction):
@@ -115,7 +115,8 @@ def _show(report: RecordReport) -> None:
 
 def _show_broken(broken: Broken, what: str) -> None:
     word = "[yellow]UNFINISHED[/]" if broken.state == "unfinished" else "[red]BROKEN[/] "
-    out.print(f"{word} {escape(what)}", highlight=False, soft_wrap=True)
+    where = "" if broken.line is None else f", line {broken.line}"
+    out.print(f"{word} {escape(what)}{where}", highlight=False, soft_wrap=True)
     out.say(f"  expected {printable(broken.expected)}")
     out.say(f"  found    {printable(broken.found)}")
 

@@ -44,6 +44,7 @@ def test_the_offer_hides_the_seed(open_match: OpenMatch) -> None:
 
 @pytest.mark.parametrize("is_void", [False, True])
 @pytest.mark.parametrize("seed_opens", ["at-end", "at-end-unless-void", "after-last-leg"])
+@pytest.mark.forges  # a leg that no tournament opened
 def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, seed_opens: str, is_void: bool) -> None:  # noqa: FBT001  # of a table
     """The end of a match whose deal is played again does not tell it; the record has it, hidden as ever."""
     running = open_match(nonces=False, seed_opens=seed_opens)
