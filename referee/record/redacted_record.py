@@ -96,7 +96,7 @@ def check_redacted(
     check_seal(chain)
     record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
-    check_header(record)
+    check_header(record, is_fixed=chain.lines[0].fields["seed"] is not None)
     check_visible(record, find_game(header.setup.game))
     check_evidence(record, find_wire, seat)
     return RedactedRecord(header, seat, chain, record)

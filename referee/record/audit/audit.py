@@ -53,7 +53,7 @@ def audit(
     """
     record, match = prove(path, partial(open_match, find_game=find_game)) or (read_record(path), None)
     check_key(record.path, 0, record.header.key, keys)
-    check_header(record)
+    check_header(record, is_fixed=record.header.seed is not None)
     if match is None:
         check_course(record, find_game, find_wire)
     else:

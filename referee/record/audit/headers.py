@@ -14,18 +14,18 @@ from ..reader import Record, RecordError
 _HASH = re.compile("[0-9a-f]{64}")
 
 
-def check_header(record: Record) -> None:
+def check_header(record: Record, *, is_fixed: bool) -> None:
     """Check what the header says of seats, seed, nonces and the tournament, and the starts of programs against it.
 
     Args:
         record: whole, or redacted with stand-ins for what is hidden.
+        is_fixed: whether its header has a seed, hidden or not.
 
     Raises:
         RecordError: the first line that contradicts the header, or the header itself.
     """
     header, setup = record.header, record.header.setup
     seats = len(setup.names)
-    is_fixed = record.chain.lines[0].fields["seed"] is not None  # of a redacted record it is hidden, and there
     shares_deal = not setup.nonces and not is_fixed
     if header.programs is not None and len(header.programs) != seats:
         raise _wrong(record, f"programs of {seats} seats", show_json(header.programs, 140))
