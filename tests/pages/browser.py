@@ -114,12 +114,14 @@ class Page:
         """Let pages run their own scripts from now on, or not."""
         self._browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not may_run})
 
-    def emulate(self, width: int, height: int, *, is_dark: bool = False) -> None:
-        """Give the page a window of this size, and a light or a dark theme."""
+    def emulate(self, width: int, height: int, *, is_dark: bool = False, is_printed: bool = False) -> None:
+        """Give the page a window of this size, and a light or a dark theme; or let it look as on paper."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         theme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
-        self._browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
+        self._browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"media": "print" if is_printed else "", "features": [theme]}
+        )
 
     def move_to(self, zone: str) -> None:
         """Let the clock of the page's reader be that of a time zone; empty: of this machine's."""
@@ -130,11 +132,18 @@ class Page:
         script = f"const done = arguments[0]; ({promise}).then(done, (error) => done({{ error: String(error) }}))"
         return self._browser.execute_async_script(script)
 
-    def picture(self, path: Path) -> None:
-        """Take a picture of the whole page, as far down as it goes."""
+    def run_later(self, script: str, *arguments: Any) -> Any:
+        """Run a function's body in the page, and return what it hands to the function that is its last argument."""
+        return self._browser.execute_async_script(script, *arguments)
+
+    def take_picture(self) -> str:
+        """Return a picture of the whole page, as far down as it goes: a PNG file in base 64."""
         whole = {"format": "png", "captureBeyondViewport": True}
-        taken = self._browser.execute_cdp_cmd("Page.captureScreenshot", whole)
-        path.write_bytes(base64.b64decode(taken["data"]))
+        return str(self._browser.execute_cdp_cmd("Page.captureScreenshot", whole)["data"])
+
+    def picture(self, path: Path) -> None:
+        """Write a picture of the whole page, as far down as it goes."""
+        path.write_bytes(base64.b64decode(self.take_picture()))
 
     def complaints(self) -> list[Any]:
         """Return what stands in the console since the last time."""
