@@ -84,6 +84,7 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     coming: Coming | None
     """None: nothing more comes."""
     leaders: Sequence[Leader]
+    """After the matches that the report has; nobody before the first of them."""
     last: Sequence[LastResult]
     """The latest first."""
     reported: int | None

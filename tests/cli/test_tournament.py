@@ -268,8 +268,9 @@ def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
 def test_two_referees_do_not_run_one_tournament(small: Path) -> None:
     """The folder is one referee's alone."""
     with without_room(small):
-        done = referee("tournament", "small.toml", cwd=small, status=2, is_stopped_early=True)
+        done = referee("tournament", "small.toml", cwd=small, status=1, is_stopped_early=True)
     assert "another referee runs the tournament" in " ".join(done.stderr.split())
+    assert "wait until it is over" in " ".join(done.stderr.split())
 
 
 REMOTE = """\

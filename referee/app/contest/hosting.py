@@ -35,6 +35,8 @@ from .tournament_runs import RunState, TournamentRun, count_open
 
 LOOK_AHEAD_S = 60.0
 """Between two looks at which tournament of the next day is to be announced."""
+LOOK_AROUND_S = 2.0
+"""Between two looks at what others do with the tournaments: play them from a terminal, or change who is in them."""
 LISTEN = "tcp:8080:interface=127.0.0.1"
 LOOK_S = 1.0
 KEPT = 60
@@ -108,11 +110,13 @@ class HostedContest:
         self.runs: dict[str, TournamentRun] = {}
         self._folders: dict[str, Path] = {}
         self._program = program
-        self._publisher = Publisher(reactor, program.referee, note, self.streams.changed)
+        self._publisher = Publisher(reactor, program.referee, note, self.streams.changed, self._is_over)
         for scheduled in contest.tournaments:
             self._add(scheduled)
         self._days = LoopingCall(self._look_ahead)
         self._days.clock = reactor
+        self._looks = LoopingCall(self._look_around)
+        self._looks.clock = reactor
         self._intake = intake
         requests = PracticeRequests(contest, intake.store, intake.authors.names)
         self._practice = Practice(reactor, contest, requests, program, self._rated, intake.checks.changed, note)
@@ -127,6 +131,7 @@ class HostedContest:
         self._publisher.begin()
         self._lag.begin()
         self._days.start(LOOK_AHEAD_S)
+        self._looks.start(LOOK_AROUND_S, now=False)
 
     def _add(self, scheduled: ScheduledTournament) -> TournamentRun:
         run = self.runs[scheduled.name] = TournamentRun(
@@ -148,6 +153,10 @@ class HostedContest:
             if upcoming.name not in self.runs:
                 self._add(upcoming).begin()
 
+    def _look_around(self) -> None:
+        for run in self.runs.values():
+            run.look_around()
+
     def _rated(self) -> int | None:
         return count_open(self.runs.values())
 
@@ -158,6 +167,7 @@ class HostedContest:
         self._publisher.stop()
         self._lag.stop()
         self._days.stop()
+        self._looks.stop()
         ended = [run.stop() for run in self.runs.values()]
         for practising in self._practising:
             practising.cancel()
@@ -178,7 +188,7 @@ class HostedContest:
             about=self._contest.about,
             card=self.card,
             folders=self._folders,
-            is_over=lambda name: self.runs[name].state is RunState.OVER,
+            is_over=self._is_over,
             public_key=public_key,
             streams=self.streams,
             live=self.live,
@@ -190,6 +200,9 @@ class HostedContest:
         )
         members = self._intake.members(organising, self._practice, NewAuthors(self._contest, self._intake))
         return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
+
+    def _is_over(self, name: str) -> bool:
+        return self.runs[name].state is RunState.OVER
 
     def _report(self, name: str) -> TournamentReport | None:
         published = self._publisher.published.get(name)

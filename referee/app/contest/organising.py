@@ -66,7 +66,7 @@ class Organising:
         return [self._line(run) for run in self._runs.values()]
 
     def _line(self, run: TournamentRun) -> TournamentLine:
-        spec = run.scheduled.plan.spec
+        spec, report = run.scheduled.plan.spec, self._report(run.scheduled.name)
         return TournamentLine(
             name=run.scheduled.name,
             game=installed().game(spec.game).title,
@@ -75,7 +75,7 @@ class Organising:
             may_start=run.may_start,
             may_pause=run.may_pause,
             may_stop=run.may_stop,
-            played=run.played,
+            played=max(run.played, 0 if report is None else report.played),
             open_matches=len(run.open_matches),
             entrants=[entrant.name for entrant in spec.entrants],
             requests=len(pending(run.folder)),

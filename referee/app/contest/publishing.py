@@ -100,7 +100,7 @@ class Published(Struct):
             open_matches: those that are played now.
             coming: what comes next.
         """
-        spec, first = scheduled.plan.spec, () if self.report is None else self.report.standings[:SHOWN]
+        spec, first = scheduled.plan.spec, self.report.standings[:SHOWN] if self.report and self.report.played else ()
         last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
         return TournamentCard(
             name=spec.name,
@@ -145,15 +145,24 @@ class Publisher:
         referee: command line of this program.
         note: takes note of reports that could not be made.
         changed: called when a report was made.
+        is_over: whether a tournament is: its last report does not wait, for no match needs the machine.
     """
 
-    def __init__(self, reactor: Any, referee: Sequence[str], note: Note, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        reactor: Any,
+        referee: Sequence[str],
+        note: Note,
+        changed: Callable[[], None],
+        is_over: Callable[[str], bool] = lambda _name: False,
+    ) -> None:
         self.published: dict[str, Published] = {}
         """By tournament."""
         self._reactor = reactor
         self._referee = referee
         self._note = note
         self._changed = changed
+        self._is_over = is_over
         self._timer: Timer | None = None
         self._is_stopped = False
 
@@ -175,7 +184,7 @@ class Publisher:
         now = self._reactor.seconds()
         for name, published in self.published.items():
             length = _length(published.folder / f"{name}.jsonl")
-            if length not in (None, published.seen) and now >= published.due:
+            if length not in (None, published.seen) and (now >= published.due or self._is_over(name)):
                 self._make(name, length or 0, now)
                 return
         self._timer = self._reactor.callLater(LOOK_S, self.begin)

@@ -18,7 +18,8 @@ _WAITS = {
     RunState.INTERRUPTED: "Its process ended by a fault, and is begun again.",
     RunState.STOPPING: "Its matches are being stopped.",
     RunState.PAUSED: "The organiser has paused it, and starts it again.",
-    RunState.FAILED: "It can't be started before the organiser has mended its file.",
+    RunState.ELSEWHERE: "Another referee plays it; this page shows its record as it grows.",
+    RunState.FAILED: "It can't be started before the organiser has fixed its file.",
 }
 """State of a tournament in which no match begins -> why none does."""
 _WHY = {
@@ -26,7 +27,8 @@ _WHY = {
     RunState.INTERRUPTED: "its process ended by a fault, and is begun again",
     RunState.STOPPING: "its matches are being stopped",
     RunState.PAUSED: "the organiser has paused it",
-    RunState.FAILED: "its file is wrong: mend it, and start it",
+    RunState.ELSEWHERE: "another referee plays it; this host goes on with it once that referee has stopped",
+    RunState.FAILED: "its file is wrong: fix it, and start it",
 }
 """State of a tournament that waits -> why."""
 _FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
@@ -110,6 +112,7 @@ def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:
                 since=run.since.isoformat(timespec="seconds"),
                 until=_moment(run.due),
                 waits_for_organiser=run.state in _FOR_ORGANISER,
+                has_no_limit=run.state is RunState.ELSEWHERE,
             )
 
 

@@ -23,7 +23,9 @@ from ...observers.spectating import SeenTable
 from ...site.cards import OpenMatch
 from ...site.live import LiveTable, LiveTables
 from ...site.published import heads_of
+from ..tournament_file.plan import TournamentPlan
 from ..tournament_file.sheet import BadTournamentFile
+from ..tournaments.conducting import is_locked
 from ..tournaments.from_file import read_plan
 from .contest_file import ScheduledTournament
 
@@ -44,6 +46,7 @@ class RunState(StrEnum):
     INTERRUPTED = "is begun again soon"
     STOPPING = "is being stopped"
     PAUSED = "is paused by the organiser"
+    ELSEWHERE = "is played by another referee"
     FAILED = "waits for the organiser"
 
 
@@ -87,6 +90,7 @@ class TournamentRun:
         self._timer: Timer | None = None
         self._process: OwnProcess | None = None
         self._ended: Deferred[None] | None = None
+        self._read_at = _changed_at(scheduled.plan)
 
     @property
     def folder(self) -> Path:
@@ -101,7 +105,7 @@ class TournamentRun:
     @property
     def may_start(self) -> bool:
         """Whether an organiser may start it now."""
-        return self._process is None and self.state is not RunState.OVER
+        return self._process is None and self.state not in (RunState.OVER, RunState.ELSEWHERE)
 
     @property
     def may_pause(self) -> bool:
@@ -116,7 +120,7 @@ class TournamentRun:
     @property
     def is_played(self) -> bool:
         """Whether it fills its tables now, or will at any moment."""
-        return self._process is not None or self.state is RunState.INTERRUPTED
+        return self._process is not None or self.state in (RunState.INTERRUPTED, RunState.ELSEWHERE)
 
     @property
     def due(self) -> datetime | None:
@@ -127,7 +131,10 @@ class TournamentRun:
         return self.scheduled.start if self.state is RunState.WAITING else datetime.now(UTC) + timedelta(seconds=left_s)
 
     def begin(self) -> None:
-        """Start it when its time has come, or has been before; one that is paused waits."""
+        """Start it when its time has come, or has been before; one that is paused, or played elsewhere, waits."""
+        if is_locked(self.folder):
+            self._set(RunState.ELSEWHERE)
+            return
         if self._pause.exists():
             self._set(RunState.PAUSED)
             self.since = datetime.fromtimestamp(self._pause.stat().st_mtime, UTC)
@@ -137,7 +144,38 @@ class TournamentRun:
         if left_s <= 0:
             self._start()
         else:
+            if self.state is not RunState.WAITING:
+                self._set(RunState.WAITING)
             self._timer = self._reactor.callLater(min(left_s, _LONGEST_S), self.begin)
+
+    def look_around(self) -> None:
+        """Look whether another referee plays it, or has left it, and who is in it before it begins.
+
+        A tournament that this host does not play may be played from a terminal; its record shows how it stands.
+        """
+        if self._process is not None:
+            return
+        is_elsewhere = is_locked(self.folder)
+        if is_elsewhere != (self.state is RunState.ELSEWHERE):
+            self._cancel()
+            self.begin()
+        elif not is_elsewhere and not self.folder.exists():
+            self._read_again()
+
+    def _read_again(self) -> None:
+        """Read its file again if that, or the folder of its entrants, has changed."""
+        seen = _changed_at(self.scheduled.plan)
+        if seen == self._read_at:
+            return
+        self._read_at = seen
+        self._read_plan()
+        self._changed()
+
+    def _read_plan(self) -> None:
+        """Take its file as it is now; one that is wrong changes nothing here, its process reports what is wrong."""
+        with contextlib.suppress(BadTournamentFile, OSError):
+            plan = read_plan(self.scheduled.plan.path, name=self.scheduled.name)
+            self.scheduled = replace(self.scheduled, plan=plan)
 
     def stop(self) -> "Deferred[None]":
         """Have it stop; its matches go on from their records in the next run.
@@ -196,10 +234,11 @@ class TournamentRun:
         self._timer = None
 
     def _start(self) -> None:
+        if is_locked(self.folder):
+            self._set(RunState.ELSEWHERE)
+            return
         path = str(self.scheduled.plan.path)
-        with contextlib.suppress(BadTournamentFile):  # its process tells what is wrong with it
-            plan = read_plan(self.scheduled.plan.path, name=self.scheduled.name)
-            self.scheduled = replace(self.scheduled, plan=plan)  # who is in it by now
+        self._read_plan()
         told = ("--json", "--no-report", "--heads", str(heads_of(self.folder)))
         argv = [*self._referee, "tournament", path, *told, *self._options, *self.scheduled.options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -261,6 +300,18 @@ class TournamentRun:
     def _set(self, state: RunState) -> None:
         self.state, self.since = state, datetime.now(UTC)
         self._changed()
+
+
+def _changed_at(plan: TournamentPlan) -> tuple[int, ...]:
+    """Return when the file of a tournament and the folder of its entrants have changed last; 0: one is not there."""
+
+    def _look(path: Path) -> int:
+        try:
+            return path.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    return tuple(_look(path) for path in plan.read_from)
 
 
 def count_open(runs: Iterable[TournamentRun]) -> int | None:

@@ -57,6 +57,8 @@ class Entrants(Struct, frozen=True, kw_only=True):
     """Folders of programs that can't take part as they are, as a spec has them."""
     made_from: tuple[str | None, ...]
     """What the name of each of those that are right was made from; None: the file gives it."""
+    folder: Path | None
+    """The folder of player folders; None: the file names none."""
 
 
 class EntrantsReader:
@@ -88,6 +90,7 @@ class EntrantsReader:
         self._tokens: dict[str, str] = {}
         self._remotes: list[str] = []
         self._left_out: list[str] = []
+        self._folder: Path | None = None
 
     def read(self) -> Entrants:
         """Return everybody: those listed first, then those of the folder, by the folders' names."""
@@ -111,6 +114,7 @@ class EntrantsReader:
             tokens=self._tokens,
             left_out=tuple(self._left_out),
             made_from=tuple(None if candidate.is_named else candidate.name for candidate in candidates),
+            folder=self._folder,
         )
 
     def _listed(self, index: int, value: str | dict[str, Any]) -> Candidate | None:
@@ -220,7 +224,7 @@ class EntrantsReader:
         text = self._top.take("entrants_from", TEXT)
         if text is None:
             return []
-        folder = self._base / text
+        folder = self._folder = self._base / text
         try:
             within = () if self._is_to_come(folder) else folder.iterdir()
             inner = sorted(path for path in within if path.is_dir() and not path.name.startswith("."))

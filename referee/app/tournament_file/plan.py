@@ -79,6 +79,8 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
     """Folders of these programs."""
     made_from: tuple[str | None, ...] = ()
     """What the name of each entrant was made from; None: the file gives it."""
+    read_from: tuple[Path, ...] = ()
+    """The file, and the folder of entrants that it names: as long as neither changes, it says the same."""
 
 
 def read_tournament(path: Path, registry: Registry, made_later: Path | None = None) -> TournamentPlan:
@@ -143,6 +145,7 @@ class _File:
             warnings=tuple(self._sheet.warnings),
             left_out=entrants.left_out,
             made_from=entrants.made_from,
+            read_from=(self._sheet.path, *([] if entrants.folder is None else [entrants.folder])),
         )
 
     def _name(self) -> str:

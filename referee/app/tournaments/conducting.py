@@ -18,7 +18,7 @@ from ... import __version__
 from ...clock import wall_clock
 from ...cluster.coordinator import Cluster
 from ...cluster.hosts import ClusterPlan, Hosts
-from ...errors import BadRequest, Interrupted, RefereeError
+from ...errors import Interrupted, RefereeError, RemediableError
 from ...files.removal import remove
 from ...launch import BUILDS, Builds, Launch, PlayerError
 from ...net.jobs.executor import OpenExecutor
@@ -53,8 +53,13 @@ LaunchEntrant = Callable[[Participant], Launch | str | None]
 CLUSTER_NAMES = 256
 """So many processes of hosts may play in one run of a tournament: its record names all of them beforehand."""
 LOCK = ".lock"
+_REMEDY = "wait until it is over, or stop that referee with Ctrl-C"
 REFUSED = ".refused"
 """Ending of a request that can't be read."""
+
+
+class TournamentInUse(RemediableError):
+    """A tournament that another referee plays."""
 
 
 class Conducted(Struct, frozen=True, kw_only=True):
@@ -79,7 +84,8 @@ def conduct(
         at_hand: of the referee.
 
     Raises:
-        BadRequest: what is asked for can't be played, or the folder is another tournament's, or in use.
+        BadRequest: what is asked for can't be played, or the folder is another tournament's.
+        TournamentInUse: another referee plays it.
         TournamentStopped: it can't go on, or a record does not hold.
         OSError: the machine failed.
     """
@@ -338,23 +344,26 @@ def locked(folder: Path) -> Iterator[None]:
     """Keep other referees from the folder.
 
     Raises:
-        BadRequest: another one runs this tournament.
+        TournamentInUse: another one plays this tournament.
     """
     with (folder / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BadRequest(f"another referee runs the tournament of {folder}") from None
+            raise TournamentInUse(f"another referee runs the tournament of {folder}", _REMEDY) from None
         yield
 
 
 def is_locked(folder: Path) -> bool:
-    """Tell whether a referee runs the tournament of a folder."""
+    """Tell whether a referee runs the tournament of a folder; nothing is changed there."""
     try:
-        with locked(folder):
-            return False
-    except BadRequest:
+        with (folder / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
         return True
+    return False
 
 
 def _launch(game: str, entrant: Participant, *, builds: Builds, say: Say) -> Launch | str | None:

@@ -77,6 +77,8 @@ function show(card) {
     if (verifier !== tournament.verifier) return location.reload();
     place.parts.state.textContent = tournament.state;
     place.parts.played.textContent = tournament.played;
+    place.parts.behind.hidden = !tournament.leaders.length || tournament.reported >= tournament.played;
+    place.parts.behind.querySelector("span").textContent = tournament.reported;
     place.parts.leaders.replaceChildren(...tournament.leaders.map(leaderItem));
     place.parts.head.hidden = !tournament.head;
     place.parts.head.querySelector("code").textContent = tournament.head ?? "";

@@ -36,7 +36,8 @@ def report_of(stage: Stage) -> TournamentReport:
         (RunState.PAUSED, "has paused it", None),
         (RunState.INTERRUPTED, "begun again", None),
         (RunState.STOPPING, "being stopped", None),
-        (RunState.FAILED, "mended its file", None),
+        (RunState.ELSEWHERE, "Another referee plays it", None),
+        (RunState.FAILED, "fixed its file", None),
         (RunState.RUNNING, "being settled", None),
     ],
 )

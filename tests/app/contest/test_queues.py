@@ -22,6 +22,7 @@ WAITING = {
     RunState.WAITING: ("its time has not come", "2999-01-01T00:00:00+00:00", False),
     RunState.PAUSED: ("the organiser has paused it", None, True),
     RunState.FAILED: ("its file is wrong", None, True),
+    RunState.ELSEWHERE: ("another referee plays it", None, False),
     RunState.STOPPING: ("are being stopped", None, False),
 }
 

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
-from referee.app.contest.contest_file import read_contest, write_example
+from referee.app.contest.contest_file import CONTEST, read_contest, write_example
 from referee.app.contest.organising import Organising
 from referee.app.contest.publishing import Publisher
 from referee.app.contest.tournament_runs import RunState, TournamentRun, count_open
+from referee.app.new_player import make_player
+from referee.app.tournaments.conducting import locked
 from referee.errors import BadRequest
 from referee.plugins import load
 from referee.site.live import LiveTables
@@ -101,6 +104,115 @@ def test_what_is_paused_is_started_for_a_ruling_that_must_run(tmp_path: Path) ->
     reactor.next_call()
     assert (run.state, run.may_stop, run.may_start, count_open([run])) == (RunState.OVER, False, False, None)
     assert not run.folder.with_name("cup.paused").exists()
+
+
+def run_of(folder: Path, number: int, referee: tuple[str, ...], **changed: Any) -> tuple[Reactor, TournamentRun]:
+    """Return a run of one of the example's tournaments, and its clock."""
+    write_example(folder)
+    scheduled = replace(read_contest(folder, load()).tournaments[number], **changed)
+    reactor = Reactor()
+    return reactor, TournamentRun(reactor, scheduled, referee, (), LiveTables(reactor, "after"), nothing)
+
+
+@pytest.mark.parametrize("start", [None, datetime(2999, 1, 1, tzinfo=UTC)])
+def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, start: datetime | None) -> None:
+    """It is no fault of the organiser's file, before its time as well; the host takes it up once it is left alone."""
+    reactor, run = run_of(tmp_path, 0, ("/bin/true",), start=start)
+    run.folder.mkdir(parents=True)
+    with locked(run.folder):
+        run.begin()
+        for _ in range(2):
+            run.look_around()
+            assert (run.state, run.may_start, run.may_pause, run.due) == (RunState.ELSEWHERE, False, False, None)
+    run.look_around()
+    assert run.state is RunState.RUNNING
+    reactor.next_call()
+    assert run.state is RunState.OVER
+    with locked(run.folder):  # rulings, or somebody late
+        run.look_around()
+        assert run.state is RunState.ELSEWHERE
+    run.look_around()
+    reactor.next_call()
+    assert run.state is RunState.OVER
+
+
+@pytest.mark.parametrize("state", [RunState.WAITING, RunState.PAUSED, RunState.FAILED, RunState.INTERRUPTED])
+def test_what_waits_is_played_elsewhere_once_a_terminal_begins_it(tmp_path: Path, state: RunState) -> None:
+    """Whatever it waits for; what the organiser has paused is paused again afterwards."""
+    status = {RunState.FAILED: 2, RunState.INTERRUPTED: 1}.get(state)
+    start = datetime(2999, 1, 1, tzinfo=UTC) if state is RunState.WAITING else None
+    reactor, run = run_of(tmp_path, 0, ("/bin/sh", "-c", f"exit {status}"), start=start)
+    if state is RunState.PAUSED:
+        run.pause()
+    run.begin()
+    if status is not None:
+        reactor.next_call()
+    assert run.state is state
+    run.folder.mkdir(parents=True)
+    with locked(run.folder):
+        run.look_around()
+        assert run.state is RunState.ELSEWHERE
+        reactor.advance(1000)
+        assert run.state is RunState.ELSEWHERE
+    run.look_around()
+    assert run.state is (RunState.PAUSED if state is RunState.PAUSED else RunState.RUNNING)
+    if state is not RunState.PAUSED:
+        reactor.next_call()
+    run.stop()
+
+
+def test_a_tournament_that_waits_shows_who_is_in_it_by_now(tmp_path: Path) -> None:
+    """As a program passes its check, and as the organiser changes the file; one that is wrong changes nothing."""
+    write_example(tmp_path)
+    text = 'game = "quincy"\nentrants_from = "submissions"\nentrants = ["house:greedy", "house:random"]\n'
+    (tmp_path / "cup.toml").write_text(text + '[format]\nname = "roundrobin"\n')
+    (tmp_path / CONTEST).write_text('[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n')
+    (tmp_path / "submissions").mkdir()
+    told = list[int]()
+    (scheduled,) = read_contest(tmp_path, load()).tournaments
+    reactor = Reactor()
+    run = TournamentRun(
+        reactor,
+        scheduled,
+        ("/bin/true",),
+        (),
+        LiveTables(reactor, "after"),
+        lambda: told.append(len(run.scheduled.plan.spec.entrants)),
+    )
+    run.begin()
+    run.look_around()
+    assert told == []
+    make_player("python", tmp_path / "player")
+    (tmp_path / "submissions" / "ada").symlink_to(tmp_path / "player")
+    for _ in range(2):
+        run.look_around()
+    assert told == [3]
+    for changed, entrants in (("game = 1", [3, 3]), (text.replace("house:random", "house:search"), [3, 3, 3])):
+        (tmp_path / "cup.toml").write_text(changed + '[format]\nname = "roundrobin"\n')
+        run.look_around()
+        assert told == entrants
+    assert "search" in {entrant.name for entrant in run.scheduled.plan.spec.entrants}
+
+
+def test_the_last_report_of_a_tournament_does_not_wait(tmp_path: Path) -> None:
+    """While it is played, a report leaves time for matches; once it is over, its last one is made at once."""
+    record, over = tmp_path / "cup.jsonl", set[str]()
+    record.write_text("line\n")
+    reactor = Reactor()
+    publisher = Publisher(reactor, ("/bin/true",), nothing, nothing, over.__contains__)
+    publisher.follow("cup", tmp_path)
+    publisher.begin()
+    reactor.advance(10)
+    reactor.next_call()
+    record.write_text("line\nanother\n")
+    reactor.advance(2)
+    assert publisher.published["cup"].due > reactor.seconds()
+    over.add("cup")
+    reactor.advance(1)
+    reactor.next_call()
+    assert publisher.published["cup"].seen == record.stat().st_size
+    publisher.stop()
+    record.unlink()  # it is none
 
 
 def test_a_publisher_that_was_stopped_looks_no_more(tmp_path: Path) -> None:
