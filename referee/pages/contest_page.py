@@ -94,14 +94,16 @@ _NO_BOARD = {
 }
 
 
-def refusal_page(code: HTTPStatus, text: str) -> str:
+def refusal_page(code: HTTPStatus, text: str, top: str) -> str:
     """Return the page for an address that answers nothing else.
 
     Args:
         code: that says so over HTTP.
         text: says more; without one, what the code means.
+        top: the first page, as the address of this one sees it.
     """
-    return page("refusal", {}, looks="contest", title=code.phrase, text=text or _WORDS.get(code, code.description))
+    words = text or _WORDS.get(code, code.description)
+    return page("refusal", {"is_still": True}, looks="contest", title=code.phrase, text=words, top=top)
 
 
 _WORDS = {HTTPStatus.NOT_FOUND: "There is nothing at this address, or it is not for everybody."}

@@ -47,6 +47,24 @@ def streamed(request: Any, add: Callable[[Any], None]) -> Deferred[bytes]:
     return Deferred()  # cancelled once nobody looks on
 
 
+def top_of(request: Any) -> str:
+    """Return the site's first page as the page of a request sees it, to begin links with.
+
+    All links of the site are relative: a web server in front may show it below a path of its own.
+    """
+    return "../" * (request.path.count(b"/") - 1) or "./"
+
+
+def link_to(request: Any, address: str) -> str:
+    """Return what leads from the page of a request to another one.
+
+    Args:
+        request: Twisted's.
+        address: of that page, seen from the site's first page, with a slash before it.
+    """
+    return top_of(request) + address.removeprefix("/")
+
+
 def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:
     """Send what tells that something is not to be had: a page, or JSON at the addresses of programs.
 
@@ -60,6 +78,7 @@ def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:
         remedy = _REMEDIES.get(code, "GET /api/openapi.json describes what is answered here")
         return replied(request, refusal(code, text.rstrip(".") or code.phrase.lower(), remedy))
     return sent(request, HTML, refusal_page(code, text).encode())
+    return sent(request, HTML, refusal_page(code, text, top_of(request)).encode())
 
 
 def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
@@ -162,9 +181,14 @@ async def _flow(request: Any, file: BinaryIO, size: int) -> None:
 
 
 def sent_on(request: Any, address: str) -> bytes:
-    """Send whoever asks on to a page of this site, by GET."""
+    """Send whoever asks on to a page of this site, by GET.
+
+    Args:
+        request: Twisted's.
+        address: of the page, as `link_to` takes it.
+    """
     request.setResponseCode(HTTPStatus.SEE_OTHER)
-    request.setHeader("Location", address)
+    request.setHeader("Location", link_to(request, address))
     return sent(request, HTML, b"")
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from twisted.internet.defer import maybeDeferred
 
 from ..pages.rendering import page
-from .answers import HTML, refused, sent, sent_on
+from .answers import HTML, refused, sent, sent_on, top_of
 from .forms import FORM_TOKEN, BadForm, Form, form_of
 from .sessions import Person, Sessions, SiteRole
 
@@ -28,8 +28,8 @@ class MemberPages:
     def __init__(self, title: str) -> None:
         self._title = title
 
-    def page(self, name: str, person: str, form_token: str, **values: Any) -> str:
-        """Return a page."""
+    def page(self, request: Any, name: str, person: str, form_token: str, **values: Any) -> str:
+        """Return a page that answers a request."""
         return page(
             name,
             None,
@@ -39,6 +39,7 @@ class MemberPages:
             may_ask=True,
             may_send=True,
             title=self._title,
+            top=top_of(request),
             person=person,
             form_token=form_token,
             **values,
@@ -64,7 +65,7 @@ class Visit(Struct, frozen=True, kw_only=True):
 
     def page(self, name: str, **values: Any) -> bytes:
         """Show the page of this name."""
-        text = self.pages.page(name, self.person.name, self.form_token, **values)
+        text = self.pages.page(self.request, name, self.person.name, self.form_token, **values)
         return sent(self.request, HTML, text.encode())
 
     def number(self, name: str) -> int | None:

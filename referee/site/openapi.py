@@ -155,6 +155,7 @@ def openapi() -> bytes:
     found = {
         "openapi": "3.1.0",
         "info": {"title": "A contest of referee", "version": __version__},
+        "servers": [{"url": ".."}],  # as the address of this description sees it: below whatever path the site is
         "paths": paths,
         "components": {
             "schemas": described["$defs"],

@@ -72,7 +72,7 @@ class SigningIn:
     def _form(self, request: Any, trouble: str, code: HTTPStatus = HTTPStatus.OK) -> bytes:
         form_token = visitor_token(request, self._sessions)
         request.setResponseCode(code)
-        return sent(request, HTML, self._pages.page("sign_in", "", form_token, trouble=trouble).encode())
+        return sent(request, HTML, self._pages.page(request, "sign_in", "", form_token, trouble=trouble).encode())
 
 
 async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:

@@ -131,5 +131,5 @@ class SigningUp:
         self, request: Any, *, trouble: str = "", asked: SignUpRequest | None = None, author: NewAuthor | None = None
     ) -> bytes:
         shown = {"mode": self._service.mode, "trouble": trouble, "asked": asked, "author": author}
-        page = self._pages.page("sign_up", "", visitor_token(request, self._sessions), **shown)
+        page = self._pages.page(request, "sign_up", "", visitor_token(request, self._sessions), **shown)
         return sent(request, HTML, page.encode())

@@ -50,6 +50,8 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
     port: int
     token: str
     is_secure: bool
+    prefix: str = ""
+    """Path below which a web server shows the service, with a slash before it; empty: it has the whole host."""
     ca: Path | None = None
     """Certificates to believe besides the system's: the organiser's own, in PEM."""
 
@@ -84,7 +86,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
 
     def _ask(self, method: str, parts: tuple[str, ...], body: bytes | None) -> bytes:
         connection = self._connection()
-        path = "/" + "/".join(quote(part, safe="") for part in parts)
+        path = f"{self.prefix}/" + "/".join(quote(part, safe="") for part in parts)
         try:
             self._connect(connection)
             try:
@@ -184,7 +186,7 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
     """Return the service at an address.
 
     Args:
-        url: `http://HOST:PORT` or `https://HOST:PORT`.
+        url: `http://HOST:PORT` or `https://HOST:PORT`, with a path behind it where the service has one.
         token: of the author.
         ca: file of a certificate to believe.
 
@@ -196,11 +198,16 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or "@" in parts.netloc:
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or "@" in parts.netloc:
         raise ServiceError(f"{url!r} is no address such as http://HOST:7780, as the organiser gives it")
     is_secure = parts.scheme == "https"
     return SubmissionsClient(
-        host=parts.hostname, port=port or (443 if is_secure else 80), token=token, is_secure=is_secure, ca=ca
+        host=parts.hostname,
+        port=port or (443 if is_secure else 80),
+        token=token,
+        is_secure=is_secure,
+        prefix=quote(parts.path.rstrip("/"), safe="/%"),
+        ca=ca,
     )
 
 

@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
     "two things asked": (("--status", "--matches"), 2, "give either a PLAYER"),
     "no folder": (("nowhere",), 2, "there is no folder nowhere"),
     "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:7780"),
-    "address with a path": (("--status", "--to", "http://x/y"), 2, "no address such as http://HOST:7780"),
+    "address with a question": (("--status", "--to", "http://x/y?z"), 2, "no address such as http://HOST:7780"),
     "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and the service on?"),
     "no certificate": (("--status", "--ca", __file__), 1, "no certificate in PEM"),
     "match of nobody": (("--explain", "x/../y"), 1, "you have no match x/../y that is over; see --matches"),

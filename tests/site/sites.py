@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_origin
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import msgspec
 import pytest
@@ -127,6 +127,8 @@ class Browser:
         self._site = site
         self._is_secure = is_secure
         self.set_cookies = list[str]()
+        self.location = ""
+        """Where it was sent on to last, as that was sent; in answers it is the whole path."""
         self.headers = dict[str, str]()
         """Of all its requests."""
         self._peer: Any = IPv4Address("TCP", host, 1)
@@ -138,7 +140,10 @@ class Browser:
         head, _, content = transport.value().partition(b"\r\n\r\n")
         status, *found = head.decode().split("\r\n")
         pairs = [line.split(": ", 1) for line in found]
-        for name, value in pairs:
+        for at, (name, value) in enumerate(pairs):
+            if name == "Location":
+                self.location = value
+                pairs[at] = (name, urljoin(path, value))
             if name == "Set-Cookie":
                 key, _, cookie = value.partition(";")[0].partition("=")
                 self.cookies[key] = cookie

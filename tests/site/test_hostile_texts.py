@@ -18,7 +18,8 @@ from .sites import NOW, PAYLOAD, TestSite
 HANDLER = re.compile(r"on\w+", re.IGNORECASE)
 FETCHES = ("src", "srcset", "data", "poster", "background", "style", "formaction", "xlink:href", "ping", "srcdoc")
 TAGS = {"base", "embed", "iframe", "img", "link", "object", "video", "audio"}
-OWN = re.compile(r"(\.?/(?!/)|#|\?|key\.pem|api/|tournaments/|live|search)")
+OWN = re.compile(r"(\.{1,2}/(?!/)|#|\?|key\.pem|api/|tournaments/|live|search|sign-in|sign-up)")
+"""Links are relative: a web server in front may show the site below a path of its own."""
 LINK = "http://other.host/b.png"
 """In the organiser's own words on the first page: nobody goes there but who clicks on it."""
 STEP = {

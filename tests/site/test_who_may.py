@@ -245,9 +245,8 @@ def asked(contest: TestSite, browser: Browser, method: str, path: str, page: str
 def test_what_a_program_printed_is_plain_text(contest: TestSite, everybody: dict[Who, Browser]) -> None:
     """That no browser takes for a page, whatever it is; the page of the match leads to it."""
     (contest.folder / "logs" / "cup" / "cup-7.seat0.a.stderr").write_text("<script>alert(1)</script>\0\u202e")
-    assert (
-        b'href="/author/printed/cup/cup-7?seat=0"' in everybody[Who.AUTHOR].ask("GET", "/author/matches/cup/cup-7").body
-    )
+    page = everybody[Who.AUTHOR].ask("GET", "/author/matches/cup/cup-7").body
+    assert b'href="../../../author/printed/cup/cup-7?seat=0"' in page
     answers = {
         Who.AUTHOR: "/author/printed/cup/cup-7?seat=0",
         Who.PROGRAM: "/matches/cup%2Fcup-7/printed",
@@ -264,7 +263,7 @@ def test_a_list_of_matches_names_the_heads_of_their_records(contest: TestSite) -
     """And leads to what verifies those alone that everybody may have."""
     lay_out(contest)
     head = read_record(contest.folder / "logs" / "cup" / "cup-7.jsonl").chain.head
-    verifier = f'href="/tournaments/cup/replays/verify.html#cup-7.jsonl={head}"'
+    verifier = f'href="../tournaments/cup/replays/verify.html#cup-7.jsonl={head}"'
     ada = contest.signed_in("ada")
     for is_public in (False, True):
         if is_public:
@@ -275,7 +274,7 @@ def test_a_list_of_matches_names_the_heads_of_their_records(contest: TestSite) -
     practised.mkdir(parents=True)
     (contest.folder / "logs" / "cup" / "cup-7.jsonl").rename(practised / "practice-00001.jsonl")
     assert f'title="{head}"' in ada.ask("GET", "/author/practice").body.decode()
-    assert 'href="/author/practice/1/replay">Verify it' in ada.ask("GET", "/author/matches").body.decode()
+    assert 'href="../author/practice/1/replay">Verify it' in ada.ask("GET", "/author/matches").body.decode()
 
 
 @pytest.mark.parametrize("path", ["/author/matches/cup/cup-7", "/author/versions/1"])

@@ -37,6 +37,8 @@ LOGS = "logs"
 """Folder whose records authors are shown their own matches of."""
 ACTION_LOG = "actions.log"
 """Its file in the contest's folder, a line of JSON for each action."""
+SESSIONS = ".sessions.json"
+"""File in the contest's folder with who is signed in."""
 _SHOWN_BYTES = 1 << 20
 
 
@@ -63,7 +65,8 @@ class Intake:
         organisers, invitations = contest.folder / ORGANISERS, contest.folder / INVITATIONS
         self.authors, self.organisers = _people(self.authors_file), _people(organisers)
         self.invitations = _people(invitations)
-        self.private = (self.authors_file, organisers, invitations, key.absolute())
+        self._sessions_file = contest.folder / SESSIONS
+        self.private = (self.authors_file, organisers, invitations, self._sessions_file, key.absolute())
         """Files that nobody is given."""
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
@@ -80,6 +83,7 @@ class Intake:
         from ...site.guarded_routes import MemberPages  # noqa: PLC0415  # as the site
         from ...site.members import Members  # noqa: PLC0415  # its framework installs a reactor
         from ...site.person_streams import PersonStreams  # noqa: PLC0415
+        from ...site.session_file import SessionFile  # noqa: PLC0415
         from ...site.sessions import Person, Sessions, SiteRole  # noqa: PLC0415
         from ...site.workshop import Workshop  # noqa: PLC0415
 
@@ -91,7 +95,8 @@ class Intake:
                 return *self.checks.stamp(person.name), _digest(lines)
             return _digest(lines), _digest(msgspec.json.encode(organisers.processes()))
 
-        sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: self.organisers}, monotonic)
+        known = {SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: self.organisers}
+        sessions = Sessions(known, monotonic, SessionFile(self._sessions_file, self._note))
         return Members(
             sessions=sessions,
             body_limits=BodyLimits(sessions, self.authors),

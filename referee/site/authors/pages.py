@@ -12,7 +12,7 @@ from ...pages.explanation_page import answers_of, spoken_in
 from ...pages.verifying import verifying_link
 from ...submissions.api import AuthorApi
 from ...submissions.challenges import PRACTICE
-from ..answers import replied, sent_on
+from ..answers import link_to, replied, sent_on, top_of
 from ..guarded_routes import GuardedRoutes, Visit
 from ..sessions import SiteRole
 
@@ -47,7 +47,7 @@ class AuthorPages:
         if reply.code is not HTTPStatus.OK:
             return refused_page(visit, reply)
         matches = _decoded(reply)["matches"]
-        ways = [self._ways(visit.person.name, match["match"], match["head"]) for match in matches]
+        ways = [self._ways(visit, match["match"], match["head"]) for match in matches]
         return visit.page("author/matches", matches=list(zip(matches, ways, strict=True)))
 
     async def _match(self, visit: Visit, name: str) -> bytes:
@@ -55,15 +55,15 @@ class AuthorPages:
         reply = await asked(self._api, visit, "matches", name, seat=seat)
         if reply.code is not HTTPStatus.OK:
             return refused_page(visit, reply)
-        match = _decoded(reply)
+        match, top = _decoded(reply), top_of(visit.request)
         standing, foul = self._tell(match)
         said = match["conversation"]
         return visit.page(
             "author/match",
             match=match,
-            ways=self._ways(visit.person.name, name, match["head"]),
-            here=f"{MATCHES}/{quote(name)}?seat={match['seat']}",
-            printed=f"{PRINTED}/{quote(name)}?seat={match['seat']}",
+            ways=self._ways(visit, name, match["head"]),
+            here=f"{top}{MATCHES[1:]}/{quote(name)}?seat={match['seat']}",
+            printed=f"{top}{PRINTED[1:]}/{quote(name)}?seat={match['seat']}",
             turn=turn,
             standing=standing,
             foul=foul,
@@ -78,14 +78,16 @@ class AuthorPages:
             return refused_page(visit, reply)
         return replied(visit.request, reply)
 
-    def _ways(self, author: str, name: str, head: str) -> tuple[str, str] | None:
+    def _ways(self, visit: Visit, name: str, head: str) -> tuple[str, str] | None:
         """Return where a match's replay is, and what verifies its record; None if nothing shows it."""
         folder, _, record = name.rpartition("/")
         if self._is_shown(folder, record):
-            replays = f"/tournaments/{quote(folder)}/replays/"
+            replays = link_to(visit.request, f"/tournaments/{quote(folder)}/replays/")
             return f"{replays}{quote(record)}.html", replays + verifying_link(f"{record}.jsonl", head)
-        if folder.startswith(f"{PRACTICE}/{author}/"):  # that page stands alone, and verifies its record itself
-            replay = f"/author/practice/{folder.rpartition('/')[2].lstrip('0')}/replay"
+        if folder.startswith(
+            f"{PRACTICE}/{visit.person.name}/"
+        ):  # that page stands alone, and verifies its record itself
+            replay = link_to(visit.request, f"/author/practice/{folder.rpartition('/')[2].lstrip('0')}/replay")
             return replay, replay
         return None
 

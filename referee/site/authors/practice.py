@@ -12,7 +12,7 @@ from ...errors import RemediableError
 from ...pages.replay_page import head_at_turn, parted
 from ...submissions.api import NOWHERE, AuthorApi
 from ...submissions.challenges import PRACTICE, Challenge, PracticeRules
-from ..answers import HTML, refused, send_shared, sent, sent_on, turn_of
+from ..answers import HTML, refused, send_shared, sent, sent_on, top_of, turn_of
 from ..guarded_routes import GuardedRoutes, Visit
 from ..organisers.service import QueueLine, seen_by
 from ..sessions import SiteRole
@@ -100,7 +100,9 @@ class AuthorPractice:
 
     def _seat_page(self, visit: Visit, number: str) -> Any:
         def _page(request: Any, seat: PersonsSeat) -> bytes:
-            return sent(request, HTML, seat_page(seat, form_token=visit.form_token, number=number).encode())
+            return sent(
+                request, HTML, seat_page(seat, form_token=visit.form_token, number=number, top=top_of(request)).encode()
+            )
 
         return self._at_seat(_page, visit, number)
 

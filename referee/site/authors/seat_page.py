@@ -62,13 +62,14 @@ def done_at(request: Any, seat: PersonsSeat, what: str) -> bytes:
     return sent(request, JSON, seat.snapshot())
 
 
-def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = None) -> str:
+def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = None, top: str = "") -> str:
     """Return the page of a seat; what it shows it asks for.
 
     Args:
         seat: whose page it is.
         form_token: that it brings with all that it asks to be done; empty: nobody looks for one.
         number: of the practice match, on a contest's site; None: it is none.
+        top: the first page of that site, as this page sees it.
     """
     return page(
         "person",
@@ -79,4 +80,5 @@ def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = N
         name=seat.name,
         form_token=form_token,
         number=number,
+        top=top,
     )
