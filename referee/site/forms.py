@@ -35,6 +35,8 @@ class Form(Struct, frozen=True, kw_only=True):
     fields: Mapping[str, str]
     uploads: tuple[UploadedFile, ...] = ()
     """The files that were chosen."""
+    has_file: bool = False
+    """Whether there is a place for one."""
 
     def text(self, name: str) -> str:
         """Return what was written into a field, without blanks around it; empty if there is no such field."""
@@ -88,6 +90,7 @@ def _parted(boundary: str, content: BinaryIO) -> Form:
             for file, data in uploads
             if file.filename  # a browser sends a file without a name where none was chosen
         ),
+        has_file=bool(uploads),
     )
 
 

@@ -1,8 +1,10 @@
 """The addresses that only somebody who is signed in may ask: who asks is known before anything is done."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Self
+from urllib.parse import urlencode
 
 from klein import Klein
 from msgspec import Struct
@@ -13,7 +15,9 @@ from .answers import HTML, refused, sent, sent_on, top_of
 from .forms import FORM_TOKEN, BadForm, Form, form_of
 from .sessions import Person, Sessions, SiteRole
 
-SIGN_IN = "/sign-in"
+SIGN_IN, BACK = "/sign-in", "back"
+"""Address of the page of signing in, and what its query calls the page that leads there."""
+TOO_OLD = "The form is from before you signed in, or from elsewhere. Load its page again, and send it once more."
 _DIGITS = 6
 SESSION, VISITOR = "session", "visitor"
 """Cookies: of a session, and of somebody who may sign in. Two, as a link from elsewhere brings neither: the page of
@@ -78,6 +82,10 @@ Handler = Callable[..., Any]
 """Answers a visit, now or later; takes the parts of the address, too."""
 
 
+def _local(uri: bytes) -> str:
+    return uri.decode("latin-1")
+
+
 def cookie_of(request: Any, name: str = SESSION) -> str:
     """Return a cookie that a request brings; empty if it brings none."""
     found = request.getCookie(_full(request, name))
@@ -94,13 +102,25 @@ def _full(request: Any, name: str) -> bytes:
     return f"{_SAFE if request.isSecure() else ''}{name}".encode()
 
 
-class GuardedRoutes:
-    """Registers addresses, each for one role."""
+AskAgain = Callable[[Any, SiteRole, Form | None], bytes]
+"""Asks somebody of a role to sign in, whose form came without a session; keeps the form if there is one."""
 
-    def __init__(self, app: Klein, sessions: Sessions, pages: MemberPages) -> None:
+
+class GuardedRoutes:
+    """Registers addresses, each for one role.
+
+    Args:
+        app: of the site.
+        sessions: of everybody.
+        pages: makes pages.
+        ask_again: answers forms whose session is over.
+    """
+
+    def __init__(self, app: Klein, sessions: Sessions, pages: MemberPages, ask_again: AskAgain) -> None:
         self._app = app
         self._sessions = sessions
         self._pages = pages
+        self._ask_again = ask_again
 
     def shows(self, role: SiteRole, path: str, handler: Handler) -> None:
         """Have a page shown to those of a role; all others are asked to sign in."""
@@ -110,7 +130,7 @@ class GuardedRoutes:
             cookie = cookie_of(request)
             person = self._sessions.who(cookie)
             if person is None:
-                return sent_on(request, SIGN_IN)
+                return sent_on(request, f"{SIGN_IN}?{urlencode({BACK: _local(request.uri)})}")
             if person.role is not role:
                 return refused(request, HTTPStatus.NOT_FOUND)
             return handler(self._visit(request, person, cookie, Form(fields={})), **parts)
@@ -122,15 +142,19 @@ class GuardedRoutes:
         async def _answer(request: Any, **parts: Any) -> Any:
             cookie = cookie_of(request)
             person = self._sessions.who(cookie)
-            if person is None or person.role is not role:
+            if person is not None and person.role is not role:
                 return refused(request, HTTPStatus.FORBIDDEN)
-            try:
+            form = None
+            with suppress(BadForm):
                 form = await form_of(request)
-            except BadForm:
+            is_own = form is not None and self._sessions.is_own_form(cookie, form.text(FORM_TOKEN))
+            if person is None:
+                return self._ask_again(request, role, form if is_own else None)
+            if form is None:
                 too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
                 return refused(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
-            if not self._sessions.is_own_form(cookie, form.text(FORM_TOKEN)):
-                return refused(request, HTTPStatus.FORBIDDEN)
+            if not is_own:
+                return refused(request, HTTPStatus.FORBIDDEN, TOO_OLD)
             return await maybeDeferred(handler, self._visit(request, person, cookie, form), **parts)
 
     def _visit(self, request: Any, person: Person, cookie: str, form: Form) -> Visit:

@@ -58,15 +58,16 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
         is_shown: tells of a tournament and a match whether everybody may see its replay.
         matches: returns the newest matches of a tournament, each with names by seat.
     """
-    routes = GuardedRoutes(app, members.sessions, members.pages)
-    routes.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
-    routes.shows(SiteRole.ORGANISER, "/organiser/events", members.streams.follow)
 
     def _signed_out(person: Person) -> None:
         members.streams.close(person)
         members.practice.leave(person.name)
 
-    SigningIn(members.sessions, members.pages, _signed_out).register(app)
+    signing_in = SigningIn(members.sessions, members.pages, _signed_out)
+    routes = GuardedRoutes(app, members.sessions, members.pages, signing_in.ask_again)
+    routes.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
+    routes.shows(SiteRole.ORGANISER, "/organiser/events", members.streams.follow)
+    signing_in.register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
     programs = ApiRoutes(app, members.sessions, members.now)
     MemberApi(members.organisers.queue, members.practice).register(programs)

@@ -1,7 +1,9 @@
 """The addresses of signing in and out."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from klein import Klein
@@ -9,13 +11,20 @@ from klein import Klein
 from ..submissions.authors import TooOften
 from .answers import HTML, address_of, sent, sent_on
 from .forms import FORM_TOKEN, BadForm, Form, form_of
-from .guarded_routes import SESSION, SIGN_IN, VISITOR, MemberPages, cookie_of, give_cookie
+from .guarded_routes import BACK, SESSION, SIGN_IN, VISITOR, MemberPages, cookie_of, give_cookie
 from .sessions import Person, Sessions, SiteRole, new_cookie
 
 SIGN_OUT = "/sign-out"
+_PAGE = re.compile(r"/(?:author|organiser)(?:[/?][\w./%?=&~+:-]*)?")
+"""Pages of those who are signed in, as an address names them: nothing else is gone back to."""
+_KEPT = "kept."
+"""Before the name of a field of a form that waits until its author has signed in."""
 FIRST_PAGES = {SiteRole.AUTHOR: "/author", SiteRole.ORGANISER: "/organiser"}
 """Where somebody is sent who has signed in."""
 TOO_OLD = "The form was too old. Please try again."
+NOT_DONE = "You were not signed in any more, so nothing was done. Sign in, and send it again."
+_ACTION = "action"
+"""Field with the address that a form was sent to that waits."""
 
 
 class SigningIn:
@@ -40,23 +49,48 @@ class SigningIn:
 
     def _show(self, request: Any) -> bytes:
         person = self._sessions.who(cookie_of(request))
-        return self._form(request, "") if person is None else sent_on(request, FIRST_PAGES[person.role])
+        back = bytes((request.args.get(BACK.encode()) or [b""])[0]).decode(errors="replace")
+        if person is None:
+            return self._form(request, "", waits={BACK: back} if _PAGE.fullmatch(back) else {})
+        return sent_on(request, _page_after(person, back))
+
+    def ask_again(self, request: Any, role: SiteRole, form: Form | None) -> bytes:
+        """Show the page of signing in to somebody whose form came without a session.
+
+        Args:
+            request: Twisted's.
+            role: of those whose form it is.
+            form: that is sent once its author has signed in; None: it is not known to be the author's own.
+        """
+        waits = {BACK: FIRST_PAGES[role]}
+        action = request.path.decode("latin-1")
+        if form is not None and not form.has_file and _PAGE.fullmatch(action):
+            fields = {name: text for name, text in form.fields.items() if name != FORM_TOKEN}
+            waits |= {_ACTION: action, **{f"{_KEPT}{name}": text for name, text in fields.items()}}
+        return self._form(request, NOT_DONE if _ACTION not in waits else "", HTTPStatus.UNAUTHORIZED, waits)
 
     async def _sign_in(self, request: Any) -> bytes:
         form = await own_form(request, self._sessions)
         if form is None:
             return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
+        waits = {name: text for name, text in form.fields.items() if name.startswith(_KEPT) or name in (BACK, _ACTION)}
         try:
             cookie = self._sessions.sign_in(form.text("token"), address_of(request))
         except TooOften as error:
-            return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS)
+            return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS, waits)
         person = self._sessions.who(cookie or "")
         if cookie is None or person is None:
             text = "Nobody here has this token. It is the text that the organiser gave you, letters and digits only."
-            return self._form(request, text, HTTPStatus.UNAUTHORIZED)
+            return self._form(request, text, HTTPStatus.UNAUTHORIZED, waits)
         self._sessions.sign_out(cookie_of(request))
         give_cookie(request, cookie)
-        return sent_on(request, FIRST_PAGES[person.role])
+        action = waits.get(_ACTION, "")
+        if action != _page_after(person, action):
+            return sent_on(request, _page_after(person, waits.get(BACK, "")))
+        fields = {name.removeprefix(_KEPT): text for name, text in waits.items() if name.startswith(_KEPT)}
+        form_token = self._sessions.form_token(cookie)
+        shown = self._pages.page(request, "send_again", person.name, form_token, action=action[1:], fields=fields)
+        return sent(request, HTML, shown.encode())
 
     async def _sign_out(self, request: Any) -> bytes:
         if await own_form(request, self._sessions, SESSION) is None:
@@ -69,10 +103,33 @@ class SigningIn:
             self._signed_out(person)
         return sent_on(request, "/")
 
-    def _form(self, request: Any, trouble: str, code: HTTPStatus = HTTPStatus.OK) -> bytes:
+    def _form(
+        self,
+        request: Any,
+        trouble: str,
+        code: HTTPStatus = HTTPStatus.OK,
+        waits: Mapping[str, str] = MappingProxyType({}),
+    ) -> bytes:
+        """Show the page of signing in.
+
+        Args:
+            request: Twisted's.
+            trouble: what is wrong, in a sentence; empty: nothing is.
+            code: of the answer.
+            waits: what is done or shown once somebody has signed in, as fields of the form.
+        """
         form_token = visitor_token(request, self._sessions)
         request.setResponseCode(code)
-        return sent(request, HTML, self._pages.page(request, "sign_in", "", form_token, trouble=trouble).encode())
+        shown = self._pages.page(
+            request, "sign_in", "", form_token, trouble=trouble, waits=waits, is_kept=_ACTION in waits
+        )
+        return sent(request, HTML, shown.encode())
+
+
+def _page_after(person: Person, wanted: str) -> str:
+    """Return the page that somebody is sent to who has signed in: the one that is wanted, if it can be theirs."""
+    first = FIRST_PAGES[person.role]
+    return wanted if _PAGE.fullmatch(wanted) and wanted.startswith(first) else first
 
 
 async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:

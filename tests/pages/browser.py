@@ -86,7 +86,9 @@ class Page:
     def send(self, action: str, button: int = 0) -> None:
         """Send a form off, with one of the buttons of all forms that lead to an address; the answer is there then."""
         self.run("window.isSent = true")
-        self._browser.find_elements("css selector", f"form[action='{action}'] button")[button].click()
+        leading = "return [...document.forms].filter((form) => new URL(form.action).pathname === arguments[0])"
+        buttons = f"{leading}.flatMap((form) => [...form.querySelectorAll('button')])"
+        self._browser.execute_script(buttons, action)[button].click()
         is_there = "return !window.isSent && document.readyState === 'complete'"
         WebDriverWait(self._browser, 60, poll_frequency=0.05).until(lambda _: self.run(is_there))
 

@@ -7,6 +7,7 @@ from twisted.internet.task import Clock
 
 from referee.net.links.tokens import add_tokens
 from referee.site import sessions as own
+from referee.site.session_file import SessionFile
 from referee.site.sessions import Person, Sessions, SiteRole
 from referee.submissions.authors import Authors, TooOften
 
@@ -25,7 +26,21 @@ class KnownPeople:
         self.ada = add_tokens(self.file, ["ada"], may_renew=False)["ada"]
         self.ann = add_tokens(organisers, ["ann"], may_renew=False)["ann"]
         known = {SiteRole.AUTHOR: Authors(self.file), SiteRole.ORGANISER: Authors(organisers)}
-        self.sessions = Sessions(known, self.clock.seconds)
+        self.known = known
+        self.kept = folder / "sessions.json"
+        self.noted = list[str]()
+        self.sessions = self.restart()
+
+    def restart(self, clock: Clock | None = None, later_s: float = 0.0) -> Sessions:
+        """Return the sessions of a new process, whose own clock begins anew.
+
+        Args:
+            clock: that one.
+            later_s: how much later it begins, by the time of day.
+        """
+        clock = clock or self.clock
+        file = SessionFile(self.kept, lambda event, **_: self.noted.append(event))
+        return Sessions(self.known, clock.seconds, file, lambda: 1e9 + self.clock.seconds() + later_s)
 
     def enter(self, token: str, address: str = "10.0.0.1") -> str:
         """Sign in; return the cookie, empty if that is nobody's token."""
@@ -103,3 +118,50 @@ def test_a_form_is_for_one_cookie(people: KnownPeople) -> None:
     token = people.sessions.form_token("one")
     assert [people.sessions.is_own_form(cookie, token) for cookie in ("one", "two", "")] == [True, False, False]
     assert not people.sessions.is_own_form("one", "")
+
+
+def test_sessions_and_forms_outlive_the_process(people: KnownPeople) -> None:
+    """As old as they are by the time of day; one that was signed out, or whose token is renewed, is over."""
+    cookies = [people.enter(people.ada), people.enter(people.ann), people.enter(people.ada)]
+    token = people.sessions.form_token(cookies[0])
+    people.sessions.sign_out(cookies[2])
+    after = people.restart(Clock(), later_s=own.IDLE_S - 1)
+    assert [after.who(cookie) for cookie in cookies] == [
+        Person(SiteRole.AUTHOR, "ada"),
+        Person(SiteRole.ORGANISER, "ann"),
+        None,
+    ]
+    assert after.is_own_form(cookies[0], token)
+    assert people.restart(Clock(), later_s=own.IDLE_S + 1).who(cookies[0]) is None
+    add_tokens(people.file, ["ada"], may_renew=True)
+    after = people.restart(Clock())
+    assert [after.who(cookie) is None for cookie in cookies[:2]] == [True, False]
+
+
+def test_a_session_that_is_used_is_not_forgotten(people: KnownPeople) -> None:
+    """Its last use is in the file, a minute late at most."""
+    cookie = people.enter(people.ada)
+    for _ in range(3):
+        people.clock.advance(own.IDLE_S / 2)
+        assert people.sessions.who(cookie)
+    assert people.restart(Clock(), later_s=own.IDLE_S - own.KEEP_S).who(cookie)
+
+
+def test_who_reads_the_file_has_no_session(people: KnownPeople) -> None:
+    """It has no cookie in it, and is its owner's alone."""
+    cookie = people.enter(people.ada)
+    assert cookie not in people.kept.read_text()
+    assert people.kept.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b'{"secret": "x", "sessions": {"a": {}}}'])
+def test_a_file_that_can_t_be_read_signs_nobody_in(people: KnownPeople, data: bytes) -> None:
+    """And is replaced once somebody signs in; one that can't be written is told of."""
+    people.kept.write_bytes(data)
+    people.sessions = people.restart()
+    cookie = people.enter(people.ada)
+    assert people.restart(Clock()).who(cookie)
+    people.kept.unlink()
+    people.kept.mkdir()
+    assert people.sessions.who(people.enter(people.ann))
+    assert people.noted == ["sessions-not-kept"]

@@ -137,7 +137,7 @@ def test_nobody_hands_in_for_another(contest: TestSite) -> None:
     other = contest.signed_in("bob").ask("GET", "/author").body.decode()
     token = other.partition('name="form_token" value="')[2].partition('"')[0]
     assert hand_in(contest.signed_in("ada"), archive(), token).status == 403
-    assert hand_in(contest.visitor(), archive()).status == 403
+    assert hand_in(contest.visitor(), archive()).status == 401
     assert contest.store.versions("ada") == []
 
 

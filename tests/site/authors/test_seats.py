@@ -59,4 +59,4 @@ def test_who_signs_out_looks_on_no_more(contest: TestSite) -> None:
     ada = contest.signed_in("ada")
     ada.fill_in("/author", "/sign-out")
     assert contest.practice.left == ["ada"]
-    assert ada.ask("GET", f"{SEAT}/events").headers["location"] == "/sign-in"
+    assert ada.ask("GET", f"{SEAT}/events").headers["location"].startswith("/sign-in?back=")

@@ -88,7 +88,7 @@ def test_a_session_over_tls_is_for_tls_alone(contest: TestSite) -> None:
     plain.sign_in(contest.tokens["ann"])
     assert all("; Path=/; HttpOnly; SameSite=strict" in cookie for cookie in plain.set_cookies)
     plain.cookies["session"] = ann.cookies["__Host-session"] + "x"
-    assert plain.ask("GET", "/organiser").headers["location"] == "/sign-in"
+    assert plain.ask("GET", "/organiser").headers["location"].startswith("/sign-in?back=")
 
 
 def test_signing_in_renews_and_signing_out_ends(contest: TestSite) -> None:
