@@ -21,7 +21,7 @@ STOPPED = "stopping; `referee host` goes on with the tournaments where they are\
 @contextmanager
 def hosted(contest: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
     """Host a contest, and yield the process, and where its site is; what has not ended then is killed."""
-    host, site = _started(contest)
+    host, site = started(contest)
     with host:
         try:
             yield host, site
@@ -29,7 +29,8 @@ def hosted(contest: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
             host.kill()
 
 
-def _started(contest: Path) -> "tuple[subprocess.Popen[str], str]":
+def started(contest: Path) -> "tuple[subprocess.Popen[str], str]":
+    """Host a contest, and return the process, and where its site is."""
     address = ("--listen", "tcp:0:interface=127.0.0.1")
     command = [sys.executable, "-m", "referee", "host", str(contest), *address]
     host = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -50,7 +51,7 @@ def hosting(contest: Path, number: signal.Signals, says: str | None = "") -> Ite
         number: of the signal.
         says: what it says before it says that it stops; None: whatever it is.
     """
-    host, site = _started(contest)
+    host, site = started(contest)
     with host:
         assert host.stderr is not None
         try:

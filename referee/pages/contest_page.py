@@ -25,7 +25,7 @@ def contest_page(card: Any, about: str, *, is_still: bool = False, hides_results
     words = _markdown.render(printable_lines(about))
     may = not is_still
     shown = {"card": card, "about": words, "is_still": is_still, "hides_results": hides_results}
-    return page("contest", {"is_still": is_still}, may_ask=may, may_send=may, **shown)
+    return page("contest", {"is_still": is_still}, scripts=("following",), may_ask=may, may_send=may, **shown)
 
 
 def search_page(title: str, query: str, found: Any, hides_results: bool) -> str:  # noqa: FBT001  # called through a field
@@ -70,7 +70,8 @@ def live_page(title: str, live: Any, now: float) -> str:
     mode = live.spectators.partition(" ")[0]
     tables = [{**msgspec.structs.asdict(table), "drawing": _drawing(table)} for table in live.tables]
     data = {"now": now, "no_board": _NO_BOARD[mode]}
-    return page("live", data, may_ask=True, contest=title, tables=tables, seen=_SEEN[mode], no_board=_NO_BOARD[mode])
+    shown = {"contest": title, "tables": tables, "seen": _SEEN[mode], "no_board": _NO_BOARD[mode]}
+    return page("live", data, scripts=("following",), may_ask=True, **shown)
 
 
 def _drawing(table: Any) -> str | None:

@@ -39,7 +39,7 @@ class MemberPages:
             None,
             looks="member",
             styles=("contest",),
-            scripts=("sorting",),
+            scripts=("following", "sorting"),
             may_ask=True,
             may_send=True,
             title=self._title,

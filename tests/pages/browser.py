@@ -2,6 +2,8 @@
 
 import base64
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,15 @@ class Page:
         self._browser.execute_script(buttons, action)[button].click()
         is_there = "return !window.isSent && document.readyState === 'complete'"
         WebDriverWait(self._browser, 60, poll_frequency=0.05).until(lambda _: self.run(is_there))
+
+    @contextmanager
+    def other_window(self) -> Iterator[None]:
+        """Be in another window meanwhile."""
+        own = self._browser.current_window_handle
+        self._browser.switch_to.new_window("window")
+        yield
+        self._browser.close()
+        self._browser.switch_to.window(own)
 
     def forget(self) -> None:
         """Forget who is signed in, wherever that is."""

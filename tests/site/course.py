@@ -5,6 +5,7 @@ match, for there alone it has its author's name.
 """
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from referee.app.contest.contest_file import CONTEST
 from referee.app.new_player import make_player
@@ -115,9 +116,17 @@ class Course:
         page.visit(f"{site}/{path}")
         if page.text("h1") == "Sign in":
             page.write("token", self._tokens[name])
-            page.send("/sign-in")
+            page.send(urlsplit(f"{site}/sign-in").path)
             page.visit(f"{site}/{path}")
         return page
+
+    def sign_in_elsewhere(self, way: str) -> None:
+        """Sign in as the author in another window, and come back to the first one."""
+        with self._page.other_window():
+            self._page.visit(way)
+            self._page.write("token", self._tokens["ada"])
+            self._page.run("document.querySelector('main form button').click()")
+            self._page.wait_until("document.querySelector('.bar form')")
 
     def alive(self) -> list[str]:
         """Return what of the hostile texts the open page has taken for markup."""

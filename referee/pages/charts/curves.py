@@ -21,6 +21,10 @@ FEW = 4
 """Curves whose intervals can be told apart when all are shown; of more, that of one at a time is."""
 TOP, BOTTOM = 14, 34
 """Room above and below the lines, in a drawing's own units."""
+LEAD = 16
+"""Room between the end of the lines and the labels."""
+LETTER = 16
+"""Width of the widest letter, in bold."""
 GAP = 18
 """Between two labels."""
 HIGHEST = 11
@@ -34,11 +38,15 @@ class Shape(NamedTuple):
     width: int
     right: int
     """Where the lines end, and the labels begin."""
-    label_chars: int
     marks: int
     """Numbers along the lower axis."""
     left: int = 44
     height: int = 330
+
+    @property
+    def room(self) -> int:
+        """Width that a label has, behind the line that leads to it."""
+        return self.width - self.right - LEAD
 
     def x(self, share: float) -> float:
         """Return where a share of all rounds lies."""
@@ -82,6 +90,8 @@ class Trace(NamedTuple):
     band: list[tuple[int, int]]
     """Corners of its interval; empty: it has none."""
     label: str
+    label_width: int
+    """That it is pressed into, lest it is cut off; 0: it has room as it is."""
     label_y: float
     told: str
     is_quiet: bool
@@ -101,7 +111,7 @@ class Drawing(NamedTuple):
     """Whether all intervals are shown, not that alone at which somebody points."""
 
 
-SHAPES = (Shape("broad", 900, 710, 24, 10), Shape("slim", 400, 260, 16, 5))
+SHAPES = (Shape("broad", 900, 680, 10), Shape("slim", 400, 230, 5))
 """A page shows the one that suits its window."""
 
 
@@ -164,7 +174,8 @@ def _drawing(shape: Shape, curves: Sequence[Curve], axes: Axes) -> Drawing:
         Trace(
             line,
             _band(shape, axes, curve),
-            f"{_shortened(curve.name, shape.label_chars)} {curve.short}".strip(),
+            label := f"{curve.name} {curve.short}".strip(),
+            shape.room if _width(label) > shape.room else 0,
             round(label_y, 1),
             curve.told,
             is_quiet=at >= MOST_LABELS,
@@ -189,8 +200,9 @@ def _band(shape: Shape, axes: Axes, curve: Curve) -> list[tuple[int, int]]:
     return [(round(x), round(y)) for x, y in corners]  # a line is fine, a band need not be
 
 
-def _shortened(name: str, most: int) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
+def _width(label: str) -> float:
+    """Return how wide a label is at most, in the widest letters that browsers have for it."""
+    return LETTER * sum(1.0 if sign in "MW@%mw" or sign > "~" else 0.8 if sign.isupper() else 0.66 for sign in label)
 
 
 def _spread(wanted: Sequence[float], lowest: float) -> list[float]:

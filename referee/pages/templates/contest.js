@@ -89,16 +89,5 @@ function show(card) {
   }
 }
 
-let stream = null;
-function follow() {
-  // A tab that nobody sees asks for nothing; when it is seen again, the first event is how everything stands.
-  if (document.hidden) { stream?.close(); stream = null; return; }
-  if (stream) return;
-  stream = new EventSource("api/events");
-  stream.onmessage = (event) => show(JSON.parse(event.data));
-}
 const { is_still: isStill } = JSON.parse(document.getElementById("data").textContent);
-if (shown.size && !isStill) {
-  document.addEventListener("visibilitychange", follow);
-  follow();
-}
+if (shown.size && !isStill) Following.follow("api/events", (data) => show(JSON.parse(data)));

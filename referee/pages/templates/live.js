@@ -1,7 +1,6 @@
 "use strict";
 // The page stands without this script; with it, the tables are as they are now, and their clocks run.
 const main = document.getElementById("tables");
-const state = document.getElementById("state");
 const tables = new Map();
 const sections = new Map();
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -101,16 +100,5 @@ function take(news) {
   for (const table of news.tables) show(`${table.tournament}/${table.table}`);
 }
 
-let stream = null;
-function follow() {
-  // A tab that nobody sees asks for nothing; when it is seen again, the first event is how everything stands.
-  if (document.hidden) { stream?.close(); stream = null; return; }
-  if (stream) return;
-  stream = new EventSource("api/live/events");
-  stream.onopen = () => { state.textContent = ""; };
-  stream.onerror = () => { state.textContent = "The connection was lost; this page tries again."; };
-  stream.onmessage = (event) => take(JSON.parse(event.data));
-}
 setInterval(() => { if (!document.hidden) for (const key of tables.keys()) tick(key); }, 200);
-document.addEventListener("visibilitychange", follow);
-follow();
+Following.follow("api/live/events", (data) => take(JSON.parse(data)));

@@ -1,9 +1,8 @@
 "use strict";
 // The page stands without this script; with it, what is marked as live is fetched anew when it has changed.
 async function fetchAnew() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok || answer.redirected) return location.reload();
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = await Following.ask(location.href);
+  if (!page) return;
   for (const part of document.querySelectorAll("[data-live]")) {
     const anew = page.getElementById(part.id);
     if (!anew) continue;
@@ -13,20 +12,28 @@ async function fetchAnew() {
   }
 }
 
-let stream = null, known = null, due = null;
+let known = null, due = null;
 function fetchSoon() {
   due ??= setTimeout(() => { due = null; fetchAnew(); }, 500);
 }
 
-function follow() {
-  // A tab that nobody sees asks for nothing; when it is seen again, the first event tells whether it is still true.
-  if (document.hidden) { stream?.close(); stream = null; return; }
-  if (stream) return;
-  stream = new EventSource(document.querySelector("[data-live]").dataset.live);
-  stream.onmessage = (event) => {
-    if (known !== null && known !== event.data) fetchSoon();
-    known = event.data;
-  };
+function take(data) {
+  if (known !== null && known !== data) fetchSoon();
+  known = data;
+}
+
+// A form is sent only once the host is there and its author signed in: else all that was written or chosen would be lost.
+// Its token is that of the session of now, which another window may have begun.
+async function sendSafely(event) {
+  const { target: form, submitter } = event;
+  event.preventDefault();
+  const home = document.querySelector(".bar nav a")?.href; // there is none for who is not signed in
+  const page = await Following.ask(home ?? form.action);
+  if (page === null) return;
+  const own = (root) => root?.querySelector("input[name=form_token]");
+  if (home && own(page)) own(form).value = own(page).value;
+  if (submitter?.name) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
+  form.submit();
 }
 
 function takeDropped(form) {
@@ -48,7 +55,5 @@ function takeDropped(form) {
 
 Sorting.tables(document);
 for (const form of document.querySelectorAll("form[enctype]")) takeDropped(form);
-if (document.querySelector("[data-live]")) {
-  document.addEventListener("visibilitychange", follow);
-  follow();
-}
+document.addEventListener("submit", sendSafely);
+if (document.querySelector("[data-live]")) Following.follow(document.querySelector("[data-live]").dataset.live, take);

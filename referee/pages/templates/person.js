@@ -20,11 +20,16 @@
     const query = new URLSearchParams({ turn: shown.turn, at: shown.touched.length, option });
     try {
       const answer = await fetch(`${what}?${query}`, { method: "POST", body });
-      if (answer.ok) show(await answer.json());
-      else at("lost").hidden = false;
+      if (answer.ok) return show(await answer.json());
     } catch {
-      at("lost").hidden = false;
+      // nobody is there, which is said below
     }
+    // Its author may have signed in again, in another window.
+    const page = await Following.ask(location.href);
+    const token = page?.querySelector("main")?.dataset.formToken;
+    if (!token || token === body.get("form_token")) return;
+    body.set("form_token", token);
+    send(what, option);
   }
 
   function drawBoard(svg) {
@@ -89,10 +94,8 @@
     document.body.classList.toggle("over", state.over !== "");
     document.body.dataset.version = state.version;
     document.title = state.asked ? `● ${title}: your move` : title;
-    at("lost").hidden = true;
     tick();
     focusNext(state, places, before);
-    if (state.closed) stream.close();
   }
 
   function tick() {
@@ -149,7 +152,5 @@
   at("undo").addEventListener("click", () => send("undo"));
   setInterval(tick, 250);
 
-  const stream = new EventSource("events");
-  stream.onmessage = (event) => show(JSON.parse(event.data));
-  stream.onerror = () => { at("lost").hidden = shown.closed ?? false; };
+  Following.follow("events", (data) => show(JSON.parse(data)), { isKept: true, isOver: () => shown.closed });
 })();

@@ -74,6 +74,7 @@ def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = N
     return page(
         "person",
         None,
+        scripts=("following",),
         may_ask=True,
         may_send=number is not None,
         title=seat.title,

@@ -1,0 +1,144 @@
+"""A host that goes away and comes back, as its open pages see it; below a path of a web server in front."""
+
+import http.client
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+
+from ..hosted import started
+from ..pages.browser import Page, start_browser
+from .course import Course
+
+PREFIX = "/contest"
+
+
+class Front(BaseHTTPRequestHandler):
+    """A web server in front: it shows a site below a path, and answers for it while it is gone."""
+
+    port = 0
+    """Port of the site."""
+
+    def do_GET(self) -> None:
+        """Pass a request on."""
+        site = http.client.HTTPConnection("127.0.0.1", self.port)
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        try:
+            site.request(self.command, self.path.removeprefix(PREFIX), body, dict(self.headers))
+            answer = site.getresponse()
+        except OSError:
+            self.send_error(502)
+            return
+        self.send_response_only(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() != "transfer-encoding":
+                self.send_header(name, value)
+        self.send_header("connection", "close")
+        self.end_headers()
+        try:
+            while data := answer.read1(65536):
+                self.wfile.write(data)
+        except OSError:
+            pass
+        finally:
+            site.close()
+
+    do_POST = do_GET  # noqa: N815  # the server's own
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def front() -> Iterator[str]:
+    """Yield where the web server shows the site."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Front)
+    server.daemon_threads = True
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def host(contest: Path) -> "Iterator[subprocess.Popen[str]]":
+    """Host a contest behind the web server, and kill the host at the end."""
+    process, site = started(contest)
+    Front.port = urlsplit(site).port or 0
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    """Give a browser."""
+    driver = start_browser(tmp_path / "profile")
+    yield Page(driver)
+    driver.quit()
+
+
+NOTICE = "document.querySelector('.notice-of-host')?.textContent.includes('does not answer')"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["", "live", "author/queue"])
+def test_a_page_that_follows_says_that_the_host_is_gone_and_recovers(tmp_path: Path, page: Page, path: str) -> None:
+    """By itself, though the web server answers in its place meanwhile; who was signed in still is."""
+    course = Course(tmp_path, page)
+    with front() as site:
+        course.goes_on(site)
+        with host(course.contest) as first:
+            course.author("author/queue") if path.startswith("author") else course.visitor(path)
+            shown = page.text("h1")
+            first.kill()
+        page.wait_until(NOTICE)
+        with host(course.contest):
+            page.wait_until("!document.querySelector('.notice-of-host')")
+            assert page.text("h1") == shown
+
+
+@pytest.mark.long
+def test_what_is_handed_in_while_the_host_is_gone_is_not_lost(tmp_path: Path, page: Page) -> None:
+    """The file that was chosen stays; once the host is back, the same page hands it in."""
+    course = Course(tmp_path, page)
+    with front() as site:
+        course.goes_on(site)
+        with host(course.contest) as first:
+            course.author()
+            page.choose("archive", course.broken)
+            first.kill()
+        page.wait_until(NOTICE)
+        page.run("document.querySelector('#hand-in button').click()")
+        assert page.run("return document.querySelector('#archive').files.length") == 1
+        with host(course.contest):
+            page.wait_until("!document.querySelector('.notice-of-host')")
+            page.send(f"{PREFIX}/author/hand-in")
+            assert page.run("return location.pathname") == f"{PREFIX}/author/versions/1"
+
+
+@pytest.mark.long
+def test_who_is_not_signed_in_any_more_keeps_the_page(tmp_path: Path, page: Page) -> None:
+    """And the file that was chosen: it is told so, signs in in another window, and hands in."""
+    course = Course(tmp_path, page)
+    with front() as site, host(course.contest):
+        course.goes_on(site)
+        course.author()
+        page.choose("archive", course.broken)
+        page.forget()
+        page.run("document.querySelector('#hand-in button').click()")
+        page.wait_until("document.querySelector('.notice-of-host a')")
+        way = page.run("return document.querySelector('.notice-of-host a').href")
+        assert way.startswith(f"{site}/sign-in?back=")
+        course.sign_in_elsewhere(way)
+        page.send(f"{PREFIX}/author/hand-in")
+        assert page.run("return location.pathname") == f"{PREFIX}/author/versions/1"
