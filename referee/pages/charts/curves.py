@@ -40,7 +40,7 @@ class Shape(NamedTuple):
     """Where the lines end, and the labels begin."""
     marks: int
     """Numbers along the lower axis."""
-    left: int = 44
+    left: int = 52
     height: int = 330
 
     @property

@@ -1,0 +1,42 @@
+"""Names of any letters in the charts of a report, and tables that are wider than a phone."""
+
+from pathlib import Path
+
+import pytest
+
+from .browser import Page
+from .reports import report
+from .tournaments import Stage, spec
+
+NAMES = ("W" * 20, "M" * 19 + "x", "a-name-of-20-letters", "i" * 20)
+OUTSIDE = """
+    return [...document.querySelectorAll(".chart text, .chart title + text")].filter((label) => {
+        const box = label.getBoundingClientRect(), frame = label.closest("svg").getBoundingClientRect();
+        return box.width && (box.right > frame.right + 1 || box.left < frame.left - 1);
+    }).map((label) => label.textContent);
+"""
+
+
+@pytest.mark.parametrize("width", [360, 400, 1280, 1920])
+def test_no_name_is_cut_off(browser: Page, tmp_path: Path, width: int) -> None:
+    """In charts of points and of ratings, with wide letters, too; each name stands there whole, in bold as well."""
+    stage = Stage(spec(4, "roundrobin", names=NAMES), tmp_path / "cup").play()
+    report(stage)
+    browser.emulate(width, 900)
+    browser.open(stage.folder / "report.html")
+    browser.run("for (const text of document.querySelectorAll('.chart text')) text.style.fontWeight = 700")
+    assert browser.run(OUTSIDE) == []
+    labels = browser.texts(".chart text")
+    assert all(any(label.startswith(f"{name} ") for label in labels) for name in NAMES)
+
+
+def test_a_table_that_scrolls_shows_that_it_does(browser: Page, cup: Stage) -> None:
+    """On a phone its right edge is darker as long as there are more columns behind it."""
+    browser.emulate(400, 900)
+    browser.open(cup.folder / "report.html")
+    hints = """
+        const wide = [...document.querySelectorAll(".wide")].filter((box) => box.scrollWidth > box.clientWidth + 1);
+        return wide.map((box) => getComputedStyle(box).backgroundAttachment.split(", ").join(" "))"""
+    found = browser.run(hints)
+    assert len(found) > 2
+    assert set(found) == {"local local scroll scroll"}
