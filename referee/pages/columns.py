@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 COLUMNS: Mapping[str, str] = {
     "#": "Place, from 1; equal entrants share one.",
+    "ladder rating": "What decides the places of a ladder, on Elo's scale: it follows from the matches one by one.",
     "points": "Match points, those of byes included.",
     "buchholz": "Tie-break: the points of all opponents together.",
     "buchholz cut 1": "Tie-break: the opponents' points without the weakest one's.",

@@ -30,6 +30,7 @@ def standings_csv(summary: Summary) -> str:
     titles = [
         "place",
         "name",
+        *([] if summary.placing_ratings is None else ["ladder_rating"]),
         "points",
         *summary.spec.tie_breaks,
         "played",
@@ -46,7 +47,9 @@ def standings_csv(summary: Summary) -> str:
 def _standing(summary: Summary, line: Standing) -> Row:
     rating, record = summary.ratings[line.entrant], summary.records[line.entrant]
     return [
-        *(line.place, _safe(summary.names[line.entrant]), _plain(line.points)),
+        *(line.place, _safe(summary.names[line.entrant])),
+        *([] if summary.placing_ratings is None else [f"{summary.placing_ratings[line.entrant]:.1f}"]),
+        _plain(line.points),
         *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.spec.tie_breaks),
         line.played,
         *([] if "wins" in summary.spec.tie_breaks else [summary.wins_of(line.entrant)]),
@@ -113,6 +116,12 @@ def everything(summary: Summary) -> dict[str, Any]:
     return {**_standing_now(summary), **_entrants(summary), **_course(summary)}
 
 
+def _told_standing(summary: Summary, line: Standing) -> dict[str, Any]:
+    ratings = summary.placing_ratings
+    rating = None if ratings is None else ratings[line.entrant]
+    return {"name": summary.names[line.entrant], **msgspec.to_builtins(line), "ladder_rating": rating}
+
+
 def _standing_now(summary: Summary) -> dict[str, Any]:
     tournament, history, names = summary.tournament, summary.history, summary.names
     return {
@@ -123,7 +132,8 @@ def _standing_now(summary: Summary) -> dict[str, Any]:
         "left_at": history.left_at,
         "played": tournament.played,
         "void": tournament.voided,
-        "standings": [{"name": names[line.entrant], **msgspec.to_builtins(line)} for line in summary.standings],
+        "order": tournament.explain_order(),
+        "standings": [_told_standing(summary, line) for line in summary.standings],
         "ratings": [{"name": names[rating.entrant], **msgspec.to_builtins(rating)} for rating in summary.ratings],
         "crosstable": [
             {"entrant": entrant, "opponent": opponent, **msgspec.to_builtins(met), "los": superiority(met)}

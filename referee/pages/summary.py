@@ -211,6 +211,11 @@ class Summary:
         return placed(self.tournament)
 
     @cached_property
+    def placing_ratings(self) -> tuple[float, ...] | None:
+        """By entrant, the rating that decides its place; None: no rating does."""
+        return self.tournament.placing_ratings()
+
+    @cached_property
     def order(self) -> list[int]:
         """The entrants, from first to last."""
         return [line.entrant for line in self.standings]

@@ -341,6 +341,14 @@ class PairingFormat(ABC, Generic[S]):
         """
         return None
 
+    def explain_order(self) -> str:
+        """Return in a sentence what decides the places of the standings."""
+        return "Points decide the places, then the tie-breaks."
+
+    def placing_ratings(self, state: S) -> tuple[float, ...] | None:
+        """Return by entrant the rating that decides its place, on Elo's scale; None if no rating does."""
+        return None
+
     def bracket(self, state: S) -> tuple[BracketPlace, ...] | None:
         """Return the places of a bracket in which winners go on, by rounds, those of one round from top to bottom.
 

@@ -143,6 +143,10 @@ class EliminationFormat(PairingFormat[S]):
         """Return the places of its bracket; none: results decide who goes where."""
         return state.bracket()
 
+    def explain_order(self) -> str:
+        """Return in a sentence what decides the places of the standings."""
+        return "The winner comes first, then who went out last; points and tie-breaks order those who are equal."
+
     def places(self, state: S) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst; those that went out in one round share one."""
         return state.places()

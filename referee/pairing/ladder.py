@@ -16,7 +16,7 @@ are, nor on which match takes longer. Who withdraws does so at the place of its 
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from math import erf, exp, sqrt
+from math import erf, exp, log, sqrt
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -38,6 +38,10 @@ _KAPPA = 0.0001
 """The least factor by which a result may shrink a variance; the source's."""
 _DIGITS = 9
 """What is kept of a rating, so that the last bits of a machine's exponential decide nothing."""
+
+
+_ELO, _MEAN = 400 / log(10), 1500.0
+"""Points of Elo in a unit of a rating, and what a rating of 0 is shown as."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -221,6 +225,14 @@ class Ladder(PairingFormat[State]):
             moved = round(mine.mean + sign * (after.mean - mine.mean), _DIGITS)
             state = _with_rating(state, entrant, replace(mine, mean=moved))
         return state
+
+    def explain_order(self) -> str:
+        """Return in a sentence what decides the places of the standings."""
+        return "The ladder's rating decides the places; who has fouled in every match comes last."
+
+    def placing_ratings(self, state: State) -> tuple[float, ...]:
+        """Return by entrant the rating that decides its place, on Elo's scale, around 1500."""
+        return tuple(round(_MEAN + _ELO * rating.mean, 1) for rating in state.ratings)
 
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: by mean, equal ones together.

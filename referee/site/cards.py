@@ -32,6 +32,8 @@ class Leader(Struct, frozen=True, kw_only=True):
     place: int
     name: str
     points: str
+    rating: str | None = None
+    """What decides its place, in a ladder; None: no rating does."""
 
 
 class LastResult(Struct, frozen=True, kw_only=True):

@@ -39,6 +39,8 @@ class ReportedStanding(Standing, frozen=True, kw_only=True):
     """One line of the standings."""
 
     name: str
+    ladder_rating: float | None = None
+    """Rating that decides its place, on Elo's scale; None: no rating does."""
 
 
 class ReportedPair(HeadToHead, frozen=True, kw_only=True):
@@ -191,6 +193,8 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     """When it stopped, or was through."""
     played: int
     void: int
+    order: str = ""
+    """What decides the places of the standings, in a sentence."""
     standings: Sequence[ReportedStanding]
     ratings: Sequence[Rating]
     crosstable: Sequence[ReportedPair]

@@ -134,6 +134,14 @@ class TournamentState:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
         return self._format.places(self._state)
 
+    def explain_order(self) -> str:
+        """Return in a sentence what decides the places of the standings."""
+        return self._format.explain_order()
+
+    def placing_ratings(self) -> tuple[float, ...] | None:
+        """Return by entrant the rating that decides its place, on Elo's scale; None if no rating does."""
+        return self._format.placing_ratings(self._state)
+
     def bracket(self) -> tuple[BracketPlace, ...] | None:
         """Return the places of its bracket; empty: results decide who goes where; None: nobody is out."""
         return self._format.bracket(self._state)

@@ -19,7 +19,7 @@ from ...pages.words import number
 from ...plugins import installed
 from ...site.cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ...site.published import has_replay
-from ...site.reported import ReportedMatch, TournamentReport
+from ...site.reported import ReportedMatch, ReportedStanding, TournamentReport
 from ...site.search import Searched
 from ...tournament.events import OF_ALL
 from .contest_file import ScheduledTournament
@@ -112,7 +112,7 @@ class Published(Struct):
             played=max(played, self.reported or 0),
             open_matches=open_matches,
             coming=coming,
-            leaders=[Leader(place=line.place, name=line.name, points=number(line.points)) for line in first],
+            leaders=[_leader(line) for line in first],
             last=[self._last(match) for match in last],
             reported=self.reported,
             head=None if self.report is None else self.report.head,
@@ -135,6 +135,11 @@ def read_report(folder: Path) -> TournamentReport | None:
         return msgspec.json.decode(data, type=TournamentReport)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def _leader(line: ReportedStanding) -> Leader:
+    rating = None if line.ladder_rating is None else f"{line.ladder_rating:.1f}"
+    return Leader(place=line.place, name=line.name, points=number(line.points), rating=rating)
 
 
 class Publisher:

@@ -103,6 +103,7 @@ def _print_json(reported: ReportedTournament) -> None:
             "void": tournament.voided,
             "unfinished": reported.unfinished,
             "changed": written.summary.changed,
+            "order": tournament.explain_order(),
             "standings": plain_standings(tournament),
             "written": {**msgspec.to_builtins(files, enc_hook=str), "replays": written.replays},
         }

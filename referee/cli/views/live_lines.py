@@ -180,7 +180,8 @@ class JsonLines(Observer):
         )
 
     def _standings(self, tournament: Tournament) -> None:
-        self._event("standings", played=tournament.played, standings=plain_standings(tournament))
+        order = tournament.explain_order()
+        self._event("standings", played=tournament.played, order=order, standings=plain_standings(tournament))
 
     def _event(self, event: str, **fields: Any) -> None:
         self._write({"event": event, **msgspec.to_builtins(fields)})

@@ -16,22 +16,31 @@ _MOST = 20
 
 def standings_table(tournament: Tournament) -> RichTable:
     """Return the first lines of the standings as a table; of tie-breaks, as many as have room."""
-    table = RichTable(show_edge=False)
+    ratings = tournament.placing_ratings()
+    table = RichTable(show_edge=False, caption=tournament.explain_order(), caption_justify="left")
     breaks = tournament.spec.tie_breaks[: max((out.width - 50) // 20, 1)]
-    for title in ("#", "entrant", "points", *breaks, "played"):
+    for title in ("#", "entrant", *([] if ratings is None else ["rating"]), "points", *breaks, "played"):
         table.add_column(title, justify="left" if title == "entrant" else "right", no_wrap=True)
     lines = placed(tournament)
     for line in lines[:_MOST]:
         values = (number(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in breaks)
         name = harmless(tournament.spec.entrants[line.entrant].name)
         mark = " [red](suspended)[/]" if line.entrant in tournament.suspended else ""
-        table.add_row(str(line.place), name + mark, number(line.points), *values, str(line.played))
+        rating = [] if ratings is None else [f"{ratings[line.entrant]:.1f}"]
+        table.add_row(str(line.place), name + mark, *rating, number(line.points), *values, str(line.played))
     if len(lines) > _MOST:
         table.add_row("", f"and {len(lines) - _MOST} more")
     return table
 
 
 def plain_standings(tournament: Tournament) -> list[dict[str, Any]]:
-    """Return all lines of the standings, each with the entrant's name."""
-    entrants = tournament.spec.entrants
-    return [{"name": entrants[line.entrant].name, **msgspec.to_builtins(line)} for line in placed(tournament)]
+    """Return all lines of the standings, each with the entrant's name, and its rating where that decides the place."""
+    entrants, ratings = tournament.spec.entrants, tournament.placing_ratings()
+    return [
+        {
+            "name": entrants[line.entrant].name,
+            **msgspec.to_builtins(line),
+            **({} if ratings is None else {"ladder_rating": ratings[line.entrant]}),
+        }
+        for line in placed(tournament)
+    ]

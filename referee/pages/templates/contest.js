@@ -39,7 +39,8 @@ function orNothing(rows) {
 
 function leaderItem(leader) {
   const item = element("li", `${leader.name} `, { value: leader.place });
-  item.append(element("b", leader.points));
+  item.append(element("b", leader.rating ?? leader.points));
+  if (leader.rating) item.append(element("span", ` ladder rating; points: ${leader.points}`, { class: "faint" }));
   return item;
 }
 
