@@ -70,7 +70,7 @@ def live_page(title: str, live: Any, now: float) -> str:
     mode = live.spectators.partition(" ")[0]
     tables = [{**msgspec.structs.asdict(table), "drawing": _drawing(table)} for table in live.tables]
     data = {"now": now, "no_board": _NO_BOARD[mode]}
-    shown = {"contest": title, "tables": tables, "seen": _SEEN[mode], "no_board": _NO_BOARD[mode]}
+    shown: dict[str, Any] = {"contest": title, "tables": tables, "seen": _SEEN[mode], "no_board": _NO_BOARD[mode]}
     return page("live", data, scripts=("following",), may_ask=True, **shown)
 
 

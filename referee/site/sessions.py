@@ -143,7 +143,7 @@ class Sessions:
             return
         ahead = self._now() - self._wall()
         for hashed, session in kept.sessions.items():
-            if session.role in iter(SiteRole):
+            if session.role in SiteRole.__members__.values():
                 person = Person(SiteRole(session.role), session.name)
                 self._sessions[hashed] = _Session(
                     person, session.token_hash, session.begun + ahead, session.used + ahead

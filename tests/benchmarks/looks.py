@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec.structs import replace
@@ -151,7 +152,8 @@ class _HostsPage(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html; charset=utf-8" if is_page else "text/event-stream")
         self.end_headers()
         if is_page:
-            page = MemberPages("Autumn course").page("organiser/hosts", "ann", "", lines=HOSTS)
+            asked = SimpleNamespace(path=self.path.encode())
+            page = MemberPages("Autumn course").page(asked, "organiser/hosts", "ann", "", lines=HOSTS)
             self.wfile.write(page.encode())
 
     def log_message(self, *_: object) -> None:

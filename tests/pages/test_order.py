@@ -47,7 +47,7 @@ def test_every_format_says_what_its_order_is(tmp_path: Path, name: str) -> None:
             [line["ladder_rating"] for line in told["standings"]],
             [float(row["ladder_rating"]) for row in rows(stage, "standings")],
             [line["ladder_rating"] for line in plain_standings(stage.tournament)],
-            [float(cell) for cell in next(column for column in table.columns if column.header == "rating").cells],
+            [float(str(cell)) for cell in next(column for column in table.columns if column.header == "rating").cells],
         ]
         assert columns[0] == sorted(columns[0], reverse=True)
         assert len(set(columns[0])) > 1
