@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from .. import __version__, chance
 from ..app.services import find_sealer
+from ..errors import BadRequest
 from ..games.arguments import read_whole
 from ..games.base import Game
 from ..match import commands as c

@@ -77,7 +77,6 @@ def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:
     if is_for_programs(request):
         remedy = _REMEDIES.get(code, "GET /api/openapi.json describes what is answered here")
         return replied(request, refusal(code, text.rstrip(".") or code.phrase.lower(), remedy))
-    return sent(request, HTML, refusal_page(code, text).encode())
     return sent(request, HTML, refusal_page(code, text, top_of(request)).encode())
 
 
