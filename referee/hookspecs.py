@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .games.base import Game
     from .net.links.player_protocol import LinkKind
     from .observers import Observer
-    from .pairing.base import PairingFormat
     from .record.audit.wires import Wire
+    from .tournament.pairing.base import PairingFormat
 
 hookspec = pluggy.HookspecMarker("referee")
 hookimpl = pluggy.HookimplMarker("referee")

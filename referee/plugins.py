@@ -13,10 +13,10 @@ from .errors import BadRequest, RefereeError
 from .games import builtin as builtin_games
 from .games.base import Game
 from .hookspecs import Dialect, HousePlayer
-from .pairing import builtin as builtin_formats
-from .pairing.base import PairingFormat
 from .record.audit.wires import Wire
 from .text import nearest
+from .tournament.pairing import builtin as builtin_formats
+from .tournament.pairing.base import PairingFormat
 from .tournament.sprt_match import SprtMatch
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.pairing.dutch import pair_round
 from referee.plugins import find_format, installed
 from referee.record.audit.audit import audit
 from referee.record.audit.tournament import audit_tournament
@@ -19,6 +18,7 @@ from referee.record.key_file import VARIABLE, load_or_make
 from referee.record.reader import IsRedacted
 from referee.record.redacted_record import check_redacted
 from referee.record.tournament_record import is_tournament
+from referee.tournament.pairing.dutch import pair_round
 
 from .pages.postgresql import server
 

@@ -23,48 +23,53 @@ ORDER: tuple[str, ...] = (
     "referee.hookspecs",  # what it imports of those behind it, it needs for types alone
     "referee.games",
     "referee.match",
-    "referee.pairing",
+    "referee.tournament.pairing",
     "referee.tournament",
     "referee.record",
     "referee.observers",
     "referee.plugins",
-    "referee.encoding",
-    "referee.pettingzoo",
+    "referee.learning",
     "sample_players",
-    "referee.house",
+    "referee.programs.house",
     "referee.testing",
-    "referee.launch",
+    "referee.programs",
     "referee.net",
     "referee.dialects",
-    "referee.submissions",
+    "referee.web.submissions",
     "referee.check",
     "referee.pages",
-    "referee.site",
-    "referee.person",
+    "referee.web",
     "referee.cluster",
     "referee.app",
+    "referee.web.contest",
     "referee.api",
     "referee.cli",
     "referee.__main__",
 )
 """The rooms of the house, from the ground up: a module imports its own room and those before it."""
 SIBLINGS = (
-    {"referee.match", "referee.pairing"},
-    {"referee.dialects", "referee.submissions", "referee.check", "referee.pages"},
-    {"referee.site", "referee.cluster"},
+    {"referee.match", "referee.tournament.pairing"},
+    {"referee.dialects", "referee.web.submissions", "referee.check", "referee.pages"},
 )
 """Rooms on one floor: none of them imports another."""
 ONLY: dict[str, set[str]] = {
-    "sample_players": {"protocol", "referee.games", "referee.hookspecs", "referee.encoding", "referee.pettingzoo"},
-    "referee.launch": {
+    "sample_players": {"protocol", "referee.games", "referee.hookspecs", "referee.learning"},
+    "referee.programs": {
         *("protocol", "referee.errors", "referee.text", "referee.type_words", "referee.clock", "referee.files"),
-        "referee.house",
+        "referee.programs.house",
     },
 }
 """Rooms that import less than their place in the order allows."""
 TYPES_ALONE = {"referee", "referee.hookspecs"}
 """Modules that import from other rooms for types alone."""
-PURE = ("referee.games", "referee.match", "referee.pairing", "referee.tournament", "referee.chance", "protocol")
+PURE = (
+    "referee.games",
+    "referee.match",
+    "referee.tournament.pairing",
+    "referee.tournament",
+    "referee.chance",
+    "protocol",
+)
 EDGES = {"protocol.client"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -83,8 +88,8 @@ MODULES = modules()
 
 
 def room_of(name: str) -> str:
-    """Return the room of the house that a module is in; `referee` itself is its own few names only."""
-    return next((room for room in ORDER if name == room or name.startswith(room + ".")), "referee")
+    """Return the innermost room of the house that a module is in; `referee` itself is its own few names only."""
+    return max((room for room in ORDER if name == room or name.startswith(room + ".")), key=len, default="referee")
 
 
 def may_import(name: str, found: str) -> bool:

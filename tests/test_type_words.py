@@ -7,8 +7,8 @@ import pytest
 from msgspec import Meta
 
 from referee.games.base import BadSetup
-from referee.pairing.base import BadFormat
 from referee.plugins import load
+from referee.tournament.pairing.base import BadFormat
 from referee.type_words import taken_by
 
 REGISTRY = load()

@@ -19,11 +19,11 @@ from ..app.pool import map_in_processes
 from ..errors import BadRequest
 from ..games.arguments import describe, read_list, read_number, read_options, read_text, read_whole
 from ..match.setup import DEFAULT_TIME, MatchSetup
-from ..pairing.base import Pairing
 from ..plugins import find_game
 from ..record.match_entries import outcome
 from ..tournament.legs import combined, rotated
 from ..tournament.match_context import Fixture, MatchEntry
+from ..tournament.pairing.base import Pairing
 from ..tournament.sprt import Hypotheses, SprtDecision
 from ..tournament.sprt import sprt as sprt_of
 from ..tournament.sprt_match import PLAIN

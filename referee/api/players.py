@@ -13,8 +13,8 @@ from ..app.players import BadPlayer, UnknownPlayer, distinct, find_player
 from ..errors import BadRequest
 from ..games.arguments import describe, read_list
 from ..games.base import Game, seats_text
-from ..launch import PlayerError
 from ..plugins import installed
+from ..programs.player_spec import PlayerError
 
 Choose = Callable[[Any], Any]
 """From a view to a move, both plain: dicts, lists, strings, numbers."""

@@ -17,9 +17,9 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from protocol.messages import FROM_PLAYER, Move, encode
 
-from ..launch.output import Tail
 from ..match import commands as c
 from ..match import events as e
+from ..programs.output import Tail
 from .players import Choose
 
 

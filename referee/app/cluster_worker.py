@@ -18,8 +18,9 @@ from ..cluster.host.run import HostSettings
 from ..cluster.security import check_address
 from ..errors import BadRequest, Interrupted
 from ..files.removal import remove
-from ..launch import NoSandboxError, ProgramLimits
-from ..launch.confining import SandboxMode, find_confinement
+from ..programs.confining import SandboxMode, find_confinement
+from ..programs.limits import ProgramLimits
+from ..programs.sandbox import NoSandboxError
 from ..record.record_files import record_names
 from .running import run_reactor
 from .services import Monitoring, SandboxMissing, counting

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import Game
-from ..launch import BUILDS
 from ..net.matches.settings import MatchSettings
 from ..net.tournaments.run_settings import RunSettings
 from ..observers import Observer
+from ..programs.build import BUILDS
 from ..record.tournament_record import TournamentStart, read_begun
 from ..text import counted
 from ..tournament.machine import Tournament

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from ..errors import BadRequest
 from ..games.base import BadSetup
 from ..hookspecs import Dialect
-from ..launch.confining import SandboxMode
 from ..net.links.addresses import endpoint_of
 from ..net.matches.host import MatchHost, MatchReport
 from ..plugins import find_game, installed
+from ..programs.confining import SandboxMode
 from .playing import host_match
 from .running import run_reactor
 from .services import RefereeOptions, services

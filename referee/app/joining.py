@@ -10,9 +10,9 @@ from protocol.address import AddressError, parse_address
 
 from ..errors import BadRequest
 from ..hookspecs import Joined
-from ..launch import BUILDS, Builds
 from ..match.setup import DEFAULT_START_MS
 from ..plugins import find_game, installed
+from ..programs.build import BUILDS, Builds
 from .game_options import parse_options
 from .players import find_players
 from .running import run_reactor

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from ..games.base import Game
-from ..pairing.base import PairingFormat
 from ..plugins import Registry, UnknownName
 from ..text import nearest
+from ..tournament.pairing.base import PairingFormat
 
 
 def everything(known: Registry) -> dict[str, Any]:

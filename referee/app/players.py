@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
 
 from ..errors import BadRequest
-from ..launch import BUILDS, Builds, Launch, PlayerError, PlayerKind, PlayerSpec, parse_player
 from ..plugins import Registry, installed
+from ..programs.build import BUILDS, Builds
+from ..programs.player_spec import Launch, PlayerError, PlayerKind, PlayerSpec, parse_player
 from ..text import near, nearest
 from .services import Services
 

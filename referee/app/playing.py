@@ -14,9 +14,9 @@ from ..net.matches.host import MatchHost, MatchReport
 from ..net.matches.programs import Occupant
 from ..net.matches.runner import MatchPaused
 from ..net.matches.settings import MatchSettings
-from ..person.table import PersonTable, UserInterface
 from ..plugins import find_game
 from ..record.resume import Resumption, reopen
+from ..web.person.table import PersonTable, UserInterface
 from .players import build, find_players
 from .running import run_reactor
 from .services import RefereeOptions, Services, monotonic, services

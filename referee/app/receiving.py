@@ -10,17 +10,17 @@ from msgspec import Struct
 from twisted.internet.defer import CancelledError
 
 from ..clock import wall_clock
-from ..launch.confining import SandboxMode
 from ..net.http_server import HttpServer
 from ..net.links.addresses import listen, stopped, url_of
 from ..observers import Note
 from ..plugins import find_game
-from ..submissions.api import LIMITS, AuthorApi
-from ..submissions.authors import Authors
-from ..submissions.check_queue import CHECK_S, CheckQueue
-from ..submissions.matches import AuthorsMatches
-from ..submissions.store import MAX_VERSIONS, Store
+from ..programs.confining import SandboxMode
 from ..text import printable
+from ..web.submissions.api import LIMITS, AuthorApi
+from ..web.submissions.authors import Authors
+from ..web.submissions.check_queue import CHECK_S, CheckQueue
+from ..web.submissions.matches import AuthorsMatches
+from ..web.submissions.store import MAX_VERSIONS, Store
 from .running import run_reactor
 from .services import RefereeOptions, Say, find_confinement, monitoring, monotonic
 

@@ -12,13 +12,13 @@ from ..pages.match_summary import MatchSummary, summary_of
 from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, report_address, write_report
 from ..pages.summary import Summary
-from ..pairing.base import BadFormat
 from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
 from ..record.recovery import has_line
 from ..record.tournament_record import TournamentRecord, find_record, read_tournament, refold
 from ..tournament.commands import TakenStep
 from ..tournament.history import History, new_tournament
+from ..tournament.pairing.base import BadFormat
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import UnknownTieBreak
 from .pool import map_in_processes

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ..errors import BadRequest
-from ..launch import Confinement, NoSandboxError, ProgramLimits, confining
-from ..launch.confining import SandboxMode
 from ..net.group_commit import Durability
 from ..net.links.addresses import listen, stopped
 from ..net.matches.services import MatchServices
 from ..observers import InThread, Observer, Observers
 from ..observers.heads import HeadLog
 from ..plugins import installed
+from ..programs import confining
+from ..programs.confining import SandboxMode
+from ..programs.limits import ProgramLimits
+from ..programs.program import Confinement
+from ..programs.sandbox import NoSandboxError
 from ..record.key_file import default_path, load_or_make
 from ..record.record_files import record_names
 from ..record.seal import Sealer

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import Game, seats_text
-from ..launch.confining import SandboxMode
 from ..net.links.lobby import SignUpPolicy
 from ..net.links.tokens import read_tokens
 from ..net.matches.host import MatchReport
 from ..net.matches.settings import MatchSettings
 from ..plugins import find_game, installed
+from ..programs.confining import SandboxMode
 from ..record.resume import reopen
 from .playing import host_match, play_on
 from .services import RefereeOptions, services

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from ..errors import RefereeError
 from ..files.scratch import scratch
-from ..launch import BUILDS
-from ..launch.own_process import OwnProcess
 from ..plugins import Registry
+from ..programs.build import BUILDS
+from ..programs.own_process import OwnProcess
 from .players import find_player
 
 OPPONENTS = ("house:random", "house:greedy")

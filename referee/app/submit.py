@@ -12,15 +12,14 @@ from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..files.small import read_small
 from ..files.tree import MIB
-from ..launch import no_folder
-from ..launch.player_spec import RUNNERS
+from ..programs.player_spec import RUNNERS, no_folder
 from ..record.explain import Explanation
-from ..submissions.archive import MAX_PACKED_BYTES, pack, unpack
-from ..submissions.client import ServiceError, SubmissionsClient, find_service, find_token
-from ..submissions.entries import MANIFEST, SMALLER, ArchiveEntry, BadArchive
-from ..submissions.folder import gather, write
-from ..submissions.store import VersionState
 from ..text import counted
+from ..web.submissions.archive import MAX_PACKED_BYTES, pack, unpack
+from ..web.submissions.client import ServiceError, SubmissionsClient, find_service, find_token
+from ..web.submissions.entries import MANIFEST, SMALLER, ArchiveEntry, BadArchive
+from ..web.submissions.folder import gather, write
+from ..web.submissions.store import VersionState
 
 FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
 """Between two looks for the verdict: the first ones are near each other, then it may take minutes."""

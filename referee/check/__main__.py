@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from ..errors import RefereeError
-from ..launch import ProgramLimits
-from ..launch.confining import SandboxMode, find_confinement
 from ..plugins import load
+from ..programs.confining import SandboxMode, find_confinement
+from ..programs.limits import ProgramLimits
 from ..record.key_file import default_path
 from ..record.record_files import record_names
 from .checking import report, run_check

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
-from ..launch import Confinement, Launch, PlayerKind, no_folder, parse_player
 from ..plugins import Registry
+from ..programs.player_spec import Launch, PlayerKind, no_folder, parse_player
+from ..programs.program import Confinement
 from ..text import near, nearest
 from . import real_matches, steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext, CheckRequest, CheckStep

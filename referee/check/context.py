@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from ..launch import BUILDS, Builds, Confinement, Launch, PlayerError, read_folder
+from ..programs.build import BUILDS, Builds
+from ..programs.player_spec import Launch, PlayerError, read_folder
+from ..programs.program import Confinement
 from ..testing.seats import AnyGame
 from .findings import Failed, Skipped
 from .loop import Loop

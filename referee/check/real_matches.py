@@ -5,11 +5,11 @@ from functools import partial
 from msgspec.structs import replace
 
 from ..files.removal import temporary_folder
-from ..launch import house_launch
 from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
 from ..net.matches.settings import MatchSettings
+from ..programs.player_spec import house_launch
 from ..text import counted
 from .context import CheckContext, CheckStep, demanding
 from .positions import SHORT_OPTIONS, short_of_q

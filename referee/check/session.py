@@ -17,9 +17,11 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Welcome
 
-from ..launch import Confinement, FileAccess, Invitation, Launch, Program, own_copy
-from ..launch.program import CLEAR_S, GRACE_S, PATIENCE_S
 from ..net.matches.programs import ending_of
+from ..programs.file_view import FileAccess
+from ..programs.folder_copy import own_copy
+from ..programs.player_spec import Launch
+from ..programs.program import CLEAR_S, GRACE_S, PATIENCE_S, Confinement, Invitation, Program
 from ..text import counted
 from .findings import Failed
 from .loop import Loop

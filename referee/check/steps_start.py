@@ -22,7 +22,7 @@ from protocol.limits import (
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Nonce, Ready, type_of
 
 from ..games.base import IllegalMove, MalformedMove
-from ..launch.player_spec import refuse_escapes, resolved
+from ..programs.player_spec import refuse_escapes, resolved
 from ..text import counted
 from .context import CheckContext, CheckStep, Run, demanding
 from .findings import Failed

@@ -13,7 +13,7 @@ from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Told, encode
 
 from ..files.tree import MIB
-from ..launch.output import KEPT_BYTES
+from ..programs.output import KEPT_BYTES
 from ..text import counted
 from .context import CheckContext, CheckStep
 from .findings import Failed, Skipped

@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
-from ..launch.build import BUILD_S
 from ..net.jobs.job import MatchJob
 from ..observers import PlayingProcess
+from ..programs.build import BUILD_S
 from .followed import Followed, longest_lag_ms
 from .messages import SEEN_S, NotBegun, PlayedMatch, ShippedJob
 

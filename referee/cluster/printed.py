@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from ..launch.output import KEPT_BYTES
 from ..net.jobs.job import MatchJob
+from ..programs.output import KEPT_BYTES
 from ..record.printed import output_path
 
 MOST_BYTES = KEPT_BYTES + 128

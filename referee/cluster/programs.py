@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..errors import RefereeError
 from ..files.removal import remove
 from ..files.tree import walk
-from ..launch.file_view import PrivateNames, private_to
+from ..programs.file_view import PrivateNames, private_to
 
 _LEFT_OUT = ("__pycache__", ".git")
 """What running and keeping a program makes, and no program needs."""

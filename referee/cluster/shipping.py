@@ -5,8 +5,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ..files.whole import write_whole
-from ..launch import Launch
 from ..net.jobs.job import JobSeat, MatchJob, encoded
+from ..programs.player_spec import Launch
 from ..record.record_files import record_names
 from .messages import ShippedJob
 from .programs import digest_of, packed_folder

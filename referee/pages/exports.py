@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from ..pairing.base import Pairing
 from ..text import printable
+from ..tournament.pairing.base import Pairing
 from ..tournament.standings import Standing
 from .causes import placeless, short_cause
 from .charts.brackets import brackets

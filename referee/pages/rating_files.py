@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ..match.fouls import Cause
-from ..pairing import swiss, timetable
-from ..pairing.base import half_points
-from ..pairing.trf import PlayedRounds, RoundLine, TrfPlayer, trf_text
 from ..text import printable
 from ..tournament.history import History
 from ..tournament.match_context import MatchEntry
+from ..tournament.pairing import swiss, timetable
+from ..tournament.pairing.base import half_points
+from ..tournament.pairing.trf import PlayedRounds, RoundLine, TrfPlayer, trf_text
 from .notation import AWARD, quoted
 from .summary import Summary
 

@@ -11,7 +11,7 @@ from math import exp, sqrt
 
 from msgspec import Struct
 
-from ..pairing.base import PlayedPairing
+from ..tournament.pairing.base import PlayedPairing
 from ..tournament.points import Scoring, groups_of
 from ..tournament.ratings.elo import ELO, NORMAL_95, PRECISION, PRIOR_ELO, Rating
 

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from protocol.limits import NAME_PATTERN
 
-from ..pairing.base import Pairing
 from ..record.fairness import FairnessTotals, fairness_totals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.events import HostCame
@@ -22,6 +21,7 @@ from ..tournament.history import History
 from ..tournament.hosts import Calibration, is_void_for
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
+from ..tournament.pairing.base import Pairing
 from ..tournament.placing import placed
 from ..tournament.points import match_points
 from ..tournament.ratings.elo import Rating, elo_ratings, weigh_results

@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..pairing.base import BadRuling
 from ..text import show_json
 from ..tournament import commands as c
 from ..tournament import events as e
 from ..tournament.machine import ImpossibleEvent
 from ..tournament.match_context import MatchContext, MatchEntry
+from ..tournament.pairing.base import BadRuling
 from ..tournament.spec import TournamentSpec
 from .chain_writer import ChainWriter
 from .reader import Chain, RecordError, is_sealed, lines_in, read_chain

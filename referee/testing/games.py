@@ -11,7 +11,7 @@ from protocol.limits import MAX_STRING_BYTES
 
 from .. import chance
 from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome, Step, ranked
-from ..pairing.base import PairingFormat
+from ..tournament.pairing.base import PairingFormat
 from .drawings import check_drawing
 from .seats import AnyGame, plain
 

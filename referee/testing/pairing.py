@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import chance
-from ..pairing.balanced_tables import Table
-from ..pairing.base import BadFormat, BadPairing, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing, bye
-from ..pairing.dutch import pair_round
+from ..tournament.pairing.balanced_tables import Table
+from ..tournament.pairing.base import (
+    BadFormat,
+    BadPairing,
+    EntrantField,
+    NotDue,
+    Pairing,
+    PairingFormat,
+    PlayedPairing,
+    bye,
+)
+from ..tournament.pairing.dutch import pair_round
 from .games import check_options
 
 if TYPE_CHECKING:

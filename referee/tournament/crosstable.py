@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ..pairing.base import LATE, EntrantField, PlayedPairing
+from .pairing.base import LATE, EntrantField, PlayedPairing
 from .points import HALF, ZERO, Scoring, bye_points, first_place, groups_of, match_points
 
 

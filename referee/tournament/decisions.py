@@ -10,9 +10,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..pairing.base import BadRuling, EntrantField, PlayedPairing
 from .crosstable import Crosstable
 from .match_context import Fixture, MatchEntry
+from .pairing.base import BadRuling, EntrantField, PlayedPairing
 from .ratings.multi_seat import SkillBook
 from .spec import TournamentSpec
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from ..pairing.base import BadRuling, Pairing
 from .legs import rotated
 from .match_context import Fixture, MatchEntry, name_match
+from .pairing.base import BadRuling, Pairing
 
 
 class DuePairings:

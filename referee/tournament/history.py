@@ -8,12 +8,12 @@ from typing import Any
 from msgspec import Struct
 
 from .. import chance
-from ..pairing.base import Pairing, PairingFormat, PlayedPairing
 from . import commands as c
 from . import events as e
 from .decisions import place_of
 from .machine import Tournament
 from .match_context import MatchEntry
+from .pairing.base import Pairing, PairingFormat, PlayedPairing
 from .points import match_points
 from .spec import TournamentSpec
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby
 
-from ..pairing.base import Pairing, PlayedPairing
 from .match_context import MatchEntry
+from .pairing.base import Pairing, PlayedPairing
 from .points import Scoring, match_points
 
 

@@ -7,13 +7,13 @@ nothing else decides what is played next, whose result counts and who is where i
 from msgspec.structs import replace
 
 from ..errors import RefereeError
-from ..pairing.base import BadPairing, BadRuling, Pairing, bye
 from . import commands as c
 from . import events as e
 from .decisions import Decided, decidable, entrant_called, place_of, ruled
 from .failures import TooMany
 from .legs import combined
 from .match_context import Fixture, MatchEntry
+from .pairing.base import BadPairing, BadRuling, Pairing, bye
 from .placing import placed
 from .state import TournamentState
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..match.setup import Margin
-from ..pairing.base import LATE, PlayedPairing
+from .pairing.base import LATE, PlayedPairing
 
 ZERO = Fraction(0)
 HALF = Fraction(1, 2)

@@ -13,7 +13,7 @@ from protocol.limits import NAME_PATTERN
 from protocol.messages import Span, TimeControl
 
 from ..match.setup import DEFAULT_LAG_MARGIN_MS
-from ..pairing.base import Entrant, EntrantField
+from .pairing.base import Entrant, EntrantField
 from .points import BadScoring, Scoring
 
 DEFAULT_KEEP_FOR = 1000

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from ..pairing.base import BadFormat, EntrantField, Pairing, PairingFormat, PlayedPairing, without
+from .pairing.base import BadFormat, EntrantField, Pairing, PairingFormat, PlayedPairing, without
 from .points import Scoring, match_points
 from .sprt import OUTCOMES, Hypotheses, Progress, SprtDecision, sprt
 

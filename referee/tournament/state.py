@@ -7,7 +7,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..chance import Dealer
-from ..pairing.base import BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair
 from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
@@ -15,6 +14,7 @@ from .decisions import Books, Decisions
 from .due_pairings import DuePairings, is_free
 from .failures import Failures
 from .match_context import Fixture, MatchEntry
+from .pairing.base import BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair
 from .ratings.multi_seat import SkillBook
 from .spec import Participant, TournamentSpec
 

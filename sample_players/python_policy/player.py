@@ -18,7 +18,7 @@ try:
 
     from protocol.client import run
     from protocol.messages import Terms
-    from referee.encoding import Policy, chooser, encoding_of
+    from referee.learning import Policy, chooser, encoding_of
 except ModuleNotFoundError as missing:
     sys.exit(
         f"ModuleNotFoundError: {missing}. This is {sys.executable}; run it with the Python that has the referee: "

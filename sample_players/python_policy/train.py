@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from network import Choice, Network
 
-import referee.pettingzoo
+import referee.learning.pettingzoo
 
 GAMES_A_LESSON = 32
 LESSONS_A_TEST = 50
@@ -22,7 +22,9 @@ FADING = 0.98
 """What a choice is worth is so much less for each choice of the same player after it."""
 
 
-def self_played(env: referee.pettingzoo.Environment, network: Network, source: np.random.Generator) -> list[Choice]:
+def self_played(
+    env: referee.learning.pettingzoo.Environment, network: Network, source: np.random.Generator
+) -> list[Choice]:
     """Play one game, every seat by the network; return what was chosen."""
     made: dict[str, list[Choice]] = {agent: [] for agent in env.possible_agents}
     env.reset()
@@ -40,7 +42,9 @@ def self_played(env: referee.pettingzoo.Environment, network: Network, source: n
     ]
 
 
-def against_random(env: referee.pettingzoo.Environment, network: Network, source: np.random.Generator) -> float:
+def against_random(
+    env: referee.learning.pettingzoo.Environment, network: Network, source: np.random.Generator
+) -> float:
     """Return the mean reward of games in which the others play anything legal."""
     total = 0.0
     for number in range(TEST_GAMES):
@@ -65,7 +69,7 @@ def drawn(chances: np.typing.NDArray[np.float32], source: np.random.Generator) -
 def main(game: str, seconds: float, seats: int | None) -> None:
     """Train for so long, and save."""
     source = np.random.default_rng(1)
-    env = referee.pettingzoo.raw_env(game, seats)
+    env = referee.learning.pettingzoo.raw_env(game, seats)
     env.reset(seed=1)
     network = Network.fresh(env.encoding.length, env.encoding.actions, source)
     until, lessons = time.monotonic() + seconds, 0

@@ -11,8 +11,8 @@ import pytest
 from referee.app import strength
 from referee.app.strength import OPPONENTS, PART_S, TOTAL_S, Strength, Trial, games_of, measure
 from referee.errors import RefereeError
-from referee.launch import BUILDS
 from referee.plugins import load
+from referee.programs.build import BUILDS
 
 
 def _closed(ranking: list[list[int]], fouls: list[dict[str, Any]] | None = None, seat: int = 0) -> dict[str, Any]:

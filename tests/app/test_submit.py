@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from referee.app.submit import PATIENCE_S, awaited, find_match
-from referee.submissions.client import ServiceError
+from referee.web.submissions.client import ServiceError
 
 
 class Shelf:

@@ -12,7 +12,7 @@ from referee.app.tournament_file.plan import read_tournament
 from referee.app.tournament_file.text import described
 from referee.match.setup import DEFAULT_TIME
 from referee.net.tournaments.run_settings import RunSettings
-from referee.pairing.base import Extent
+from referee.tournament.pairing.base import Extent
 from referee.tournament.points import Scoring
 from referee.tournament.spec import Participant, TournamentSpec
 from referee.tournament.standings import DEFAULT, DEFAULT_SWISS

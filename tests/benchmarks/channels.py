@@ -19,11 +19,11 @@ from typing import Any
 from msgspec import Struct
 
 from referee.files.scratch import scratch
-from referee.launch.file_view import FileAccess, view_of
-from referee.launch.folder_copy import own_copy
-from referee.launch.player_spec import Launch, PlayerError, resolved
-from referee.launch.program import Confinement, Invitation
-from referee.launch.starting import start
+from referee.programs.file_view import FileAccess, view_of
+from referee.programs.folder_copy import own_copy
+from referee.programs.player_spec import Launch, PlayerError, resolved
+from referee.programs.program import Confinement, Invitation
+from referee.programs.starting import start
 
 from . import channel_probe
 

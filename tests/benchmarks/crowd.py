@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.app.new_player import make_player
-from referee.pairing.base import Pairing, PlayedPairing, bye
+from referee.tournament.pairing.base import Pairing, PlayedPairing, bye
 
 from ..tournament.naive import Naive
 

@@ -17,12 +17,12 @@ from threading import Thread
 
 from msgspec import Struct, field
 
-from referee.app.contest.contest_file import CONTEST
 from referee.app.records.fairness import fairness_of
 from referee.record.key_file import VARIABLE
-from referee.site.guarded_routes import SESSION
-from referee.submissions.archive import MAX_PACKED_BYTES
-from referee.submissions.store import Store
+from referee.web.contest.contest_file import CONTEST
+from referee.web.guarded_routes import SESSION
+from referee.web.submissions.archive import MAX_PACKED_BYTES
+from referee.web.submissions.store import Store
 
 from ..hosted import Person, hosted, shown_until
 from .kills import built, prepared

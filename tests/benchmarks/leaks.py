@@ -10,9 +10,9 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from referee.launch import Confinement
-from referee.launch.control_groups import find_control_groups
-from referee.launch.sandbox import find_sandbox
+from referee.programs.control_groups import find_control_groups
+from referee.programs.program import Confinement
+from referee.programs.sandbox import find_sandbox
 
 from .channels import UNHIDDEN, TriedChannel, tried
 

@@ -22,8 +22,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from referee.encoding import ENCODINGS
-from referee.pettingzoo import raw_env
+from referee.learning import ENCODINGS
+from referee.learning.pettingzoo import raw_env
 
 from .rules import GAMES, by_steps, dealt
 

@@ -17,12 +17,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.record.key_file import VARIABLE
-from referee.site.guarded_routes import MemberPages
-from referee.site.organisers.service import ProcessLine
+from referee.web.guarded_routes import MemberPages
+from referee.web.organisers.service import ProcessLine
 
 from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser
-from ..site.course import Course
+from ..web.course import Course
 
 WIDTHS = (360, 1280, 2560)
 HEIGHT = 900

@@ -6,9 +6,9 @@ import time
 from random import Random
 
 from referee.chance import Dealer
-from referee.pairing.base import Entrant, EntrantField
 from referee.plugins import load
 from referee.testing import random_result, with_rounds
+from referee.tournament.pairing.base import Entrant, EntrantField
 
 LONG: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("roundrobin", 200, 2, {"cycles": 5}),

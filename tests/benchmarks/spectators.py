@@ -15,9 +15,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.app.contest.contest_file import CONTEST
 from referee.app.new_player import make_player
 from referee.app.records.fairness import fairness_of
+from referee.web.contest.contest_file import CONTEST
 
 TABLES = 16
 OF_ADDRESS = 50

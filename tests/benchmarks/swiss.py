@@ -23,16 +23,16 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from referee.chance import SEED_BYTES, Dealer
-from referee.pairing import dutch_library
-from referee.pairing.balanced_tables import Table
-from referee.pairing.base import Entrant, EntrantField, RoundToPair
-from referee.pairing.dutch import pair_round
-from referee.pairing.swiss import Swiss, course_of
-from referee.pairing.swiss_rules import Card, cards_of
-from referee.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 from referee.testing import random_result
+from referee.tournament.pairing import dutch_library
+from referee.tournament.pairing.balanced_tables import Table
+from referee.tournament.pairing.base import Entrant, EntrantField, RoundToPair
+from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.pairing.swiss import Swiss, course_of
+from referee.tournament.pairing.swiss_rules import Card, cards_of
+from referee.tournament.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 
-from ..pairing.trf_files import read_trf
+from ..tournament.pairing.trf_files import read_trf
 
 Pairs = Sequence[tuple[int, int]]
 """Starting numbers of White and Black, 0 for a bye."""

@@ -28,9 +28,12 @@ from msgspec import Struct
 
 from referee.app.new_player import make_player
 from referee.app.running import run_reactor
-from referee.launch import Confinement, Invitation, Launch, NoSandboxError, Program, ProgramLimits
-from referee.launch.confining import SandboxMode, find_confinement
-from referee.launch.file_view import nothing_private
+from referee.programs.confining import SandboxMode, find_confinement
+from referee.programs.file_view import nothing_private
+from referee.programs.limits import ProgramLimits
+from referee.programs.player_spec import Launch
+from referee.programs.program import Confinement, Invitation, Program
+from referee.programs.sandbox import NoSandboxError
 
 MATCHES = 400
 FEW = 24

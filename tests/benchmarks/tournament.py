@@ -19,8 +19,8 @@ from multiprocessing import get_context
 from random import Random
 from typing import Any
 
-from referee.pairing.base import Pairing, PairingFormat, PlayedPairing
 from referee.tournament import events as e
+from referee.tournament.pairing.base import Pairing, PairingFormat, PlayedPairing
 from referee.tournament.placing import placed
 from tests.tournament.courses import FORMATS, Troubles, begun, events_of, spec_of, take
 

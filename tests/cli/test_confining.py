@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from referee.app.services import RefereeOptions, SandboxMissing, find_confinement
-from referee.launch.system_calls import NoFilterError
+from referee.programs.system_calls import NoFilterError
 
 from .. import warm
 from .calling import played, referee
@@ -56,7 +56,7 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
     def _none() -> bytes:
         raise NoFilterError("no filter of system calls: none here", "install libseccomp")
 
-    monkeypatch.setattr("referee.launch.sandbox.system_call_filter", _none)
+    monkeypatch.setattr("referee.programs.sandbox.system_call_filter", _none)
     with pytest.raises(SandboxMissing, match="--sandbox required: no filter of system calls: none here; install"):
         find_confinement(RefereeOptions(sandbox="required"), tmp_path)
     said: list[str] = []

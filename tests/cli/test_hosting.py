@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from referee.app.contest.contest_file import CONTEST
+from referee.web.contest.contest_file import CONTEST
 
 from ..hosted import Person, events_until, fetched, hosting, shown_until
 from .calling import referee

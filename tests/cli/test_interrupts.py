@@ -15,7 +15,7 @@ from .calling import referee
 REFEREE = """
 import sys
 from referee.cli.main import main
-from referee.launch.program import Program
+from referee.programs.program import Program
 Program.end.__defaults__ = (600.0,)  # so long does it wait for a program to end by itself
 main(prog_name="referee")
 """

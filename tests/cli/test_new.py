@@ -13,7 +13,7 @@ import sample_players
 from protocol.limits import NAME_FORM
 from referee.app.new_player import TEMPLATES, make_player, sample_files
 from referee.cli.main import main
-from referee.launch import read_folder
+from referee.programs.player_spec import read_folder
 
 from .calling import referee
 

@@ -9,11 +9,11 @@ from urllib.error import HTTPError
 
 import pytest
 
-from referee.app.contest.contest_file import CONTEST
-from referee.submissions.store import Store
+from referee.web.contest.contest_file import CONTEST
+from referee.web.submissions.store import Store
 
 from ..hosted import Person, hosting
-from ..submissions.test_matches import handed_in
+from ..web.submissions.test_matches import handed_in
 from .calling import referee
 
 CUP = 'game = "q"\nentrants = ["house:greedy", "house:random"]\nsandbox = "off"\n[format]\nname = "roundrobin"\n'

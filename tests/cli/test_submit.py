@@ -24,10 +24,10 @@ from referee.record.printed import Printed
 from referee.record.reader import read_record
 from referee.record.redacted_record import redacted_lines
 from referee.record.schema import read_line
-from referee.submissions.archive import unpack
-from referee.submissions.client import ServiceError
-from referee.submissions.folder import write
-from tests.submissions.receptions import Reception, archive, receiving
+from referee.web.submissions.archive import unpack
+from referee.web.submissions.client import ServiceError
+from referee.web.submissions.folder import write
+from tests.web.submissions.receptions import Reception, archive, receiving
 
 from .. import warm
 from .calling import referee

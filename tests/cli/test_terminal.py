@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 from rich.markup import escape
 
-from referee.app.contest.intake import ACTION_LOG, ActionLog
 from referee.check.findings import Finding, Shown, StepVerdict, Trouble
 from referee.cli.commands import check, join, submit
 from referee.cli.common import Terminal, console, out, print_json
@@ -27,6 +26,7 @@ from referee.net.matches.host import MatchReport
 from referee.observers import MatchStep, Observer
 from referee.observers.diagnostics import DiagnosticLog
 from referee.text import printable, printable_json, printable_lines
+from referee.web.contest.intake import ACTION_LOG, ActionLog
 
 from ..pages.matches import ESCAPE, hostile
 from ..pages.reports import CAST

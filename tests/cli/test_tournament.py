@@ -18,8 +18,8 @@ import msgspec
 import pytest
 
 from referee.app.new_player import make_player
-from referee.launch import content_hash
 from referee.net.links.tokens import add_tokens
+from referee.programs.build import content_hash
 from referee.record.tournament_record import path_of, read_begun, read_tournament
 from referee.tournament import events as e
 

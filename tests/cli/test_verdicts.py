@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from referee.check.remedies import foul_remedy, module_remedy
-from referee.launch import Program
 from referee.match.events import Ending
 from referee.match.fouls import Cause, Foul
 from referee.net.matches.programs import ending_of
+from referee.programs.program import Program
 
 from .calling import played, referee
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from referee.cluster.printed import MOST_BYTES, keep, taken
-from referee.launch import house_launch
+from referee.programs.player_spec import house_launch
 
 from ..net.jobs.making import LAUNCH, job_of
 

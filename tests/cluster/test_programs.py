@@ -7,7 +7,7 @@ import pytest
 
 from referee.cluster import programs
 from referee.cluster.programs import Entry, OtherProgram, ProgramStore, digest_of, packed_folder
-from referee.launch import content_hash
+from referee.programs.build import content_hash
 from referee.record.record_files import record_names
 
 

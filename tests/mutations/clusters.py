@@ -14,11 +14,11 @@ from referee.cluster.keys import FILES, ROLES, make_keys
 from referee.cluster.messages import RETURNED, BrokenOff, HostAnswer, Needs, NotBegun, PlayedMatch, RunAnswer, packed
 from referee.cluster.programs import ProgramStore, digest_of, packed_folder
 from referee.cluster.security import security_of
-from referee.launch.file_view import nothing_private
 from referee.observers import Observers
+from referee.programs.file_view import nothing_private
 from referee.record.reader import RecordError, read_record
-from referee.submissions.client import find_service
 from referee.tournament.hosts import Calibration
+from referee.web.submissions.client import find_service
 
 from ..net.jobs.played import JOB, record_of
 from ..record.records import SEALER

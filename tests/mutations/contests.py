@@ -7,12 +7,6 @@ from random import Random
 import msgspec
 from twisted.internet.task import Clock
 
-from referee.app.contest.contest_file import CONTEST, read_contest, write_example
-from referee.app.contest.intake import ACTION_LOG, LOGS, ActionLog
-from referee.app.contest.practice import Practice, RefereeProgram
-from referee.app.contest.practice_requests import PracticeRequests
-from referee.app.contest.publishing import Published
-from referee.app.contest.queues import waiting_practice
 from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import Demands
 from referee.cli.errors import FAILED, FINE
@@ -20,9 +14,15 @@ from referee.observers.heads import HeadLog
 from referee.plugins import find_game, installed
 from referee.record.published_heads import PublishedHead, by_record, read_heads
 from referee.record.reader import RecordError, read_record
-from referee.submissions.challenges import PRACTICE, Challenge, Challenges
-from referee.submissions.matches import AuthorsMatches
-from referee.submissions.store import Store
+from referee.web.contest.contest_file import CONTEST, read_contest, write_example
+from referee.web.contest.intake import ACTION_LOG, LOGS, ActionLog
+from referee.web.contest.practice import Practice, RefereeProgram
+from referee.web.contest.practice_requests import PracticeRequests
+from referee.web.contest.publishing import Published
+from referee.web.contest.queues import waiting_practice
+from referee.web.submissions.challenges import PRACTICE, Challenge, Challenges
+from referee.web.submissions.matches import AuthorsMatches
+from referee.web.submissions.store import Store
 
 from ..record.records import SEALER
 from ..record.tournaments import play_cup

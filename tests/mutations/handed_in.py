@@ -6,11 +6,11 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from referee.launch.player_spec import read_folder
-from referee.submissions.archive import pack, unpack
-from referee.submissions.check_queue import _failed_steps, _report
-from referee.submissions.folder import gather, write
-from referee.submissions.store import CheckOutcome, Store
+from referee.programs.player_spec import read_folder
+from referee.web.submissions.archive import pack, unpack
+from referee.web.submissions.check_queue import _failed_steps, _report
+from referee.web.submissions.folder import gather, write
+from referee.web.submissions.store import CheckOutcome, Store
 
 from .values import mutated_text
 

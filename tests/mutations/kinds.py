@@ -15,21 +15,21 @@ from referee.app.game_options import parse_options
 from referee.app.tournaments.beginning import load_or_begin
 from referee.app.tournaments.from_file import absent_programs, read_plan
 from referee.app.tournaments.requests import TournamentRequest, ask, pending, read_request
-from referee.launch.player_spec import read_folder
 from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens, read_tokens
 from referee.observers import Observers
 from referee.plugins import find_game, installed
+from referee.programs.player_spec import read_folder
 from referee.record.key_file import make_key, public_pem
 from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import write_manifest
 from referee.record.recovery import recover
 from referee.record.resume import reopen
-from referee.submissions.client import find_token
-from referee.submissions.folder import gather
 from referee.testing import Choose
 from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Stopped
 from referee.tournament.spec import Participant
+from referee.web.submissions.client import find_token
+from referee.web.submissions.folder import gather
 
 from ..app.tournament_files import WHOLE, furnished
 from ..match.folding import PASS, SEED

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from referee.pairing.base import BadRuling
 from referee.record.seal import Sealer
 from referee.record.tournament_record import TournamentWriter
 from referee.tournament import events as e
 from referee.tournament.machine import ImpossibleEvent, Tournament
+from referee.tournament.pairing.base import BadRuling
 from referee.tournament.points import Scoring
 from referee.tournament.spec import Participant
 from referee.tournament.standings import DEFAULT_SWISS

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
-from referee.launch import Confinement, Launch
 from referee.net.matches.programs import MatchPrograms
 from referee.net.matches.services import MatchServices
 from referee.net.waiting import outlasting, whole
+from referee.programs.player_spec import Launch
+from referee.programs.program import Confinement
 
-from ..launch.test_folder_copy import BOXED, player
+from ..programs.test_folder_copy import BOXED, player
 
 FAULT = ValueError("a fault")
 CASES: dict[str, tuple[Callable[..., Any], int, Any, Any]] = {

@@ -13,9 +13,9 @@ from referee.pages.match_summary import summary_of
 from referee.pages.notation import short
 from referee.pages.summary import Summary
 from referee.record.reader import read_record
-from referee.site.reported import TournamentReport
 from referee.tournament.placing import placed
 from referee.tournament.spec import TournamentSpec
+from referee.web.reported import TournamentReport
 
 from .reports import page, report, rows
 from .tournaments import AT, LATER, Cast, Stage, spec

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.contest.contest_file import read_contest, write_example
-from referee.app.contest.publishing import Published
 from referee.cli.common import out
 from referee.cli.views.standings import plain_standings, standings_table
 from referee.plugins import load
+from referee.web.contest.contest_file import read_contest, write_example
+from referee.web.contest.publishing import Published
 
 from .reports import page as page_of
 from .reports import report, rows, section

@@ -15,7 +15,7 @@ from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
 from referee.tournament.placing import placed
 from referee.tournament.points import Scoring
 
-from ..pairing.trf_files import read_trf
+from ..tournament.pairing.trf_files import read_trf
 from .reports import report
 from .tournaments import Cast, Stage, spec
 

@@ -14,8 +14,8 @@ from referee.pages.report_files import ReplayPages
 from referee.plugins import find_game
 from referee.record.reader import read_record
 
-from ..site.sites import CARD, TestSite
-from ..site.test_hostile_texts import pages_of
+from ..web.sites import CARD, TestSite
+from ..web.test_hostile_texts import pages_of
 from .browser import Page
 from .matches import ordinary, stepped
 from .reports import SWISS, report

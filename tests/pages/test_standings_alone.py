@@ -13,9 +13,9 @@ import pytest
 from referee.pages.exports import everything, matches_csv
 from referee.pages.rating_files import games_pgn
 from referee.pages.summary import Summary
-from referee.pairing.base import BadRuling
 from referee.tournament import events as e
 from referee.tournament.history import History
+from referee.tournament.pairing.base import BadRuling
 from referee.tournament.points import Scoring
 
 from ..tournament.courses import AT, FORMATS, Troubles, ask_anything, events_of, spec_of, tournament_of

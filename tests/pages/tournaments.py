@@ -16,7 +16,6 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.pairing.dutch import pair_round
 from referee.plugins import load
 from referee.record.match_entries import entry_of
 from referee.record.reader import read_record
@@ -28,6 +27,7 @@ from referee.tournament import events as te
 from referee.tournament.history import History, new_tournament
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import Fixture, MatchContext, MatchEntry
+from referee.tournament.pairing.dutch import pair_round
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..driving import drive, random_chooser

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from referee.launch.control_groups import find_control_groups
-from referee.launch.output import KEPT_BYTES
+from referee.programs.control_groups import find_control_groups
+from referee.programs.output import KEPT_BYTES
 from referee.record.key_file import VARIABLE
 
 from . import harm

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from referee.app.new_player import SAMPLES, make_player
-from referee.launch import Builds, Confinement, Launch, read_folder
-from referee.launch.control_groups import find_control_groups
-from referee.launch.sandbox import find_sandbox
+from referee.programs.build import Builds
+from referee.programs.control_groups import find_control_groups
+from referee.programs.player_spec import Launch, read_folder
+from referee.programs.program import Confinement
+from referee.programs.sandbox import find_sandbox
 
 TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")
 INSTALL = "apt-get install nodejs default-jdk-headless gcc make golang-go cargo"

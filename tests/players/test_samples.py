@@ -13,9 +13,8 @@ import pytest
 import protocol
 from referee.app.new_player import SAMPLES, sample_files
 from referee.games.base import seats_text
-from referee.launch import Launch
-from referee.launch.player_spec import resolved
 from referee.plugins import load
+from referee.programs.player_spec import Launch, resolved
 
 from ..cli.calling import played, referee
 from .api import PATIENCE_S, SEED_VARIABLE, AuthorApi

@@ -18,10 +18,10 @@ from protocol.connection import TRANSITIONS
 from protocol.fairness import nonce_commitment
 from referee import chance
 from referee.games.base import IllegalMove
-from referee.launch import ProgramLimits
-from referee.launch.output import KEPT_BYTES
-from referee.launch.sandbox import SHARED_MEMORY_MIB
 from referee.plugins import load
+from referee.programs.limits import ProgramLimits
+from referee.programs.output import KEPT_BYTES
+from referee.programs.sandbox import SHARED_MEMORY_MIB
 
 from .first_turns import first_turn
 from .situations import sender_of

@@ -20,11 +20,11 @@ from referee.games import builtin
 from referee.games.q import tiles as q_tiles
 from referee.games.q.forms import Exchange, Pass, Place
 from referee.games.q.game import QGame
-from referee.launch.player_spec import PlayerToml
-from referee.launch.program import PATIENCE_S
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
 from referee.plugins import load
+from referee.programs.player_spec import PlayerToml
+from referee.programs.program import PATIENCE_S
 from referee.record.hidden_fields import hide, reveal
 from referee.record.schema import encode_line
 

@@ -11,14 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.chance import Dealer, derive
-from referee.pairing.base import Pairing, PairingFormat, RoundToPair
-from referee.pairing.dutch import pair_round
 from referee.plugins import load
 from referee.testing import random_result
 from referee.tournament import commands as c
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import FoulEntry, MatchEntry
+from referee.tournament.pairing.base import Pairing, PairingFormat, RoundToPair
+from referee.tournament.pairing.dutch import pair_round
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..time_controls import time_control

@@ -6,7 +6,7 @@ Slow and plain: every value is found by walking through all results again.
 from collections.abc import Sequence
 from fractions import Fraction
 
-from referee.pairing.base import PlayedPairing
+from referee.tournament.pairing.base import PlayedPairing
 
 HALF = Fraction(1, 2)
 

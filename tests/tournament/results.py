@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from referee.pairing.base import Entrant, EntrantField, Pairing, PlayedPairing, bye
 from referee.tournament.crosstable import Crosstable
+from referee.tournament.pairing.base import Entrant, EntrantField, Pairing, PlayedPairing, bye
 from referee.tournament.points import Scoring
 
 Groups = tuple[tuple[int, ...], ...]

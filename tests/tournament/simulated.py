@@ -5,7 +5,7 @@ from itertools import combinations
 from math import log
 from random import Random
 
-from referee.pairing.base import PlayedPairing
+from referee.tournament.pairing.base import PlayedPairing
 from referee.tournament.ratings.elo import ELO, Rating, elo_ratings, expected_score
 from referee.tournament.ratings.multi_seat import SkillBook
 

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from referee.pairing.base import BadRuling
 from referee.tournament import events as e
 from referee.tournament.history import History, new_tournament
 from referee.tournament.machine import ImpossibleEvent
+from referee.tournament.pairing.base import BadRuling
 from referee.tournament.spec import Participant, TournamentSpec
 
 from .courses import AT, FORMATS, SALT, Troubles, closed, events_of, spec_of, tournament_of

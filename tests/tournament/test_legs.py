@@ -2,9 +2,9 @@
 
 import pytest
 
-from referee.pairing.base import Pairing
 from referee.tournament.legs import combined, rotated
 from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
+from referee.tournament.pairing.base import Pairing
 from referee.tournament.points import Scoring
 
 Groups = tuple[tuple[int, ...], ...]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.pairing.base import BadRuling
 from referee.tournament import commands as c
 from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.machine import ImpossibleEvent, Tournament
 from referee.tournament.match_context import Fixture, FoulEntry
+from referee.tournament.pairing.base import BadRuling
 from referee.tournament.placing import placed
 
 from .courses import AT, FORMATS, Troubles, ask_anything, begun, closed, events_of, played_out, spec_of, take

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.pairing.base import LATE
 from referee.tournament.crosstable import HeadToHead
+from referee.tournament.pairing.base import LATE
 from referee.tournament.points import BadScoring, Scoring, match_points
 from referee.tournament.standings import standings
 from referee.tournament.tie_breaks import TIE_BREAKS

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import PlayedPairing
 from referee.tournament.crosstable import Crosstable
+from referee.tournament.pairing.base import PlayedPairing
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.cholesky import factor, inverse, solve
 from referee.tournament.ratings.elo import PRECISION, PRIOR_ELO, Rating, elo_ratings, expected_score

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.pairing.base import Pairing, PlayedPairing
 from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import Fixture
+from referee.tournament.pairing.base import Pairing, PlayedPairing
 from referee.tournament.placing import placed
 from referee.tournament.spec import Participant
 from referee.tournament.standings import Standing

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.chance import Dealer
-from referee.pairing.base import BadFormat, NotDue, Pairing, PlayedPairing
 from referee.tournament import events as e
+from referee.tournament.pairing.base import BadFormat, NotDue, Pairing, PlayedPairing
 from referee.tournament.sprt import Hypotheses, SprtDecision, sprt
 from referee.tournament.sprt_match import SprtMatch, State
 
-from ..pairing.tournaments import field, started
 from . import courses
 from .courses import begun, spec_of
+from .pairing.tournaments import field, started
 from .results import Groups
 from .simulated import duel_ranking
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import LATE, Pairing, PlayedPairing, bye
 from referee.tournament.crosstable import Crosstable, HeadToHead
+from referee.tournament.pairing.base import LATE, Pairing, PlayedPairing, bye
 from referee.tournament.points import Scoring
 from referee.tournament.standings import DEFAULT, Standing, UnknownTieBreak, standings
 from referee.tournament.tie_breaks import TIE_BREAKS

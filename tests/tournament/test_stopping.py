@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from referee.pairing.base import BadRuling
 from referee.tournament import commands as c
 from referee.tournament import events as e
+from referee.tournament.pairing.base import BadRuling
 from referee.tournament.spec import Participant
 
 from .courses import AT, Troubles, events_of, played_out, take

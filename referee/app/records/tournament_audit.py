@@ -11,9 +11,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...files.below import everything_below
-from ...pairing.balanced_tables import Table
-from ...pairing.base import BadFormat, RoundToPair
-from ...pairing.dutch import pair_round
 from ...plugins import PluginError, find_format, find_game
 from ...record.audit.runs import check_runs
 from ...record.audit.standstills import Presence
@@ -23,6 +20,9 @@ from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
 from ...record.schema import Header
 from ...record.tournament_record import TournamentRecord
+from ...tournament.pairing.balanced_tables import Table
+from ...tournament.pairing.base import BadFormat, RoundToPair
+from ...tournament.pairing.dutch import pair_round
 from ...tournament.standings import UnknownTieBreak
 from ..pool import map_in_processes
 from .audit_reports import (

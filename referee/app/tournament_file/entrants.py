@@ -14,9 +14,9 @@ from msgspec import Meta, Struct
 
 from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
 
-from ...launch import Launch, PlayerError
 from ...net.links.tokens import BadTokens, read_tokens
 from ...plugins import Registry
+from ...programs.player_spec import Launch, PlayerError
 from ...text import near
 from ...tournament.spec import REMOTE, Participant
 from ...type_words import shown

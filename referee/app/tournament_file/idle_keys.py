@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from ...pairing.base import PairingFormat
+from ...tournament.pairing.base import PairingFormat
 from .sheet import Sheet
 
 

@@ -17,14 +17,14 @@ from protocol.messages import TimeControl
 
 from ... import chance
 from ...games.base import BadSetup, Game, seats_text
-from ...launch import MEMORY_MIB, ProgramLimits
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, Margin
 from ...net.group_commit import Durability
 from ...net.links.addresses import EndpointError, check
 from ...net.tournaments.run_settings import RunSettings
-from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...plugins import Registry
+from ...programs.limits import MEMORY_MIB, ProgramLimits
 from ...text import counted, nearest
+from ...tournament.pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...tournament.points import BadScoring, Scoring
 from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...pages.words import time_control
-from ...pairing.base import Extent
 from ...text import counted, printable
+from ...tournament.pairing.base import Extent
 from ...tournament.spec import TournamentSpec
 from ...type_words import shown
 from .plan import TournamentPlan

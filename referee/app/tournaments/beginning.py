@@ -16,8 +16,6 @@ from ...clock import wall_clock
 from ...errors import BadRequest
 from ...net.tournaments.seeds import salt_of
 from ...observers import Observer, Observers
-from ...pairing.base import PairingFormat
-from ...pairing.pairing_program import MAY_CHANGE
 from ...record.audit.standstills import presences
 from ...record.reader import RecordError, read_record
 from ...record.recovery import TORN, has_line
@@ -36,6 +34,8 @@ from ...tournament import events as e
 from ...tournament.history import new_tournament
 from ...tournament.machine import Tournament
 from ...tournament.match_context import MatchContext
+from ...tournament.pairing.base import PairingFormat
+from ...tournament.pairing.pairing_program import MAY_CHANGE
 from ...tournament.spec import TournamentSpec, differences
 from .program_changes import digests_of
 

@@ -20,7 +20,6 @@ from ...cluster.coordinator import Cluster
 from ...cluster.hosts import ClusterPlan, Hosts
 from ...errors import Interrupted, RefereeError, RemediableError
 from ...files.removal import remove
-from ...launch import BUILDS, Builds, Launch, PlayerError
 from ...net.jobs.executor import OpenExecutor
 from ...net.jobs.workers import Workers, names_needed
 from ...net.matches.lag import new_process
@@ -31,8 +30,9 @@ from ...net.tournaments.runner import TournamentRunner, TournamentStopped
 from ...net.tournaments.seeds import MatchSeeds
 from ...observers import Observer, Observers
 from ...pages.causes import short_cause
-from ...pairing.base import BadRuling, Extent, PairingFormat
 from ...plugins import find_game
+from ...programs.build import BUILDS, Builds
+from ...programs.player_spec import Launch, PlayerError
 from ...record.chain_writer import NotWritten
 from ...record.reader import RecordError
 from ...record.recovery import check_no_others, recover
@@ -40,6 +40,7 @@ from ...record.tournament_record import find_record
 from ...tournament import events as e
 from ...tournament.hosts import Calibration
 from ...tournament.machine import ImpossibleEvent, Tournament
+from ...tournament.pairing.base import BadRuling, Extent, PairingFormat
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
 from ..running import run_reactor

@@ -8,15 +8,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...cluster.security import check_address
-from ...launch import PlayerError, resolved
 from ...net.tournaments.pairing_program import PairingProgram, PairingProgramError, find_program, with_numbers
 from ...observers import Observer
 from ...plugins import installed
+from ...programs.player_spec import PlayerError, resolved
 from ...record.reader import RecordError
 from ...record.tournament_record import read_begun
-from ...submissions.store import author_of
 from ...text import printable
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
+from ...web.submissions.store import author_of
 from ..players import find_player
 from ..services import RefereeOptions, services
 from ..tournament_file.plan import TournamentPlan, read_tournament

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ...submissions.store import author_of
 from ...tournament.spec import Participant
+from ...web.submissions.store import author_of
 from ..players import distinct
 
 

@@ -6,8 +6,9 @@ House players come with the referee, and what is behind a command or a remote en
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ...launch import PlayerError, content_hash
 from ...net.tournaments.recorder import Recorder
+from ...programs.build import content_hash
+from ...programs.player_spec import PlayerError
 from ...tournament import events as e
 from ...tournament.spec import REMOTE, Participant
 from ..players import folder_of

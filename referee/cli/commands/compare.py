@@ -10,8 +10,8 @@ from rich.markup import escape
 from ...app import comparing
 from ...app.comparing import Comparison, ComparisonTest
 from ...app.services import RefereeOptions
-from ...launch import PlayerKind, parse_player
 from ...plugins import find_game
+from ...programs.player_spec import PlayerKind, parse_player
 from ...text import counted, printable
 from ...tournament.sprt import SprtDecision
 from ..common import Count, console, json_option, out, print_json

@@ -8,7 +8,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 
 from ...cluster.examination import AskedHost, ask_hosts
-from ...launch.capabilities import examine
+from ...programs.capabilities import examine
 from ..common import FOLDER, harmless, json_option, numbers, out, print_json
 from ..errors import FAILED, FINE
 from ..options.running import logs_option

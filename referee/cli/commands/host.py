@@ -5,13 +5,13 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...app.contest.contest_file import CONTEST, read_contest, write_example
-from ...app.contest.hosting import LISTEN, host
-from ...app.contest.public_archive import write_archive
 from ...app.services import RefereeOptions, find_sealer
 from ...plugins import installed
 from ...record.key_file import public_pem
 from ...text import counted
+from ...web.contest.contest_file import CONTEST, read_contest, write_example
+from ...web.contest.hosting import LISTEN, host
+from ...web.contest.public_archive import write_archive
 from ..common import FILE, FOLDER, out
 from ..options.running import key_options
 

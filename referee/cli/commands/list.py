@@ -10,8 +10,8 @@ from rich.table import Table as RichTable
 
 from ...app.listing import described, everything, find_topic, outlined
 from ...games.base import Game, seats_text
-from ...pairing.base import PairingFormat
 from ...plugins import Registry, installed
+from ...tournament.pairing.base import PairingFormat
 from ..common import json_option, out, print_json
 from ..options.completion import complete_games
 

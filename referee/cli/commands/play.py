@@ -8,9 +8,9 @@ import rich_click as click
 
 from ...app import playing
 from ...app.services import RefereeOptions
-from ...launch import PlayerKind, parse_player
-from ...person.table import UserInterface
 from ...plugins import find_game
+from ...programs.player_spec import PlayerKind, parse_player
+from ...web.person.table import UserInterface
 from ..common import console, json_option
 from ..options.completion import complete_games, complete_players
 from ..options.match import MatchOptions, lot_option, match_options, resume_option

@@ -9,9 +9,9 @@ from pathlib import Path
 import rich_click as click
 
 from ...app.submit import check_here, explanation_in, find_match, hand_in, in_its_place, open_service, packed
-from ...submissions.client import SubmissionsClient
-from ...submissions.store import VersionState
 from ...text import printable
+from ...web.submissions.client import SubmissionsClient
+from ...web.submissions.store import VersionState
 from ..common import FILE, PATH, console, json_option, print_json
 from ..errors import FAILED, FINE
 from ..views.explanation import show_explanation

@@ -6,7 +6,7 @@ from typing import Any
 import rich_click as click
 
 from ...app.cluster_worker import WorkerOptions, work
-from ...launch.confining import SandboxMode
+from ...programs.confining import SandboxMode
 from ..common import FOLDER, Count, console
 from ..options.running import metrics_option, sandbox_option
 

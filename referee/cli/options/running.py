@@ -6,9 +6,9 @@ from typing import Any
 import rich_click as click
 
 from ...app.services import RefereeOptions
-from ...launch import MEMORY_MIB, ProgramLimits
-from ...launch.confining import SandboxMode
 from ...net.group_commit import Durability
+from ...programs.confining import SandboxMode
+from ...programs.limits import MEMORY_MIB, ProgramLimits
 from ..common import FILE, FOLDER, console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped

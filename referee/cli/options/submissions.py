@@ -7,8 +7,8 @@ import rich_click as click
 from click.core import ParameterSource
 
 from ...app.receiving import SubmissionService
-from ...submissions.check_queue import CHECK_S
-from ...submissions.store import MAX_VERSIONS
+from ...web.submissions.check_queue import CHECK_S
+from ...web.submissions.store import MAX_VERSIONS
 from ..common import FOLDER, Count
 from .grouping import grouped
 from .match import seconds_option

@@ -6,8 +6,8 @@ from rich.table import Table as RichTable
 
 from ...app.submit import rows_of
 from ...record.printed import LAST_LINES
-from ...submissions.store import VersionState
 from ...text import printable
+from ...web.submissions.store import VersionState
 from ..common import harmless, out
 
 VERSIONS = ("number", "state", "handed_in", "sha256", "failed_steps")

@@ -17,9 +17,9 @@ from twisted.internet.task import LoopingCall
 from ... import __version__
 from ...errors import RefereeError
 from ...files.tree import MIB
-from ...launch import Confinement
-from ...launch.capabilities import examine
 from ...net.jobs.job import rules_digest
+from ...programs.capabilities import examine
+from ...programs.program import Confinement
 from ...text import printable
 from ..examination import HostReport
 from ..messages import (

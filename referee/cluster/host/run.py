@@ -13,8 +13,6 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
 
 from ...errors import RefereeError
-from ...launch import Builds, Confinement, Launch, PlayerError, ProgramLimits, house_launch, resolved
-from ...launch.confining import find_confinement
 from ...net.group_commit import Durability
 from ...net.jobs.job import JobSeat, KeylessSealer, MatchJob, decoded
 from ...net.jobs.tables import LocalTables
@@ -22,6 +20,11 @@ from ...net.jobs.worker import commits_of
 from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
 from ...observers import Observers
+from ...programs.build import Builds
+from ...programs.confining import find_confinement
+from ...programs.limits import ProgramLimits
+from ...programs.player_spec import Launch, PlayerError, house_launch, resolved
+from ...programs.program import Confinement
 from ...record.record_files import record_names
 from ...tournament.hosts import Calibration
 from ..messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, ShippedJob

@@ -19,7 +19,6 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 
 from ...games.base import Game, MalformedMove
 from ...hookspecs import Joined
-from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, own_copy
 from ...net.event_loop import EventLoop
 from ...net.links.addresses import Ports
 from ...net.links.patience import Patience
@@ -27,6 +26,10 @@ from ...net.links.player_protocol import LinkFactory, Owner, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
 from ...net.matches.host import LOCAL
 from ...net.matches.programs import private_sockets
+from ...programs.file_view import FileAccess
+from ...programs.folder_copy import own_copy
+from ...programs.player_spec import Launch, PlayerError
+from ...programs.program import Confinement, Invitation, Program
 from .forms import choice_of
 from .player_end import Call, PlayerEnd, connect
 

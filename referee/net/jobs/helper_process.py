@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ...launch.output import OutputPipe
-from ...launch.starting import ChildProcess, ProcessCommand, start
+from ...programs.output import OutputPipe
+from ...programs.starting import ChildProcess, ProcessCommand, start
 from .messages import SocketEnd
 
 

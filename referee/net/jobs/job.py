@@ -12,9 +12,9 @@ from msgspec import Struct
 from protocol.messages import TimeControl
 
 from ... import __version__
-from ...launch import Launch
 from ...match.setup import MatchSetup
 from ...plugins import find_game
+from ...programs.player_spec import Launch
 from ...record.seal import Sealer
 from ...tournament.match_context import MatchContext
 from ..matches.programs import Occupant, Vacancy

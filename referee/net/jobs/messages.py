@@ -12,11 +12,12 @@ from twisted.internet.abstract import FileDescriptor
 from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 
-from ...launch import Confinement, ProgramLimits
-from ...launch.control_groups import ControlGroups
-from ...launch.fork_server import ForkServer
-from ...launch.sandbox import Sandbox
 from ...match.events import AnyEvent
+from ...programs.control_groups import ControlGroups
+from ...programs.fork_server import ForkServer
+from ...programs.limits import ProgramLimits
+from ...programs.program import Confinement
+from ...programs.sandbox import Sandbox
 from ...record.record_files import record_names
 from ..group_commit import Durability
 

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from ...launch import Launch
 from ...plugins import find_game
+from ...programs.player_spec import Launch
 from ...record.resume import Resumption
 from ...record.seal import Sealer
 from ..event_loop import EventLoop

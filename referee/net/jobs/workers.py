@@ -10,9 +10,9 @@ from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThreadPool
 
 from ...errors import RefereeError
-from ...launch.control_groups import clear_groups
 from ...observers import MatchStep, Observer, PlayingProcess
 from ...observers.unusual import note_unusual
+from ...programs.control_groups import clear_groups
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
 from ..waiting import apart, outlasting

@@ -15,11 +15,12 @@ from protocol import ConnectionState
 
 from ... import __version__
 from ...games.base import Game
-from ...launch import Invitation, Launch, PlayerError
 from ...match.commands import ExpelSeat, Result
 from ...match.machine import Match
 from ...observers import MatchStep
 from ...observers.unusual import tell_step
+from ...programs.player_spec import Launch, PlayerError
+from ...programs.program import Invitation
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted

@@ -22,8 +22,9 @@ from ...clock import Timer
 from ...files.copies import marks
 from ...files.opened import opened
 from ...files.tree import BadTree
-from ...launch import Confinement, Launch, Program
 from ...observers import Observer, Observers
+from ...programs.player_spec import Launch
+from ...programs.program import Confinement, Program
 from ..links.player_protocol import Owner, PlayerLink
 from ..waiting import outlasting
 

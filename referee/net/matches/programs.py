@@ -14,9 +14,12 @@ from twisted.internet.threads import deferToThreadPool
 
 from ... import chance
 from ...files.scratch import memory_for, scratch
-from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, is_copied, own_copy, quick_copy
 from ...match.events import Ending
 from ...match.machine import Match, Phase
+from ...programs.file_view import FileAccess
+from ...programs.folder_copy import is_copied, own_copy, quick_copy
+from ...programs.player_spec import Launch, PlayerError
+from ...programs.program import Confinement, Invitation, Program
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats

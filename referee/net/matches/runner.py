@@ -23,11 +23,11 @@ from protocol.messages import Ack, Message, Move, Nonce, Paused, Ready
 
 from ...clock import Clock
 from ...errors import RefereeError
-from ...launch import Program
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match, Phase
 from ...observers import MatchStep
+from ...programs.program import Program
 from ...record.writer import NotWritten
 from ..event_loop import EventLoop
 from ..links.lobby import Absence

@@ -2,8 +2,8 @@
 
 from msgspec import Struct, field
 
-from ...launch import Confinement
 from ...observers import Observers
+from ...programs.program import Confinement
 from ...record.seal import Sealer
 from ..event_loop import EventLoop
 from ..group_commit import Durability, GroupCommit

@@ -7,7 +7,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ... import chance
-from ...launch import Launch
+from ...programs.player_spec import Launch
 from ...record.resume import Resumption
 from ...record.seal import Sealer
 from ...tournament import events as e

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from ...launch import Launch
+from ...programs.player_spec import Launch
 from ...record.printed import output_path
 from ...tournament.match_context import Fixture, MatchContext
 from ..jobs.job import MatchJob

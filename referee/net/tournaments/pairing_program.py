@@ -17,12 +17,12 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ...errors import RefereeError
-from ...launch.own_process import OwnProcess
-from ...pairing.balanced_tables import Table
-from ...pairing.base import BadPairing, RoundToPair
-from ...pairing.pairing_program import MOST_CHARS, TRF, check_round, read_output, read_release
-from ...pairing.trf import TrfPlayer, trf_text
+from ...programs.own_process import OwnProcess
 from ...text import printable
+from ...tournament.pairing.balanced_tables import Table
+from ...tournament.pairing.base import BadPairing, RoundToPair
+from ...tournament.pairing.pairing_program import MOST_CHARS, TRF, check_round, read_output, read_release
+from ...tournament.pairing.trf import TrfPlayer, trf_text
 
 _GRACE_S = 1.0
 _RELEASE_S = 10.0

@@ -10,9 +10,9 @@ import sys
 import msgspec
 
 from ...errors import RefereeError
-from ...pairing.balanced_tables import Table
-from ...pairing.base import RoundToPair
-from ...pairing.dutch import pair_round
+from ...tournament.pairing.balanced_tables import Table
+from ...tournament.pairing.base import RoundToPair
+from ...tournament.pairing.dutch import pair_round
 
 
 class PairingFailed(RefereeError):

@@ -18,12 +18,12 @@ from ...errors import RefereeError
 from ...files.tree import MIB
 from ...observers import Observer, PlayingProcess
 from ...observers.base import OWN_PROCESS
-from ...pairing.base import RoundToPair
-from ...pairing.trf import TrfPlayer
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
 from ...tournament.match_context import Fixture
+from ...tournament.pairing.base import RoundToPair
+from ...tournament.pairing.trf import TrfPlayer
 from ..group_commit import Durability
 from ..jobs.executor import Executor, OpenExecutor
 from ..jobs.messages import SharedSettings

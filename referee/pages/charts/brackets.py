@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ...pairing.base import BracketPlace, Pairing, PlayedPairing
+from ...tournament.pairing.base import BracketPlace, Pairing, PlayedPairing
 from ..outcomes import ToldOutcome, outcome
 from ..summary import Summary
 

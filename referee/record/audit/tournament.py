@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from ... import chance
 from ...games.base import BadSetup, Game
-from ...pairing.base import PairingFormat, RoundToPair
 from ...text import show_json
 from ...tournament import events as e
 from ...tournament.history import History, new_tournament
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
+from ...tournament.pairing.base import PairingFormat, RoundToPair
 from ...tournament.spec import TournamentSpec
 from ..match_entries import entry_of
 from ..reader import NotSealed, Record, RecordError, check_key

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
-from ...pairing.base import EntrantField, PlayedPairing
+from ..pairing.base import EntrantField, PlayedPairing
 from ..points import Scoring, groups_of
 from .elo import Programs, Rating
 from .likelihood import most_likely

@@ -10,11 +10,11 @@ from referee.app.tournaments.from_file import read_plan
 from referee.errors import BadRequest
 from referee.observers import Observers
 from referee.plugins import installed
-from referee.submissions.store import CheckOutcome, Store
+from referee.web.submissions.store import CheckOutcome, Store
 
 from ...record.records import SEALER
 from ...record.tournaments import Organiser
-from ...submissions.receptions import archive
+from ...web.submissions.receptions import archive
 
 NOW = "2026-05-04T03:02:01.000+00:00"
 CUP = """

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from referee import chance
-from referee.launch import Launch
 from referee.net.jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
+from referee.programs.player_spec import Launch
 from referee.record.seal import Sealer
 from referee.tournament.match_context import Fixture, MatchContext
 

@@ -9,7 +9,6 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.launch import Confinement
 from referee.net.group_commit import Durability
 from referee.net.jobs import messages, worker
 from referee.net.jobs.job import encoded
@@ -29,6 +28,7 @@ from referee.net.jobs.messages import (
 )
 from referee.net.jobs.worker import NoGroupCommit, Reporter, Worker
 from referee.observers import MatchStep
+from referee.programs.program import Confinement
 
 from .played import JOB, Played
 

@@ -9,12 +9,12 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.launch import Confinement
 from referee.net.group_commit import Durability
 from referee.net.jobs import worker_process, workers
 from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, framed
 from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_DEATHS, Workers, WorkersFail, names_needed
 from referee.observers import Observers
+from referee.programs.program import Confinement
 from referee.record.reader import read_record
 from referee.record.writer import RecordWriter
 

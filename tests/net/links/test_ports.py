@@ -10,14 +10,15 @@ import pytest
 from twisted.internet import tcp, unix
 from twisted.internet.protocol import Factory, Protocol
 
-from referee.launch import Confinement, Launch
 from referee.net.links.addresses import ACCEPTS, _bounded, origin_of
 from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.links.player_protocol import LinkFactory
 from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy, private_sockets
 from referee.net.matches.services import MatchServices
+from referee.programs.player_spec import Launch
+from referee.programs.program import Confinement
 
-from ...launch.loop import Loop
+from ...programs.loop import Loop
 
 MANY = 5 * ACCEPTS
 

@@ -10,10 +10,11 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from protocol import ConnectionState
-from referee.launch import Confinement, Launch
 from referee.net.matches import kept as kept_module
 from referee.net.matches.kept import FILES, LOOK_S, SETTLE_S, KeptProgram, KeptPrograms
 from referee.observers import Observers
+from referee.programs.player_spec import Launch
+from referee.programs.program import Confinement
 
 from ..tournaments.in_memory import Loop
 

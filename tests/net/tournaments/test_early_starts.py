@@ -11,13 +11,13 @@ import pytest
 from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 
-from referee.launch import Launch
 from referee.net.jobs.job import MatchJob
 from referee.net.jobs.tables import LocalTables
 from referee.net.matches.services import MatchServices
 from referee.net.tournaments import early_starts
 from referee.net.tournaments.early_starts import EarlyStarts, most_early
 from referee.net.tournaments.run_settings import RunSettings
+from referee.programs.player_spec import Launch
 from referee.record.printed import output_path
 from referee.tournament import events as e
 from referee.tournament.match_context import Fixture, MatchContext

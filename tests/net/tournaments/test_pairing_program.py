@@ -15,14 +15,14 @@ from referee.net.tournaments.pairing_program import (
     RoundByProgram,
     find_program,
 )
-from referee.pairing.base import RoundToPair
-from referee.pairing.dutch import pair_round
-from referee.pairing.swiss import Swiss
-from referee.pairing.trf import PlayedRounds, TrfPlayer
 from referee.testing import random_result
+from referee.tournament.pairing.base import RoundToPair
+from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.pairing.swiss import Swiss
+from referee.tournament.pairing.trf import PlayedRounds, TrfPlayer
 
-from ...pairing.courses import course
-from ...pairing.tournaments import SHUFFLE, field
+from ...tournament.pairing.courses import course
+from ...tournament.pairing.tournaments import SHUFFLE, field
 
 FIRST = course(*[""] * 4, rounds=3)
 """The first round of four."""

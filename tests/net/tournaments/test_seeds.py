@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from referee.chance import match_seed
 from referee.net.tournaments.seeds import MatchSeeds, salt_of
-from referee.pairing.base import Pairing
 from referee.testing import random_result
 from referee.tournament import events as e
 from referee.tournament.match_context import Fixture
+from referee.tournament.pairing.base import Pairing
 
 from ...tournament.courses import begun, events_of, spec_of, take
 

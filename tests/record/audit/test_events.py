@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.pairing.base import RoundToPair
 from referee.plugins import find_format, find_game
 from referee.record.audit.audit import audit
 from referee.record.audit.tournament import MatchProof, audit_tournament
 from referee.record.reader import RecordError
 from referee.record.tournament_record import path_of
 from referee.tournament import events as e
+from referee.tournament.pairing.base import RoundToPair
 
 from ...tournament.courses import AT, spec_of
 from ..records import SEALER

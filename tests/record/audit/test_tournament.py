@@ -11,8 +11,6 @@ import pytest
 from msgspec.structs import replace
 
 from referee.errors import RefereeError
-from referee.pairing.base import BadFormat, RoundToPair
-from referee.pairing.dutch import pair_round
 from referee.plugins import PluginError, find_game, load
 from referee.record.audit import tournament as audit_module
 from referee.record.audit.audit import audit
@@ -20,6 +18,8 @@ from referee.record.audit.tournament import AuditedTournament, MatchProof, audit
 from referee.record.reader import RecordError
 from referee.record.seal import Sealer
 from referee.record.tournament_record import path_of
+from referee.tournament.pairing.base import BadFormat, RoundToPair
+from referee.tournament.pairing.dutch import pair_round
 
 from ..forging import Line, changed
 from ..records import SEALER

@@ -1,0 +1,354 @@
+"""How a player is given (`house:NAME`, `cmd:COMMAND`, `me:NAME`, or a folder with player.toml), and how it is started.
+
+A folder in which something leads outside of it is refused.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ..errors import RefereeError
+from ..files.executable import find_obstacle
+from ..files.links import SymbolicLinks, TangledLinksError
+from ..files.small import BadFile, read_small_text
+from ..files.tree import BadTree, is_of_the_machine, shown, walk
+from ..text import nearest, visible
+from ..type_words import shown as shown_value
+from ..type_words import taken_by, unfit
+
+RUNNERS = {
+    ".py": "python3",
+    ".js": "node",
+    ".mjs": "node",
+    ".java": "java",
+    ".rb": "ruby",
+    ".pl": "perl",
+    ".php": "php",
+    ".lua": "lua",
+    ".sh": "sh",
+}
+"""Ending of a file -> the program that runs it, to be suggested."""
+_NEEDS = 'a player\'s folder needs that file, with name = "ada" and run = "python3 player.py"'
+_SHOWN_CHARS = 200
+
+
+class PlayerError(RefereeError):
+    """A player that can't be launched.
+
+    Args:
+        text: says what to mend. What can't be printed in it is escaped: names of files may have anything in them, and
+            the text goes into records and to terminals.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(visible(text))
+
+
+_BUILDS = {"go.mod": "go build", "Cargo.toml": "cargo build --release", "Makefile": "make"}
+"""What a folder holds whose program is to be built -> the usual command."""
+
+
+class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file player.toml of a player's folder."""
+
+    name: str
+    run: str
+    """Command line, split as a shell would, run in the folder; no shell is involved."""
+    games: list[str] = []
+    """Names of the games it plays; empty: any."""
+    version: str = ""
+    build: str = ""
+    """Command line, run in the folder once for each content of it, before `run`."""
+    matches: Annotated[int, Meta(ge=1)] | None = None
+    """How many matches it can play on one connection; None: any number."""
+
+
+class PersonPlace(StrEnum):
+    """Where a person plays."""
+
+    PAGE = "page"
+    """In a browser."""
+    TERMINAL = "terminal"
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """How to start one player's program."""
+
+    name: str
+    argv: tuple[str, ...]
+    folder: Path | None = None
+    """Working directory; None: the referee's own."""
+    games: tuple[str, ...] = ()
+    """Games it plays; empty: any."""
+    build: tuple[str, ...] = ()
+    """Command line to run before, in the folder; empty: none."""
+    is_house: bool = False
+    """Whether it comes with this installation, and reads nothing else."""
+    matches: int | None = None
+    """How many matches a running program can play; None: any number."""
+    person: PersonPlace | None = None
+    """Where a person chooses its moves, and there is no program; None: there is one."""
+
+    @property
+    def where(self) -> Path:
+        """The working directory, absolute."""
+        return Path.cwd() if self.folder is None else self.folder.absolute()
+
+    @property
+    def place(self) -> Path:
+        """The working directory as it was given, for texts: absolute paths are the organiser's affair."""
+        return self.folder or Path.cwd()
+
+
+class PlayerKind(StrEnum):
+    """In which form a player is given."""
+
+    HOUSE = "house"
+    COMMAND = "cmd"
+    PERSON = "me"
+    FOLDER = "folder"
+
+
+class PlayerSpec(Struct, frozen=True):
+    """A player as an organiser writes it."""
+
+    kind: PlayerKind
+    value: str
+    """The house player's name, the command line, the path of the folder; of a person `terminal`, or its name."""
+
+    def launch(self, name: str = "player") -> Launch:
+        """Return how the player's program is started.
+
+        Args:
+            name: what a command is called; other players have a name of their own.
+
+        Raises:
+            PlayerError: the folder or the command line can't be used. Whether there is such a house player is for
+                the plugins to say.
+        """
+        if self.kind is PlayerKind.HOUSE:
+            return house_launch(self.value)
+        if self.kind is PlayerKind.COMMAND:
+            return command_launch(self.value, name)
+        if self.kind is PlayerKind.PERSON:
+            return person_launch(self.value)
+        return read_folder(Path(self.value))
+
+
+def parse_player(text: str) -> PlayerSpec:
+    """Tell in which form a player is given: `house:NAME`, `cmd:COMMAND`, `me:NAME`, else the path of a folder."""
+    kind, colon, value = text.partition(":")
+    if colon and kind in (PlayerKind.HOUSE, PlayerKind.COMMAND, PlayerKind.PERSON):
+        return PlayerSpec(PlayerKind(kind), value)
+    return PlayerSpec(PlayerKind.FOLDER, text)
+
+
+def read_folder(folder: Path) -> Launch:
+    """Read a player's folder.
+
+    Raises:
+        PlayerError: it is no folder, its player.toml is missing or wrong, or a link in it points outside.
+    """
+    path = folder / "player.toml"
+    if not folder.is_dir():
+        raise PlayerError(no_folder(folder))
+    if not os.path.lexists(path):  # before all that there is in its place is looked at
+        raise PlayerError(f"there is no player.toml in {folder}; {_NEEDS}")
+    refuse_escapes(folder)
+    toml = _read_toml(path)
+    argv = _split(toml.run, f"{path}: `run`")
+    if not argv:
+        raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
+    build = _split(toml.build, f"{path}: `build`")
+    games = tuple(toml.games)
+    return Launch(name=toml.name, argv=argv, folder=folder, games=games, build=build, matches=toml.matches)
+
+
+def _read_toml(path: Path) -> PlayerToml:
+    """Read the file that says how a folder's player is started."""
+    try:
+        content = tomllib.loads(read_small_text(path))
+    except BadFile as error:
+        raise PlayerError(f"{path}: {error.strerror}") from None
+    except OSError as error:
+        raise PlayerError(f"{path}: {error.strerror}; {_NEEDS}") from None
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
+        raise PlayerError(f"{path} is no TOML: {error}") from None
+    if mistakes := "; ".join(_mistakes(content)):
+        raise PlayerError(f"{path}: {mistakes}")
+    return msgspec.convert(content, PlayerToml)
+
+
+def _mistakes(content: dict[str, Any]) -> Iterator[str]:
+    """Yield everything that is wrong in a player.toml, in a few words each."""
+    fields = {field.name: field for field in msgspec.structs.fields(PlayerToml)}
+    for key, field in fields.items():
+        if key not in content:
+            if field.required:
+                yield f"`{key}` is missing"
+            continue
+        try:
+            value = msgspec.convert(content[key], field.type)
+        except msgspec.ValidationError:
+            yield f"`{key}` takes {taken_by(field.type)}, not {shown_value(unfit(content[key], field.type))}"
+            continue
+        text = "" if isinstance(value, int) else "".join(value)
+        odd = next((char for char in text if not char.isprintable()), None)
+        if odd is not None:
+            yield f"`{key}` has the character {odd!a}, which can't be shown; leave it out"
+    for key in (key for key in content if key not in fields):
+        yield f"there is no key `{key}`{nearest(key, fields)}"
+
+
+def no_folder(path: Path) -> str:
+    """Return why a path is no player's folder; of a file, with what was meant in its place."""
+    if not path.exists():
+        return f"there is no folder {path}"
+    if (path.parent / "player.toml").is_file():
+        return f"{path} is a file; name its folder, which has the player.toml: {shlex.quote(str(path.parent))}"
+    command = shlex.join((RUNNERS.get(path.suffix, "COMMAND"), str(path)))
+    return f"{path} is a file; name a folder that has a player.toml, or how the file is run: cmd:{shlex.quote(command)}"
+
+
+def _split(command: str, where: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise PlayerError(f"{where}: {error}; it is split into words as a shell would") from None
+
+
+def refuse_escapes(folder: Path, content: int | None = None) -> None:
+    """See to it that a player's folder can be worked with, and that nothing in it leads out of it.
+
+    Args:
+        folder: the player's.
+        content: descriptor of a folder with what is to be its content; it has its own if none is given.
+
+    Raises:
+        PlayerError: it is too deep or too much, something in it can't be read, or a link points outside of it; the
+            text names what.
+    """
+    with telling_whose(folder):
+        targets = {node.path: node.target() for node in walk(folder if content is None else content) if node.is_link}
+    try:
+        path = SymbolicLinks(targets, (str(folder.absolute()), os.path.realpath(folder))).escaping()
+    except TangledLinksError:
+        raise PlayerError(f"{folder}: its links are too tangled to follow; put copies in their place") from None
+    if path is not None:
+        detail = f"{folder}/{shown(path)} is a link to {shown(targets[path])}, outside of the player's folder"
+        remedy = "put a copy in its place (a virtual environment: python3 -m venv --copies)"
+        raise PlayerError(f"{detail}; {remedy}")
+
+
+@contextmanager
+def telling_whose(folder: Path, what: str = "", *, is_disk: bool = True) -> Iterator[None]:
+    """Turn what is wrong in a folder into what is wrong with its player.
+
+    Args:
+        folder: the player's.
+        what: the folder can't be if there is trouble on the way; empty: that is none of the player's.
+        is_disk: whether the disk is written to, whose troubles are the machine's.
+
+    Raises:
+        PlayerError: something is wrong.
+    """
+    try:
+        yield
+    except BadTree as error:
+        raise PlayerError(f"{folder}: {error}") from None
+    except OSError as error:
+        if not what or (is_disk and is_of_the_machine(error)):
+            raise
+        raise PlayerError(f"{folder} can't be {what}: {error.strerror}") from None
+
+
+@contextmanager
+def starting(launch: Launch) -> Iterator[None]:
+    """Turn what a player's files make of its start into what is wrong with it: no paths, links in a circle.
+
+    Raises:
+        PlayerError: something is.
+    """
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        if is_of_the_machine(error):
+            raise
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PlayerError(f"{launch.name}: can't start {shlex.join(launch.argv)[:_SHOWN_CHARS]}: {why}") from None
+
+
+def house_launch(name: str) -> Launch:
+    """Return how to start a house player: this program itself, as a program of its own."""
+    return Launch(name=name, argv=(sys.executable, "-m", "referee.programs.house", name), is_house=True)
+
+
+def command_launch(command: str, name: str) -> Launch:
+    """Return how to start a player given as a command line.
+
+    Raises:
+        PlayerError: the command line can't be split or is empty.
+    """
+    argv = _split(command, f"cmd:{command}")
+    if not argv:
+        raise PlayerError("cmd: needs a command behind the colon, e.g. cmd:'python3 my_player.py'")
+    return Launch(name=name, argv=argv)
+
+
+def person_launch(value: str) -> Launch:
+    """Return the seat of a person.
+
+    Args:
+        value: `terminal`, or the name of one who plays on a page; empty: it is called `me`.
+    """
+    place = PersonPlace.TERMINAL if value == PersonPlace.TERMINAL else PersonPlace.PAGE
+    return Launch(name=value if value and place is PersonPlace.PAGE else "me", argv=(), person=place)
+
+
+def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
+    """Return a command line whose program stands there by its whole path.
+
+    Args:
+        launch: the player; a program in its folder is found before one of PATH.
+        argv: the command line; the one that starts the player if none is given.
+
+    Raises:
+        PlayerError: there is no such program, or it can't be run on this machine.
+    """
+    first, *rest = argv or launch.argv
+    # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
+    own = (launch.where / first).absolute()
+    with starting(launch):  # a name may be too long, or none
+        is_own = own.is_file() and (launch.folder is not None or os.sep in first)
+        if is_own and os.access(own, os.X_OK):
+            if why := find_obstacle(own):
+                raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])[:_SHOWN_CHARS]}: {why}")
+            return [str(own), *rest]
+        found = shutil.which(first) if os.sep not in first else None
+        is_folder = own.is_dir()
+    if found is None:
+        why = "No such file: it is a folder" if is_folder else "No such file or directory"
+        if is_own:
+            why = f"Permission denied: it is not executable; chmod +x {first}"
+        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_missing_build(launch)}")
+    return [str(Path(found).absolute()), *rest]
+
+
+def _missing_build(launch: Launch) -> str:
+    """Return that a folder's program was not built, if there is what it could be built from."""
+    if launch.folder is None or launch.build:
+        return ""
+    found = next((name for name in _BUILDS if (launch.folder / name).is_file()), None)
+    if found is None:
+        return ""
+    return f'; player.toml has no `build`, and there is a {found}: add build = "{_BUILDS[found]}"'

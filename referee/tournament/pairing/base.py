@@ -1,0 +1,410 @@
+"""The contract of a pairing format.
+
+A format is a deterministic fold like a match: results go in, pairings come out. A state is immutable; the same
+results in the same order give the same pairings, so a tournament can be taken up again from its results alone. Where
+another program pairs a round, its pairing goes in like a result.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ...errors import BadRequest
+from ...games.base import Shuffle, seats_text
+from ...text import counted
+from ...type_words import wrong_options
+from .balanced_tables import Table
+from .trf import PlayedRounds
+
+S = TypeVar("S")
+LATE = "late"
+"""Table of the byes of somebody who joined late, for the rounds that it has missed."""
+
+
+class BadFormat(BadRequest):
+    """Options or a field that the format cannot work with; the text tells the organiser what to mend."""
+
+
+class NotDue(Exception):
+    """A result came for a pairing that is not due: a mistake of whoever keeps the tournament, not of an entrant."""
+
+
+class BadPairing(Exception):
+    """Tables that can't be a round's; the text says why. Whoever paired it, or whoever says so, is wrong."""
+
+
+class BadRuling(BadRequest):
+    """A ruling that can't be carried out; the text tells the organiser why."""
+
+
+class Entrant(Struct, frozen=True, kw_only=True):
+    """A program that takes part."""
+
+    name: str
+    """Unique among the entrants."""
+    rating: float | None = None
+    """What is known of its strength beforehand, on any scale; None: nothing."""
+    has_copies: bool = False
+    """Whether it may play several matches at a time, its program being started for each."""
+
+
+class Pairing(Struct, frozen=True, kw_only=True):
+    """One match that is to be played, or a bye."""
+
+    number: int
+    """From 1, no two alike in a tournament; a later pairing of an entrant without copies has a greater one. Some may
+    be left out."""
+    round: int
+    """From 1; a format without rounds counts what it thinks fit."""
+    seats: tuple[int, ...]
+    """Entrants by seat, each as its index among the entrants; a single one has a bye."""
+    table: str = ""
+    """Where in the format it belongs, if that is worth a word: `final`, `losers' round 2`; of a bye `walkover`, if an
+    opponent withdrew."""
+    against: int | None = None
+    """Of a walkover in a format where everybody's opponents are settled from the start: the entrant that withdrew."""
+
+    @property
+    def is_bye(self) -> bool:
+        """Whether the entrant goes on without an opponent."""
+        return len(self.seats) == 1
+
+
+class PlayedPairing(Struct, frozen=True, kw_only=True):
+    """What came of a pairing."""
+
+    pairing: Pairing
+    ranking: tuple[tuple[int, ...], ...]
+    """Groups of seats from best to worst; empty if nobody is to be credited with anything. A format that must send
+    somebody on takes an empty one for a draw."""
+    scores: tuple[int, ...]
+    """The game's points by seat; zeros for a bye."""
+    fouls: tuple[int, ...] = ()
+    """Seats that fouled; they are in the last group of the ranking."""
+    legs: tuple["PlayedPairing", ...] = ()
+    """What came of each match, if all that was played with one deal is counted as this one."""
+
+
+class BracketPlace(Struct, frozen=True, kw_only=True):
+    """A match of an elimination, as its bracket has it before its entrants are known."""
+
+    part: str
+    """Which bracket it belongs to, where there are several: `winners`."""
+    round: int
+    table: str
+    slots: tuple[tuple[int, ...] | None, ...]
+    """Who comes there: one entrant, or two of whom it is one; empty: nobody; None: more may."""
+    winner: int | None = None
+    """Who goes on from it; None: that is open."""
+    is_optional: bool = False
+    """Whether it may turn out that it is not needed."""
+    numbers: tuple[int, int]
+    """The first and the last that its pairings can have."""
+
+
+class EntrantField(Struct, frozen=True, kw_only=True):
+    """What a tournament is played with."""
+
+    entrants: tuple[Entrant, ...]
+    seats: int
+    """Of one match."""
+
+
+class Extent(Struct, frozen=True, kw_only=True):
+    """How long a tournament takes, if nobody withdraws."""
+
+    fewest: int
+    """Pairings that are played, byes not counted."""
+    most: int
+    """The same, if every draw is played again and nothing ends early."""
+    rounds: int | None = None
+    """None: there are none, or results decide how many."""
+
+
+class RoundToPair(Struct, frozen=True, kw_only=True):
+    """A round whose pairing is not part of the fold, since it takes long, or another program does it."""
+
+    round: int
+    course: PlayedRounds
+    """The rounds before it, and who is away from this one."""
+
+
+class PairingFormat(ABC, Generic[S]):
+    """A way to decide who meets whom. S: its state."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    seats: ClassVar[range]
+    """How many entrants one match may have."""
+    options_type: ClassVar[type[Struct]]
+    gives_late_byes: ClassVar[bool] = False
+    """Whether somebody who joins late gets byes, of the table LATE, for the rounds that it has missed."""
+
+    def parse_options(self, raw: dict[str, Any]) -> Any:
+        """Check options.
+
+        Args:
+            raw: option name -> plain value; missing ones take their default.
+
+        Raises:
+            BadFormat: an unknown option, or a value of the wrong type or range.
+        """
+        try:
+            return msgspec.convert(raw, self.options_type, strict=True)
+        except msgspec.ValidationError as error:
+            wrong = "; ".join(wrong_options(raw, self.options_type)) or str(error)
+            known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
+            raise BadFormat(f"options of {self.name}: {wrong} (it knows: {known})") from None
+
+    def extent(self, options: Any, field: EntrantField) -> Extent | None:
+        """Return how long a tournament takes; None if that can't be told.
+
+        Args:
+            options: from parse_options.
+            field: from which `new` makes a state.
+        """
+        return None
+
+    def given_up(self, state: S) -> int:
+        """Return how many pairings of those in `extent` are not played because somebody withdrew.
+
+        As soon as that is sure; a format that can't tell says 0.
+        """
+        return 0
+
+    def later(self, state: S) -> int | None:
+        """Return how many pairings are to be played at least besides those that are due, byes not counted.
+
+        None: nobody can tell. What is through does not count; a draw that is due again does, as one that is due.
+        """
+        return None
+
+    @abstractmethod
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> S:
+        """Return the state before the first match.
+
+        Args:
+            options: from parse_options.
+            field: who takes part, and how many to a match.
+            shuffle: the only source of chance.
+
+        Raises:
+            BadFormat: the format can't be played with this field.
+        """
+
+    @abstractmethod
+    def due(self, state: S) -> tuple[Pairing, ...]:
+        """Return every pairing that may be played now and has no result yet, byes included, by their numbers.
+
+        All can be played at the same time: no entrant is in two of them, unless it has copies.
+        """
+
+    @abstractmethod
+    def record(self, state: S, played: PlayedPairing) -> S:
+        """Return the state after a result.
+
+        Args:
+            state: in which its pairing is due.
+            played: the result; of a bye, the one that its entrant is ranked alone.
+
+        Raises:
+            NotDue: the pairing is not due in this state.
+        """
+
+    def first_open(self, state: S, besides: Pairing) -> int | None:
+        """Return the smallest number of a pairing without a result that may be played or due later; None: no matter.
+
+        It matters where entrants play several matches at a time: there, suspensions follow from results in the order of
+        the pairings' numbers.
+
+        Args:
+            state: of a tournament.
+            besides: a pairing that is left out.
+        """
+        return None
+
+    def reopen(self, state: S, pairing: Pairing) -> S:
+        """Return the state with a pairing that is through to come again, as one of its entrants is about to withdraw.
+
+        Asked only of a format whose `first_open` matters.
+        """
+        return state
+
+    @abstractmethod
+    def withdraw(self, state: S, entrant: int) -> S:
+        """Return the state without an entrant that plays no more; its pairings are not due any longer.
+
+        A match that is going on is given up with it. Who has withdrawn already may withdraw again: nothing changes.
+        """
+
+    def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
+        """Return the state after a result with which some of its entrants have played their last match.
+
+        So that nothing depends on which of a round's matches is over last, they are gone before anything is paired. A
+        format whose `record` pairs nothing that they are not already part of has nothing to add.
+
+        Args:
+            state: in which the pairing is due.
+            played: as for `record`.
+            leaving: entrants of this pairing that play no more.
+
+        Raises:
+            NotDue: the pairing is not due in this state.
+        """
+        state = self.record(state, played)
+        for entrant in leaving:
+            state = self.withdraw(state, entrant)
+        return state
+
+    def to_pair(self, state: S) -> RoundToPair | None:
+        """Return the round that must be paired before anything more is due; None: there is no such round.
+
+        Whoever keeps the tournament lets `dutch.pair_round` pair it, and hands the tables in with `paired`.
+        """
+        return None
+
+    def paired(self, state: S, tables: tuple[Table, ...]) -> S:
+        """Return the state after a round was paired.
+
+        Args:
+            state: in which a round is to be paired.
+            tables: entrants by seat of each table; a single one has the bye.
+
+        Raises:
+            BadPairing: no round is to be paired, or not like this.
+        """
+        raise BadPairing(f"{self.name} pairs its rounds itself")
+
+    def paired_by_program(self, state: S, tables: tuple[Table, ...], output: str) -> S:
+        """Return the state after a round that a program of the organiser's paired, with what the program printed.
+
+        Raises:
+            BadPairing: no round is to be paired, or not by a program, or not like this.
+        """
+        raise BadPairing(f"{self.name} has no program of the organiser's pair its rounds")
+
+    def join(self, state: S, field: EntrantField) -> S:
+        """Return the state with another entrant.
+
+        Args:
+            state: before.
+            field: from now on; who joins is its last one.
+
+        Raises:
+            BadRuling: nobody can join in this format, or any more.
+        """
+        raise BadRuling(f"nobody can join a tournament of the format {self.name} that has begun")
+
+    def reinstate(self, state: S, entrant: int) -> S:
+        """Return the state with somebody who had withdrawn playing on.
+
+        Raises:
+            BadRuling: there is no way back in this format, or any more.
+        """
+        raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
+
+    def rounds_paired(self, state: S) -> int:
+        """Return how many rounds are paired; 0 where not everybody has a match or a bye in every round."""
+        return 0
+
+    def renew(self, state: S, entrant: int) -> S:
+        """Return the state with an entrant that has another program from now on."""
+        return state
+
+    def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
+        """Return the state with a result taken back or given that was taken back.
+
+        Args:
+            state: which has been told the result, or is told another one for it now; what was paired stays so.
+            old: the result to take back; None: it was taken back before.
+            new: the result to count; None: it follows later.
+
+        Raises:
+            BadRuling: later pairings follow from it.
+        """
+        raise BadRuling(f"a result of the format {self.name} can't be changed: later pairings follow from it")
+
+    def is_over(self, state: S) -> bool:
+        """Tell whether nothing is due and nothing will be."""
+        return not self.due(state) and self.to_pair(state) is None
+
+    def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
+        """Return groups of entrants from best to worst as the format itself decides; None if points decide.
+
+        Where points decide, byes are spread evenly: of those that stay to the end, none has two more than another,
+        walkovers aside.
+        """
+        return None
+
+    def explain_order(self) -> str:
+        """Return in a sentence what decides the places of the standings."""
+        return "Points decide the places, then the tie-breaks."
+
+    def placing_ratings(self, state: S) -> tuple[float, ...] | None:
+        """Return by entrant the rating that decides its place, on Elo's scale; None if no rating does."""
+        return None
+
+    def bracket(self, state: S) -> tuple[BracketPlace, ...] | None:
+        """Return the places of a bracket in which winners go on, by rounds, those of one round from top to bottom.
+
+        Two neighbours of a round lead to one place of the next one, or each to its own. None: nobody is out in this
+        format. Empty: who goes on where is not known beforehand; what was played is shown, round by round.
+        """
+        return None
+
+    def check_field(self, field: EntrantField) -> None:
+        """Check that a match can be filled from a field.
+
+        Raises:
+            BadFormat: the format is for other numbers of seats, or there are too few entrants for one match.
+        """
+        if field.seats not in self.seats:
+            raise BadFormat(f"{self.name} is for matches of {seats_text(self.seats)}, not of {field.seats}")
+        if len(field.entrants) < field.seats:
+            few = counted(len(field.entrants), "entrant is", "entrants are")
+            raise BadFormat(f"{few} too few for matches of {field.seats}")
+
+
+def bye(pairing: Pairing) -> PlayedPairing:
+    """Return the result of a bye."""
+    return PlayedPairing(pairing=pairing, ranking=((0,),), scores=(0,))
+
+
+def what_is_left(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
+    """Return what withdrawals have left of a pairing of two: a walkover for whoever stays; None if nobody does."""
+    staying = tuple(entrant for entrant in pairing.seats if entrant not in withdrawn)
+    if len(staying) == len(pairing.seats):
+        return pairing
+    gone = next(entrant for entrant in pairing.seats if entrant in withdrawn)
+    return replace(pairing, seats=staying, table="walkover", against=gone) if staying else None
+
+
+def without(due: tuple[Pairing, ...], played: PlayedPairing) -> tuple[Pairing, ...]:
+    """Return what stays due after a result.
+
+    Raises:
+        NotDue: its pairing is not among them.
+    """
+    rest = tuple(pairing for pairing in due if pairing.number != played.pairing.number)
+    if len(rest) == len(due):
+        raise NotDue(f"pairing {played.pairing.number} is not due")
+    return rest
+
+
+def half_points(played: PlayedPairing) -> tuple[int, ...]:
+    """Return by seat what a result is worth to formats that pair by points: 2 for each beaten seat, 1 for each equal.
+
+    A bye is worth nothing here, since that depends on the seats of a match. A seat that fouled gets nothing.
+    """
+    worth = [0] * len(played.pairing.seats)
+    below = sum(len(group) for group in played.ranking)
+    for group in played.ranking:
+        below -= len(group)
+        for seat in group:
+            worth[seat] = 0 if seat in played.fouls else 2 * below + len(group) - 1
+    return tuple(worth)

@@ -1,0 +1,391 @@
+"""Ladder: no rounds; always the match that tells most about who is better.
+
+Ratings are those of R. C. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking (JMLR 12, 2011),
+algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a variance, and a result moves
+both. Programs do not change, so there is no drift: variances only shrink. These ratings choose matches and places;
+what is published about strength is computed from all results by others.
+
+A match is paired whenever `at_once` leaves room for one: the free entrant whose strength is least known plays whoever
+tells most about it. So an entrant plays as often as its strength is uncertain, and no entrant is owed a number of
+matches.
+
+Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
+the results of all but the few before it that may be going on, and the course does not depend on how many tables there
+are, nor on which match takes longer. Who withdraws does so at the place of its last pairing in that order, too.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import erf, exp, log, sqrt
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from ...games.base import Shuffle
+from ...text import counted
+from .balanced_tables import seat_one
+from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, without
+from .seeding import seeded
+
+_MEAN, _DEVIATION = 25.0, 25.0 / 3
+"""Before the first match, as the source has them."""
+_RENEWED = (_DEVIATION / 2) ** 2
+"""The least variance of a program that takes the place of another: a version is seldom quite another player."""
+_CHANCE = 2 * (_DEVIATION / 2) ** 2
+"""Variance that chance adds to the difference of two strengths in one match: the source's 2 beta squared."""
+_KAPPA = 0.0001
+"""The least factor by which a result may shrink a variance; the source's."""
+_DIGITS = 9
+"""What is kept of a rating, so that the last bits of a machine's exponential decide nothing."""
+
+
+_ELO, _MEAN = 400 / log(10), 1500.0
+"""Points of Elo in a unit of a rating, and what a rating of 0 is shown as."""
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    matches: Annotated[int, Meta(ge=1, le=10_000_000)] | Literal["endless"] = 1000
+    """Stop after so many; `endless`: never, as long as there are entrants for a match."""
+    certainty: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
+    """Stop earlier, once each neighbour in the ranking is better than the next one with this probability."""
+    at_once: Annotated[int, Meta(ge=1, le=1000)] = 4
+    """A match is chosen without the results of so many before it, less one, so that so many can be played at the same
+    time; or of as many as half of the entrants fill: were all of them busy, those who are through could only play each
+    other again. Fewer tell more, and more are sooner done. How many tables there are makes no difference to it."""
+
+
+class Skill(Struct, frozen=True):
+    """What is known of a strength."""
+
+    mean: float = _MEAN
+    variance: float = _DEVIATION**2
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """A pairing that is through, and waits for those before it."""
+
+    pairing: Pairing
+    played: PlayedPairing | None
+    """What came of it; None: it was given up."""
+    leaving: frozenset[int] = frozenset()
+    """Entrants that play no more after it."""
+    renewed: frozenset[int] = frozenset()
+    """Entrants that have another program after it."""
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """A ladder after some results."""
+
+    options: Options
+    order: tuple[int, ...]
+    """Entrants by seed; where all else is equal, the better seed is asked first."""
+    ratings: tuple[Skill, ...]
+    """By entrant."""
+    met: tuple[tuple[int, ...], ...]
+    """Entrant -> entrant -> matches together."""
+    used: tuple[tuple[int, ...], ...]
+    """Entrant -> seat -> matches in it."""
+    clean: frozenset[int] = frozenset()
+    """Entrants that have been through a match without a foul."""
+    withdrawn: frozenset[int] = frozenset()
+    due: tuple[Pairing, ...] = ()
+    early: tuple[Waiting, ...] = ()
+    """By their numbers."""
+    number: int = 0
+    """Of the last pairing."""
+    done: int = 0
+    """Matches whose result counts."""
+
+
+class Ladder(PairingFormat[State]):
+    """Matches one by one, each where the ratings are least certain."""
+
+    name = "ladder"
+    title = "Ladder"
+    seats = range(2, 13)
+    options_type = Options
+
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
+        """Return the state before the first match.
+
+        Raises:
+            BadFormat: the field does not fill a match.
+        """
+        self.check_field(field)
+        count = len(field.entrants)
+        state = State(
+            options=options,
+            order=seeded(field, shuffle),
+            ratings=(Skill(),) * count,
+            met=((0,) * count,) * count,
+            used=((0,) * field.seats,) * count,
+        )
+        return _filled(state)
+
+    def extent(self, options: Any, field: EntrantField) -> Extent | None:
+        """Return how long it takes: as long as was said, or until the ranking is certain enough."""
+        if options.matches == "endless":
+            return None
+        return Extent(fewest=options.matches if options.certainty is None else 1, most=options.matches)
+
+    def later(self, state: State) -> int | None:
+        """Return how many matches are still to be begun; None: results decide."""
+        options = state.options
+        if options.matches == "endless" or options.certainty is not None:
+            return None
+        if len(state.order) - len(state.withdrawn) < len(state.used[0]):
+            return 0
+        through = state.done + sum(waiting.played is not None for waiting in state.early)
+        return max(options.matches - through - len(state.due), 0)
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        """Return every pairing that may be played now."""
+        return state.due
+
+    def record(self, state: State, played: PlayedPairing) -> State:
+        """Return the state after a result, which counts as soon as those of all pairings before it are there.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return self.conclude(state, played, ())
+
+    def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
+        """Return the state after a result; who leaves with it is gone when that counts.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        through = Waiting(pairing=played.pairing, played=played, leaving=frozenset(leaving))
+        return _counted(_with_waiting(replace(state, due=without(state.due, played)), through))
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        """Return the state without an entrant from its last pairing on; other matches take the place of its own."""
+        if entrant in state.withdrawn:
+            return state
+        given_up = next((pairing for pairing in state.due if entrant in pairing.seats), None)
+        if given_up is not None:
+            due = tuple(pairing for pairing in state.due if pairing != given_up)
+            gone = Waiting(pairing=given_up, played=None, leaving=frozenset({entrant}))
+            return _counted(_with_waiting(replace(state, due=due), gone))
+        last = _waiting(state, entrant)
+        if last is None:
+            return _filled(replace(state, withdrawn=state.withdrawn | {entrant}))
+        return _with_waiting(state, replace(last, leaving=last.leaving | {entrant}))
+
+    def join(self, state: State, field: EntrantField) -> State:
+        """Return the state with another entrant, of whom nothing is known yet.
+
+        Raises:
+            BadRuling: no match is left for it.
+        """
+        matches = state.options.matches
+        if matches != "endless" and state.done + len(state.due) + len(state.early) >= matches:
+            raise BadRuling(f"all {counted(matches, 'match', 'matches')} of the ladder are played, or begun already")
+        return _filled(
+            replace(
+                state,
+                order=(*state.order, len(state.order)),
+                ratings=(*state.ratings, Skill()),
+                met=(*((*row, 0) for row in state.met), (0,) * (len(state.met) + 1)),
+                used=(*state.used, (0,) * field.seats),
+            )
+        )
+
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on, as strong as before."""
+        last = _waiting(state, entrant)
+        if last is not None and entrant in last.leaving:
+            return _with_waiting(state, replace(last, leaving=last.leaving - {entrant}))
+        return _filled(replace(state, withdrawn=state.withdrawn - {entrant}))
+
+    def renew(self, state: State, entrant: int) -> State:
+        """Return the state with another program in an entrant's place: about as strong, as far as anybody knows."""
+        last = _waiting(state, entrant)
+        if last is None:
+            return _renewed(state, entrant)
+        return _with_waiting(state, replace(last, renewed=last.renewed | {entrant}))
+
+    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
+        """Return the state with means moved back by what a result would move them now, or on by another one.
+
+        That is nearly what they would be if it had come out so at once; variances stay.
+        """
+        told = old or new
+        assert told is not None, "one of them is there"
+        waiting = next((waited for waited in state.early if waited.pairing.number == told.pairing.number), None)
+        if waiting is not None:
+            return _with_waiting(state, replace(waiting, played=new or replace(told, ranking=())))
+        sign = 1 if old is None else -1
+        for entrant, after in zip(told.pairing.seats, _rated(state, told), strict=True):
+            mine = state.ratings[entrant]
+            moved = round(mine.mean + sign * (after.mean - mine.mean), _DIGITS)
+            state = _with_rating(state, entrant, replace(mine, mean=moved))
+        return state
+
+    def explain_order(self) -> str:
+        """Return in a sentence what decides the places of the standings."""
+        return "The ladder's rating decides the places; who has fouled in every match comes last."
+
+    def placing_ratings(self, state: State) -> tuple[float, ...]:
+        """Return by entrant the rating that decides its place, on Elo's scale, around 1500."""
+        return tuple(round(_MEAN + _ELO * rating.mean, 1) for rating in state.ratings)
+
+    def places(self, state: State) -> tuple[tuple[int, ...], ...]:
+        """Return groups of entrants from best to worst: by mean, equal ones together.
+
+        Whoever has never been through a match without a foul comes last: it has shown nothing.
+        """
+        groups: dict[tuple[bool, float], list[int]] = {}
+        for entrant in state.order:
+            groups.setdefault((entrant not in state.clean, -state.ratings[entrant].mean), []).append(entrant)
+        return tuple(tuple(groups[key]) for key in sorted(groups))
+
+
+def _with_rating(state: State, entrant: int, rating: Skill) -> State:
+    ratings = (*state.ratings[:entrant], rating, *state.ratings[entrant + 1 :])
+    return replace(state, ratings=ratings)
+
+
+def _renewed(state: State, entrant: int) -> State:
+    old = state.ratings[entrant]
+    return _with_rating(state, entrant, replace(old, variance=max(old.variance, _RENEWED)))
+
+
+def _waiting(state: State, entrant: int) -> Waiting | None:
+    """Return the pairing of an entrant that waits, if there is one."""
+    return next((waiting for waiting in state.early if entrant in waiting.pairing.seats), None)
+
+
+def _with_waiting(state: State, waiting: Waiting) -> State:
+    """Return the state with a pairing that waits, in place of the one with its number."""
+    others = (other for other in state.early if other.pairing.number != waiting.pairing.number)
+    return replace(state, early=tuple(sorted((*others, waiting), key=lambda waited: waited.pairing.number)))
+
+
+def _counted(state: State) -> State:
+    """Return the state with all results counted before which none is missing, and with matches in their place."""
+    while state.early and (not state.due or state.early[0].pairing.number < state.due[0].number):
+        first, *others = state.early
+        state = replace(state, early=tuple(others))
+        if first.played is not None:
+            state = _noted(state, first.played)
+        for entrant in first.renewed:
+            state = _renewed(state, entrant)
+        state = _filled(replace(state, withdrawn=state.withdrawn | first.leaving))
+    return state
+
+
+def _noted(state: State, played: PlayedPairing) -> State:
+    """Return the state with what a result tells."""
+    table = played.pairing.seats
+    ratings, met, used = list(state.ratings), list(state.met), list(state.used)
+    for seat, (entrant, rating) in enumerate(zip(table, _rated(state, played), strict=True)):
+        ratings[entrant] = rating
+        row, seats = list(met[entrant]), list(used[entrant])
+        for other in table:
+            row[other] += other != entrant
+        seats[seat] += 1
+        met[entrant], used[entrant] = tuple(row), tuple(seats)
+    clean = {table[seat] for group in played.ranking for seat in group if seat not in played.fouls}
+    return replace(
+        state,
+        ratings=tuple(ratings),
+        met=tuple(met),
+        used=tuple(used),
+        clean=state.clean | clean,
+        done=state.done + 1,
+    )
+
+
+def _rated(state: State, played: PlayedPairing) -> list[Skill]:
+    """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
+    own = [state.ratings[entrant] for entrant in played.pairing.seats]
+    ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
+    return [_updated(seat, own, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(own)]
+
+
+def _updated(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fouls: Sequence[int]) -> Skill:
+    """Return one seat's rating after a match; of two that both fouled, nobody has shown which is the better.
+
+    Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c.
+    """
+    mine = ratings[seat]
+    shift = shrink = 0.0
+    for other, rank in ranks.items():
+        if other == seat or (seat in fouls and other in fouls):
+            continue
+        scale = sqrt(mine.variance + ratings[other].variance + _CHANCE)
+        chance = 1 / (1 + exp((ratings[other].mean - mine.mean) / scale))
+        score = 0.5 if rank == ranks[seat] else float(rank > ranks[seat])
+        shift += mine.variance / scale * (score - chance)
+        shrink += (sqrt(mine.variance) / scale) ** 3 * chance * (1 - chance)
+    variance = mine.variance * max(1 - shrink, _KAPPA)
+    return Skill(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
+
+
+def _filled(state: State) -> State:
+    """Return the state with as many matches begun or waiting as may be."""
+    begun = [*state.due, *(waiting.pairing for waiting in state.early)]
+    busy = {entrant for pairing in begun for entrant in pairing.seats} | state.withdrawn
+    free = [entrant for entrant in state.order if entrant not in busy]
+    seats, options = len(state.used[0]), state.options
+    most = max(1, (len(state.order) - len(state.withdrawn)) // (2 * seats))
+    room = min(options.at_once, most) - len(begun)
+    if options.matches != "endless":
+        room = min(room, options.matches - state.done - len(begun))
+    room = min(room, len(free) // seats)
+    if room <= 0 or _is_certain(state):
+        return state
+    due, number = list(state.due), state.number
+    for _ in range(room):
+        number += 1
+        table = seat_one(_most_telling(state, free, seats), state.used)
+        due.append(Pairing(number=number, round=number, seats=table))
+        free = [entrant for entrant in free if entrant not in table]
+    return replace(state, due=tuple(due), number=number)
+
+
+def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
+    """Choose a match: the least known strength, and whoever tells most about it and about each other.
+
+    What a meeting tells is taken to be p (1 - p), the variance of its result, times the variances that it can shrink,
+    and less with every meeting that there was: p (1 - p) (s1 + s2) / (1 + meetings).
+    """
+    ratings = state.ratings
+    chosen = [max(free, key=lambda entrant: ratings[entrant].variance)]
+    worth = dict.fromkeys(free, 0.0)
+    while len(chosen) < seats:
+        mine, row = ratings[chosen[-1]], state.met[chosen[-1]]
+        mean, variance = mine.mean, mine.variance
+        del worth[chosen[-1]]
+        for entrant in worth:
+            other = ratings[entrant]
+            spread = variance + other.variance
+            odds = exp(-abs(mean - other.mean) / sqrt(spread + _CHANCE))
+            worth[entrant] += odds / (1 + odds) ** 2 * spread / (1 + row[entrant])
+        chosen.append(max(worth, key=worth.__getitem__))
+    return chosen
+
+
+def _is_certain(state: State) -> bool:
+    """Tell whether the ranking of those who play is as certain as it is to be."""
+    if state.options.certainty is None:
+        return False
+    ranked = sorted(
+        (state.ratings[entrant] for entrant in state.order if entrant not in state.withdrawn),
+        key=lambda rating: -rating.mean,
+    )
+    return all(
+        better.mean > worse.mean and _chance(better, worse) >= state.options.certainty
+        for better, worse in pairwise(ranked)
+    )
+
+
+def _chance(better: Skill, worse: Skill) -> float:
+    """Return with which probability one strength is greater than another, both being normal."""
+    spread = sqrt(2 * (better.variance + worse.variance))
+    return 0.5 * (1 + erf((better.mean - worse.mean) / spread))

@@ -1,0 +1,194 @@
+"""Round robin: everybody against everybody, as evenly as can be.
+
+Two seats: the tables of J. Berger, of which FIDE's Handbook prints those up to 16 players (C.05, annex 1): the same
+opponents and seats in the same rounds, the players' numbers drawn by lot. In cycles of an even number seats are
+exchanged. FIDE's advice to exchange the last two rounds of a first cycle, so that nobody has a colour three times
+running, is not followed: it would make cycles unlike each other, and programs do not tire of a seat.
+
+More seats: a plan by which everybody plays equally often, see seated_timetable; to rest is worth nothing. What a
+withdrawal costs others is made up for at tables behind the last round, so that it is no matter how far they were.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+from math import gcd
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from ...games.base import Shuffle
+from . import timetable
+from .base import EntrantField, Extent, Pairing, PlayedPairing
+from .seated_timetable import SeatedTimetable, made_up, planned, tables_to_make_up, without_tables
+from .timetable import FixedFormat, State
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    cycles: Annotated[int, Meta(ge=1, le=1000)] = 1
+    """How often everybody meets everybody; with more than two seats, how often on average at least: as many matches
+    are added as it takes until everybody has played equally often."""
+    rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """Stop after so many rounds; with more than two seats go on for so many, whatever the cycles. If the numbers do not
+    divide, some play once less there, and have a bye for it."""
+
+
+class Berger(Struct, frozen=True):
+    """The timetable of two seats.
+
+    With an even number n of players, those in round r have numbers whose sum is r + 1 modulo n - 1, and who would meet
+    itself meets number n. Of two numbers the smaller has the first seat if their sum is odd, the greater if it is
+    even; number n has the second seat against the smaller half. An odd field has nobody with number n.
+    """
+
+    numbers: tuple[int, ...]
+    """By entrant, from 1."""
+    by_number: tuple[int, ...]
+    """Number - 1 -> entrant."""
+    rounds: int
+
+    @property
+    def even(self) -> int:
+        """The number of players, a bye counted as one."""
+        return len(self.numbers) + len(self.numbers) % 2
+
+    def pairing(self, entrant: int, index: int) -> Pairing:
+        """Return an entrant's pairing of a round, counted from 0; a bye if it rests."""
+        size = self.even
+        cycle, inner = divmod(index, size - 1)
+        middle = ((inner + 2) * (size // 2) - 1) % (size - 1) + 1
+        number = self.numbers[entrant]
+        if number in (middle, size):
+            board, first, second = 0, middle, size
+            is_turned = middle > size // 2
+        else:
+            other = (inner + 1 - number) % (size - 1) + 1
+            away = (number - middle) % (size - 1)
+            board = min(away, size - 1 - away)
+            first, second = sorted((number, other))
+            is_turned = (first + second) % 2 == 0
+        if is_turned != (cycle % 2 == 1):
+            first, second = second, first
+        seats = tuple(self.by_number[number - 1] for number in (first, second) if number <= len(self.numbers))
+        return Pairing(number=index * (size // 2) + board + 1, round=index + 1, seats=seats)
+
+
+class RoundRobin(FixedFormat[State]):
+    """Everybody against everybody."""
+
+    name = "roundrobin"
+    title = "Round robin"
+    seats = range(2, 13)
+    options_type = Options
+
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
+        """Return the state before the first match.
+
+        Raises:
+            BadFormat: the field does not fill a match.
+        """
+        self.check_field(field)
+        order, count = tuple(shuffle(range(len(field.entrants)))), len(field.entrants)
+        if field.seats == 2:
+            numbers = tuple(order.index(entrant) + 1 for entrant in range(count))
+            berger = Berger(numbers, order, _berger_rounds(options, count))
+            return timetable.start(berger, count, berger.rounds * (count // 2))
+        plan = planned(SeatedTimetable(seats=field.seats, each=_each(options, field), limit=options.rounds), order)
+        return timetable.start(plan, count, plan.matches)
+
+    def extent(self, options: Any, field: EntrantField) -> Extent:
+        """Return how long it takes; with more than two seats, rounds are known only if they are set."""
+        count, seats = len(field.entrants), field.seats
+        rounds = _berger_rounds(options, count) if seats == 2 else options.rounds
+        matches = _each(options, field) * count // seats if rounds is None else rounds * (count // seats)
+        return Extent(fewest=matches, most=matches, rounds=rounds)
+
+    def record(self, state: State, played: PlayedPairing) -> State:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _made_up(timetable.record(state, played))
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        """Return the state without an entrant; those that it was to meet have walkovers, or other tables at the end."""
+        return _made_up(_left(state, entrant))
+
+    def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
+        """Return the state after a result; at tables that are added at the end, nobody sits who leaves with it.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _made_up(reduce(_left, leaving, timetable.record(state, played)))
+
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on: in its own pairings, or at other tables at the end."""
+        plan = state.timetable
+        if not isinstance(plan, SeatedTimetable):
+            return timetable.reinstate(state, entrant)
+        back = timetable.with_progress(state, {entrant: plan.rounds})
+        back = replace(back, withdrawn=state.withdrawn - {entrant})
+        return _made_up(_with_given_up(state, back))
+
+
+def _left(state: State, entrant: int) -> State:
+    """Return the state without an entrant, before anything is made up for."""
+    plan = state.timetable
+    if entrant in state.withdrawn or not isinstance(plan, SeatedTimetable):
+        return timetable.withdraw(state, entrant)
+    left = timetable.withdraw(state, entrant, without_tables(plan, entrant, state.progress[entrant]))
+    return _with_given_up(state, left)
+
+
+def _staying(state: State) -> list[int]:
+    return [entrant for entrant in range(len(state.progress)) if entrant not in state.withdrawn]
+
+
+def _made_up(state: State) -> State:
+    """Return the state with tables for what withdrawals have cost those who stay, once all others are through.
+
+    By then it is no matter any more in which order matches ended, and who withdrew first.
+    """
+    plan = state.timetable
+    if state.due or not isinstance(plan, SeatedTimetable):
+        return state
+    staying = _staying(state)
+    new = made_up(plan, staying)
+    if new.rounds == plan.rounds:
+        return state
+    longer = timetable.arrived(replace(state, timetable=new), dict.fromkeys(staying, plan.rounds))
+    return _with_given_up(state, longer)
+
+
+def _with_given_up(before: State, after: State) -> State:
+    """Return a state that knows how many tables fewer than before it comes to."""
+    less = _tables(before) - _tables(after)
+    return replace(after, given_up=max(before.given_up + less, 0))
+
+
+def _tables(state: State) -> int:
+    """Return how many tables a plan comes to, those made up for included."""
+    plan = state.timetable
+    assert isinstance(plan, SeatedTimetable), "only those make up for anything"
+    return plan.matches + tables_to_make_up(plan, _staying(state))
+
+
+def _berger_rounds(options: Options, count: int) -> int:
+    rounds = options.cycles * (count - 1 + count % 2)
+    return min(rounds, options.rounds or rounds)
+
+
+def _each(options: Options, field: EntrantField) -> int:
+    """Return how often everybody plays at a table of more than two: as often as the cycles ask for, and all as often.
+
+    In a number of rounds that is set, some play once less if the numbers do not divide.
+    """
+    count, seats = len(field.entrants), field.seats
+    if options.rounds is not None:
+        return -(-options.rounds * (count // seats) * seats // count)
+    step = seats // gcd(count, seats)
+    return -(-options.cycles * (count - 1) // ((seats - 1) * step)) * step

@@ -1,0 +1,357 @@
+"""Swiss: everybody plays in every round, against others that did as well.
+
+Two seats are paired as FIDE's Dutch system has it, by a library, outside of the fold; the rules of larger tables and
+what every round must keep to are in swiss_rules.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from math import ceil, log2
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from ...games.base import Shuffle
+from . import swiss_rules as rules
+from .balanced_tables import Table
+from .base import (
+    LATE,
+    BadFormat,
+    BadPairing,
+    BadRuling,
+    EntrantField,
+    Extent,
+    Pairing,
+    PairingFormat,
+    PlayedPairing,
+    RoundToPair,
+    half_points,
+    without,
+)
+from .pairing_program import TRF, check_round, read_output
+from .seeding import seeded
+from .trf import PlayedRounds, RoundLine
+
+_WALKOVER = "walkover"
+_MOST = 1000
+"""Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
+
+
+TrfLine = Annotated[str, Meta(max_length=1000, pattern=r"^XX[AP] [ -~]+$(?!\n)")]
+ProgramWord = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]*$(?!\n)")]
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    rounds: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    """How many; if it is not said, as many as a knockout of two seats would have."""
+    pairing_program: Annotated[tuple[ProgramWord, ...], Meta(min_length=1)] | None = None
+    """A program that pairs rounds of two seats in place of the built-in library: its command line, with `{trf}` for the
+    file that it reads; it prints the tables as bbpPairings does."""
+    pairing_lines: tuple[TrfLine, ...] = ()
+    """Further lines of the file that it reads: `XXP {ada} {bob}` forbids a pair, `XXA {ada}  1.0  1.0` accelerates an
+    entrant; `{NAME}` stands for a starting number of four columns."""
+    pairing_limit: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
+    """How long that program may take for a round, in seconds."""
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """A tournament after some results."""
+
+    rounds: int
+    seats: int
+    """Of one match."""
+    order: tuple[int, ...]
+    """Entrants by seed, best first; from round 1 on by starting number, those behind all others who were not there."""
+    is_white_first: bool
+    """Whether the best of the order has the first seat in round 1, of two."""
+    has_program: bool = False
+    """Whether a program of the organiser's may pair its rounds."""
+    lines: tuple[tuple[RoundLine, ...], ...]
+    """By entrant: its rounds that are over, but for those that it missed."""
+    withdrawn: frozenset[int] = frozenset()
+    round: int = 0
+    """The one that was paired last, from 1."""
+    number: int = 0
+    """Of the last pairing."""
+    due: tuple[Pairing, ...] = ()
+    given_up: int = 0
+    """Tables that are not played because somebody withdrew, those of later rounds included."""
+
+
+class Swiss(PairingFormat[State]):
+    """Rounds in which equals meet and nobody is out."""
+
+    name = "swiss"
+    title = "Swiss"
+    seats = range(2, 13)
+    options_type = Options
+    gives_late_byes = True
+
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
+        """Return the state before the first match.
+
+        Raises:
+            BadFormat: the field does not fill a match, or is too large.
+        """
+        self.check_field(field)
+        count = len(field.entrants)
+        if field.seats == 2 and count > _MOST:
+            raise BadFormat(f"{count} entrants are too many for {self.name}: it pairs {_MOST} at most")
+        has_program = options.pairing_program is not None
+        if has_program and field.seats > 2:
+            raise BadFormat(f"a pairing_program pairs matches of 2, not of {field.seats}")
+        if has_program and not any(TRF in word for word in options.pairing_program):
+            raise BadFormat(f'pairing_program: one of its words must hold "{TRF}", where the program is told its file')
+        if options.pairing_lines and not has_program:
+            raise BadFormat("pairing_lines are for a pairing_program: the built-in library does not read them")
+        state = State(
+            rounds=_rounds(options, field),
+            seats=field.seats,
+            order=seeded(field, shuffle),
+            is_white_first=shuffle.later(1)([True, False])[0],
+            has_program=has_program,
+            lines=((),) * count,
+        )
+        return _gathered(state)
+
+    def extent(self, options: Any, field: EntrantField) -> Extent:
+        """Return how long it takes: in every round, as many tables as the field fills."""
+        rounds = _rounds(options, field)
+        matches = rounds * (len(field.entrants) // field.seats)
+        return Extent(fewest=matches, most=matches, rounds=rounds)
+
+    def given_up(self, state: State) -> int:
+        """Return how many tables are left out, now and later."""
+        return state.given_up
+
+    def later(self, state: State) -> int:
+        """Return how many tables the rounds have that are not paired yet."""
+        return (state.rounds - state.round) * ((len(state.lines) - len(state.withdrawn)) // state.seats)
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        """Return every pairing of the round that has no result yet."""
+        return state.due
+
+    def to_pair(self, state: State) -> RoundToPair | None:
+        """Return the next round of two seats, once all results of the one before are in."""
+        if state.seats > 2 or _is_settled(state):
+            return None
+        return RoundToPair(round=state.round + 1, course=course_of(state))
+
+    def paired(self, state: State, tables: tuple[Table, ...]) -> State:
+        """Return the state with a round of two seats that was paired.
+
+        Raises:
+            BadPairing: no round is to be paired, or not like this.
+        """
+        request = self.to_pair(state)
+        if request is None:
+            raise BadPairing("no round is to be paired")
+        wrong = rules.complaint(tables, request.course)
+        if wrong is not None:
+            raise BadPairing(f"round {request.round}: {wrong}")
+        return _opened(state, tables)
+
+    def paired_by_program(self, state: State, tables: tuple[Table, ...], output: str) -> State:
+        """Return the state with a round of two seats that a program of the organiser's paired.
+
+        Raises:
+            BadPairing: no round is to be paired, or not by a program; the tables are others than were printed, or break
+                a rule that holds for every pairing.
+        """
+        request = self.to_pair(state)
+        if request is None:
+            raise BadPairing("no round is to be paired")
+        if not state.has_program:
+            raise BadPairing("its tournament names no pairing_program")
+        if read_output(output, request.course) != tables:
+            raise BadPairing("the tables are not those that the program printed")
+        check_round(tables, request.course)
+        return _opened(state, tables)
+
+    def record(self, state: State, played: PlayedPairing) -> State:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _gathered(_recorded(state, played))
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        """Return the state without an entrant; those at its table have a walkover in place of the match."""
+        return _gathered(_left(state, entrant))
+
+    def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
+        """Return the state after a result; who leaves with it is in no later round.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _gathered(reduce(_left, leaving, _recorded(state, played)))
+
+    def join(self, state: State, field: EntrantField) -> State:
+        """Return the state with another entrant, the last by seed; the rounds that it has missed are byes to be given.
+
+        Raises:
+            BadRuling: the last round is paired.
+        """
+        if state.round == state.rounds:
+            raise BadRuling("nobody can join a Swiss whose last round is paired")
+        entrant, first = len(state.lines), state.number + 1
+        byes = tuple(
+            Pairing(number=first + index, round=index + 1, seats=(entrant,), table=LATE) for index in range(state.round)
+        )
+        return replace(
+            state,
+            order=(*state.order, entrant),
+            lines=(*state.lines, ()),
+            due=(*state.due, *byes),
+            number=state.number + len(byes),
+        )
+
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on from the next round; what it has missed is worth nothing."""
+        staying, seats = len(state.lines) - len(state.withdrawn), state.seats
+        later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
+        withdrawn = state.withdrawn - {entrant}
+        return replace(state, withdrawn=withdrawn, given_up=max(state.given_up - later, 0))
+
+    def rounds_paired(self, state: State) -> int:
+        """Return how many rounds are paired."""
+        return state.round
+
+    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
+        """Return the state with other points for a result; rounds that were paired by the old ones stay so."""
+        told = old or new
+        assert told is not None, "one of them is there"
+        points = [0] * len(told.pairing.seats) if new is None else half_points(new)
+        worth = dict(zip(told.pairing.seats, points, strict=True))
+        return replace(
+            state,
+            lines=tuple(
+                tuple(
+                    replace(line, points=worth[entrant])
+                    if entrant in worth and line.round == told.pairing.round
+                    else line
+                    for line in own
+                )
+                for entrant, own in enumerate(state.lines)
+            ),
+        )
+
+    def is_over(self, state: State) -> bool:
+        """Tell whether nothing is due and no round is left."""
+        return not state.due and _is_settled(state)
+
+
+def course_of(state: State) -> PlayedRounds:
+    """Return a tournament of two seats as far as its rounds are through."""
+    through = state.round - bool(state.due)
+    return PlayedRounds(
+        rounds=state.rounds,
+        through=through,
+        order=_numbered(state),
+        lines=tuple(tuple(line for line in own if line.round <= through) for own in state.lines),
+        away=state.withdrawn,
+        is_white_first=state.is_white_first,
+    )
+
+
+def _numbered(state: State) -> tuple[int, ...]:
+    """Return the entrants by starting number.
+
+    Before round 1, numbers are given to those who are there: who begins with which colour goes by whether a number is
+    odd, so that somebody who is not there would turn the colours at all tables below.
+    """
+    if state.round:
+        return state.order
+    return tuple(sorted(state.order, key=state.withdrawn.__contains__))
+
+
+def _recorded(state: State, played: PlayedPairing) -> State:
+    """Return the state after a result, before the next round is paired."""
+    due = without(state.due, played)
+    table = played.pairing.seats
+    if not played.pairing.is_bye:
+        points = half_points(played)
+        lines = {entrant: RoundLine(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
+        return replace(_noted(state, lines), due=due)
+    (entrant,) = table
+    if played.pairing.table == LATE:
+        line = RoundLine(played.pairing.round, table, _bye_worth(state) // 2, "H")
+    else:
+        unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table == _WALKOVER else ("U", table)
+        line = RoundLine(state.round, table, _bye_worth(state), unplayed)
+    return replace(_noted(state, {entrant: line}), due=due)
+
+
+def _left(state: State, entrant: int) -> State:
+    """Return the state without an entrant, before the next round is paired."""
+    if entrant in state.withdrawn:
+        return state
+    gone = [pairing for pairing in state.due if entrant in pairing.seats]
+    left = [other for pairing in gone for other in pairing.seats if other != entrant]
+    byes = tuple(
+        Pairing(number=number, round=state.round, seats=(other,), table=_WALKOVER)
+        for number, other in enumerate(left, start=state.number + 1)
+    )
+    due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
+    number, withdrawn, seats = state.number + len(byes), state.withdrawn | {entrant}, state.seats
+    staying = len(state.lines) - len(withdrawn)
+    later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
+    lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
+    for pairing in gone:
+        table = _walked_over(state, entrant) if pairing.table == _WALKOVER else pairing.seats
+        if len(table) > 1:
+            state = _noted(state, {entrant: RoundLine(state.round, table, 0, "-")})
+    return replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost)
+
+
+def _rounds(options: Options, field: EntrantField) -> int:
+    return options.rounds or ceil(log2(len(field.entrants)))
+
+
+def _bye_worth(state: State) -> int:
+    """Return what a bye counts in half points: a win for two seats, for more what a table gives on average."""
+    return 2 if state.seats == 2 else state.seats - 1
+
+
+def _noted(state: State, lines: dict[int, RoundLine]) -> State:
+    """Return the state with another round of some entrants."""
+    return replace(
+        state,
+        lines=tuple((*own, lines[entrant]) if entrant in lines else own for entrant, own in enumerate(state.lines)),
+    )
+
+
+def _walked_over(state: State, entrant: int) -> Table:
+    """Return the table of the round at which an entrant sat that has a walkover."""
+    lines = (own[-1] for own in state.lines if own)
+    return next(line.table for line in lines if line.round == state.round and {entrant} < {*line.table})
+
+
+def _is_settled(state: State) -> bool:
+    """Tell whether no round is to be paired now: one is being played, or there is no other."""
+    return bool(state.due) or state.round == state.rounds or len(state.lines) - len(state.withdrawn) < state.seats
+
+
+def _gathered(state: State) -> State:
+    """Return the state with the next round of more than two seats paired, if the last one is through."""
+    if state.seats == 2 or _is_settled(state):
+        return state
+    active = [entrant for entrant in state.order if entrant not in state.withdrawn]
+    points = [sum(line.points for line in own) for own in state.lines]
+    ranked = sorted(active, key=lambda entrant: -points[entrant])
+    return _opened(state, rules.gather(ranked, state.seats, state.lines, is_first=state.round == 0))
+
+
+def _opened(state: State, tables: Sequence[Table]) -> State:
+    """Return the state with the next round, as it was paired; the first one settles the starting numbers."""
+    due = tuple(
+        Pairing(number=number, round=state.round + 1, seats=table)
+        for number, table in enumerate(tables, start=state.number + 1)
+    )
+    return replace(state, order=_numbered(state), due=due, round=state.round + 1, number=state.number + len(due))

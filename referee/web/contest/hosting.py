@@ -1,0 +1,257 @@
+"""Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
+
+import os
+from collections import deque
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from twisted.internet.defer import CancelledError, Deferred, gatherResults
+from twisted.internet.task import LoopingCall
+
+from ...app.receiving import check_command, telling
+from ...app.running import run_reactor
+from ...app.services import RefereeOptions, find_sealer, monitoring
+from ...net.links.addresses import listen, stopped, url_of
+from ...observers import Note
+from ...record.key_file import default_path, public_pem
+from ..cards import ContestCard, TournamentCard
+from ..event_streams import EventStreams
+from ..live import LiveTables
+from ..reported import TournamentReport
+from ..search import search
+from ..submissions.store import Store
+from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
+from .intake import Intake
+from .organising import Organising
+from .practice import Practice, RefereeProgram
+from .practice_requests import PracticeRequests
+from .publishing import Publisher
+from .queues import coming_in
+from .tournament_runs import RunState, TournamentRun, count_open
+
+LOOK_AHEAD_S = 60.0
+"""Between two looks at which tournament of the next day is to be announced."""
+LOOK_AROUND_S = 2.0
+"""Between two looks at what others do with the tournaments: play them from a terminal, or change who is in them."""
+LISTEN = "tcp:8080:interface=127.0.0.1"
+LOOK_S = 1.0
+KEPT = 60
+"""Looks: the last minute."""
+
+
+def host(
+    contest: Contest,
+    options: RefereeOptions,
+    referee: Sequence[str],
+    address: str = LISTEN,
+    *,
+    is_behind_proxy: bool = False,
+) -> None:
+    """Host a contest until it is interrupted or told to end; its tournaments go on when it is hosted again.
+
+    Args:
+        contest: what its file says.
+        options: how the referee runs.
+        referee: command line of this program, by which tournaments are run and reports are made.
+        address: Twisted endpoint string to listen on.
+        is_behind_proxy: whether a web server in front passes on all that comes, and tells whose it is.
+
+    Raises:
+        BadRequest: the key, the address or a file of tokens can't be used.
+        StoreError: another referee takes submissions into the contest's folder.
+        OSError: the folder can't be written.
+    """
+    sealer = find_sealer(options.key, options.say)
+    with closing(Store(contest.folder / SUBMISSIONS)) as store, monitoring(options) as watching:
+        note = telling(watching.observers.note, options.say)
+
+        async def _main(reactor: Any) -> None:
+            intake = Intake(
+                reactor, contest, store, check_command(options), note, options.key or default_path(os.environ)
+            )
+            await intake.checks.recover()
+            passed_on = [] if options.key is None else ["--key", str(options.key)]
+            hosted = HostedContest(reactor, contest, RefereeProgram(referee, passed_on), intake, note)
+            site = hosted.site(public_pem(sealer.public).encode(), is_behind_proxy=is_behind_proxy)
+            port = await listen(reactor, address, site)
+            options.say(f"{contest.title}: the site is on {url_of(port, address)}")
+            hosted.begin()
+            try:
+                await intake.checks.run()
+            except CancelledError:
+                options.say("stopping; `referee host` goes on with the tournaments where they are")
+            finally:
+                await stopped(port)
+                await hosted.stopped()
+
+        run_reactor(_main)
+
+
+class HostedContest:
+    """A contest while it is hosted.
+
+    Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        program: plays tournaments and matches.
+        intake: what is taken in, and who may sign in.
+        note: takes note of what goes wrong.
+    """
+
+    def __init__(self, reactor: Any, contest: Contest, program: RefereeProgram, intake: Intake, note: Note) -> None:
+        self._contest = contest
+        self._reactor = reactor
+        self.streams = EventStreams(reactor, lambda: msgspec.json.encode(self.card()))
+        self.live = LiveTables(reactor, contest.spectators.said, contest.spectators.delay_s)
+        self.runs: dict[str, TournamentRun] = {}
+        self._folders: dict[str, Path] = {}
+        self._program = program
+        self._publisher = Publisher(reactor, program.referee, note, self.streams.changed, self._is_over)
+        for scheduled in contest.tournaments:
+            self._add(scheduled)
+        self._days = LoopingCall(self._look_ahead)
+        self._days.clock = reactor
+        self._looks = LoopingCall(self._look_around)
+        self._looks.clock = reactor
+        self._intake = intake
+        requests = PracticeRequests(contest, intake.store, intake.authors.names)
+        self._practice = Practice(reactor, contest, requests, program, self._rated, intake.checks.changed, note)
+        self._practising: list[Deferred[None]] = []
+        self._lag = SiteLag(reactor)
+
+    def begin(self) -> None:
+        """Begin to play and to publish."""
+        for run in self.runs.values():
+            run.begin()
+        self._practising = self._practice.begin()
+        self._publisher.begin()
+        self._lag.begin()
+        self._days.start(LOOK_AHEAD_S)
+        self._looks.start(LOOK_AROUND_S, now=False)
+
+    def _add(self, scheduled: ScheduledTournament) -> TournamentRun:
+        run = self.runs[scheduled.name] = TournamentRun(
+            self._reactor,
+            scheduled,
+            self._program.referee,
+            ["--spectators", self._contest.spectators.said, *self._program.options],
+            self.live,
+            self.streams.changed,
+        )
+        self._folders[scheduled.name] = run.folder
+        self._publisher.follow(scheduled.name, run.folder)
+        return run
+
+    def _look_ahead(self) -> None:
+        """Announce the next day's tournaments, once those before them are due."""
+        for daily in self._contest.daily:
+            upcoming = daily.upcoming(datetime.now(UTC))
+            if upcoming.name not in self.runs:
+                self._add(upcoming).begin()
+
+    def _look_around(self) -> None:
+        for run in self.runs.values():
+            run.look_around()
+
+    def _rated(self) -> int | None:
+        return count_open(self.runs.values())
+
+    async def stopped(self) -> None:
+        """Interrupt all tournaments, and wait until they have ended."""
+        self.streams.close()
+        self.live.streams.close()
+        self._publisher.stop()
+        self._lag.stop()
+        self._days.stop()
+        self._looks.stop()
+        ended = [run.stop() for run in self.runs.values()]
+        for practising in self._practising:
+            practising.cancel()
+        await gatherResults([*ended, *self._practising])
+
+    def site(self, public_key: bytes, *, is_behind_proxy: bool) -> Any:
+        """Return what answers visitors: a factory of Twisted's.
+
+        Args:
+            public_key: as a PEM file.
+            is_behind_proxy: as host has it.
+        """
+        from ..routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
+        from .new_authors import NewAuthors  # noqa: PLC0415
+
+        content = SiteContent(
+            title=self._contest.title,
+            about=self._contest.about,
+            card=self.card,
+            folders=self._folders,
+            is_over=self._is_over,
+            public_key=public_key,
+            streams=self.streams,
+            live=self.live,
+            report=self._report,
+            search=lambda query: search(query, self._publisher.searched()),
+        )
+        organising = Organising(
+            self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms, self._report
+        )
+        members = self._intake.members(organising, self._practice, NewAuthors(self._contest, self._intake))
+        return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
+
+    def _is_over(self, name: str) -> bool:
+        return self.runs[name].state is RunState.OVER
+
+    def _report(self, name: str) -> TournamentReport | None:
+        published = self._publisher.published.get(name)
+        return None if published is None else published.report
+
+    def card(self) -> ContestCard:
+        """Return how it stands."""
+        contest = self._contest
+        return ContestCard(
+            title=contest.title, sign_up=contest.sign_up, tournaments=[self._card(run) for run in self.runs.values()]
+        )
+
+    def _card(self, run: TournamentRun) -> TournamentCard:
+        published = self._publisher.published[run.scheduled.name]
+        state = published.ended if run.state is RunState.OVER else str(run.state)
+        if run.state is RunState.OVER and not published.is_over:
+            state = f"{state}, and its last report is not there yet"
+        coming = coming_in(run, published.report)
+        return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)
+
+
+class SiteLag:
+    """Looks every second how late it is.
+
+    Args:
+        clock: the reactor, or a test's clock.
+    """
+
+    def __init__(self, clock: Any) -> None:
+        self._clock = clock
+        self._late_s = deque[float](maxlen=KEPT)
+        self._due = 0.0
+        self._look = LoopingCall(self._looked)
+        self._look.clock = clock
+
+    def begin(self) -> None:
+        """Look from now on."""
+        self._due = self._clock.seconds() + LOOK_S
+        self._look.start(LOOK_S, now=False)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._look.stop()
+
+    def longest_ms(self) -> float:
+        """Return the longest time of the last minute."""
+        return 1000 * max(self._late_s, default=0.0)
+
+    def _looked(self) -> None:
+        now = self._clock.seconds()
+        self._late_s.append(max(now - self._due, 0.0))
+        self._due = now + LOOK_S

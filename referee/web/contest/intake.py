@@ -1,0 +1,168 @@
+"""Who may sign in at a contest, and what is taken in from its authors."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...app.records.explain_text import foul_lines, standing
+from ...app.services import monotonic
+from ...app.submit import explanation_in
+from ...clock import wall_clock
+from ...net.links.tokens import add_tokens
+from ...observers import Note
+from ...plugins import find_game
+from ...text import printable_json
+from ..organisers.service import LoggedAction, OrganiserService
+from ..submissions.api import AuthorApi
+from ..submissions.authors import Authors
+from ..submissions.check_queue import CheckQueue
+from ..submissions.matches import AuthorsMatches
+from ..submissions.store import Store
+from .contest_file import Contest
+from .recent_queue import RecentQueue
+
+if TYPE_CHECKING:
+    from ..authors.practice import PracticeService
+    from ..members import Members
+    from ..signing_up import SignUpService
+
+AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
+"""Files of tokens; made if missing, with nobody in them. An invitation's token is the code that whoever has it signs up
+with."""
+LOGS = "logs"
+"""Folder whose records authors are shown their own matches of."""
+ACTION_LOG = "actions.log"
+"""Its file in the contest's folder, a line of JSON for each action."""
+SESSIONS = ".sessions.json"
+"""File in the contest's folder with who is signed in."""
+_SHOWN_BYTES = 1 << 20
+
+
+class Intake:
+    """What a contest takes in from its authors, and whom it lets in.
+
+    Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        store: of the programs.
+        check: command line of a check, but for the folder.
+        note: takes note of what happens.
+        key: file of the key that seals records.
+
+    Raises:
+        BadTokens: a file of tokens can't be used.
+        OSError: it can't be made.
+    """
+
+    def __init__(
+        self, reactor: Any, contest: Contest, store: Store, check: Sequence[str], note: Note, key: Path
+    ) -> None:
+        self.authors_file = contest.folder / AUTHORS
+        organisers, invitations = contest.folder / ORGANISERS, contest.folder / INVITATIONS
+        self.authors, self.organisers = _people(self.authors_file), _people(organisers)
+        self.invitations = _people(invitations)
+        self._sessions_file = contest.folder / SESSIONS
+        self.private = (self.authors_file, organisers, invitations, self._sessions_file, key.absolute())
+        """Files that nobody is given."""
+        self.store = store
+        self.checks = CheckQueue(reactor, store, wall_clock, note, check)
+        matches = AuthorsMatches(contest.folder / LOGS, store.root, find_game)
+        self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
+        self.actions = ActionLog(contest.folder)
+        self._reactor = reactor
+        self._title = contest.title
+        self._note = note
+
+    def members(self, organisers: OrganiserService, practice: "PracticeService", sign_up: "SignUpService") -> "Members":
+        """Return what the site has for those who may sign in."""
+        from ..body_limits import BodyLimits  # noqa: PLC0415
+        from ..guarded_routes import MemberPages  # noqa: PLC0415  # as the site
+        from ..members import Members  # noqa: PLC0415  # its framework installs a reactor
+        from ..person_streams import PersonStreams  # noqa: PLC0415
+        from ..session_file import SessionFile  # noqa: PLC0415
+        from ..sessions import Person, Sessions, SiteRole  # noqa: PLC0415
+        from ..workshop import Workshop  # noqa: PLC0415
+
+        queue = RecentQueue(organisers.queue, self._reactor.seconds)
+
+        def _stamp(person: Person) -> Any:
+            lines = msgspec.json.encode(queue.show(person))
+            if person.role is SiteRole.AUTHOR:
+                return *self.checks.stamp(person.name), _digest(lines)
+            return _digest(lines), _digest(msgspec.json.encode(organisers.processes()))
+
+        known = {SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: self.organisers}
+        sessions = Sessions(known, monotonic, SessionFile(self._sessions_file, self._note))
+        return Members(
+            sessions=sessions,
+            body_limits=BodyLimits(sessions, self.authors),
+            pages=MemberPages(self._title),
+            api=self.api,
+            tell=told,
+            organisers=organisers,
+            practice=practice,
+            sign_up=sign_up,
+            workshop=Workshop(monotonic),
+            now=monotonic,
+            streams=PersonStreams(self._reactor, _stamp),
+            note=self._note,
+        )
+
+
+def told(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
+    """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
+    found = explanation_in(explained)
+    return standing(found), () if found.verdict is None else list(foul_lines(found, found.verdict))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _people(path: Path) -> Authors:
+    if not path.exists():
+        add_tokens(path, (), may_renew=False)
+    return Authors(path)
+
+
+class ActionLog:
+    """The log of a contest."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / ACTION_LOG
+
+    def newest(self) -> Sequence[LoggedAction]:
+        """Return what was done, the last first; lines that were cut off as the machine died are left out."""
+        actions = map(_action, reversed(end_of(self._path, _SHOWN_BYTES)))
+        return [action for action in actions if action is not None]
+
+    def add(self, by: str, what: str, about: str, reason: str = "") -> None:
+        """Write down that somebody did something now."""
+        action = LoggedAction(at=wall_clock(), by=by, what=what, about=about, reason=reason)
+        with self._path.open("a+b") as file:
+            file.seek(max(file.tell() - 1, 0))
+            begins = b"" if file.read() in (b"", b"\n") else b"\n"  # behind a line that was cut off
+            file.write(begins + printable_json(msgspec.json.encode(action).decode()).encode() + b"\n")
+
+
+def _action(line: bytes) -> LoggedAction | None:
+    try:
+        return msgspec.json.decode(line, type=LoggedAction)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def end_of(path: Path, most_bytes: int) -> list[bytes]:
+    """Return the last whole lines of a file, as many as are within so many bytes; none if there is no file."""
+    try:
+        with path.open("rb") as file:
+            begins = max(file.seek(0, os.SEEK_END) - most_bytes, 0)
+            file.seek(begins)
+            lines = file.read(most_bytes).splitlines()
+    except OSError:
+        return []
+    return lines[1:] if begins else lines

@@ -1,0 +1,399 @@
+"""Practice matches: an author's program, or the author in person, against a house player, a version or another author.
+
+Each is played in a process of its own, and only while the rated matches leave a core: one that is in their way is
+stopped, and goes on from its record. Of programs one is played at a time; of persons, who leave a core idle for most of
+the time, as many as cores are free. Their records lie beside those of the tournaments, and are part of none.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from subprocess import DEVNULL
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
+
+from ...app.tournament_file.plan import TournamentPlan
+from ...clock import wall_clock
+from ...observers import Note
+from ...pages.replay_frames import fold_record
+from ...pages.replay_page import replay_page
+from ...plugins import installed
+from ...programs.own_process import OwnProcess
+from ...record.reader import Record
+from ..submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
+from .contest_file import Contest
+from .intake import LOGS
+from .practice_requests import PracticeRequests, confinement_options, find_record, is_over, match_options
+from .seats import HostedSeat, HostedSeats
+
+LOOK_S = 1.0
+"""Between two looks at what there is to play, and whether it is in the way of rated matches."""
+CALM_LOOKS = 5
+"""So many in a row have found a core free before a match begins while a tournament is played: it fills a table again
+within that."""
+LIMIT_S = 1800.0
+"""For a match of programs, from its beginning or from when it went on."""
+PERSON_LIMIT_S = 3600.0
+"""The same where a person plays."""
+MOST_PERSONS = 8
+"""Who play at a time, however many cores there are."""
+AWAY_S = 1800.0
+"""A seat that nobody has taken for so long is given up."""
+WAIT = timedelta(days=1)
+"""A match that did not come to its end for so long, as others took the cores, is given up."""
+GRACE_S = 10.0
+"""Between asking a match to stop and killing it: it writes its record and ends its programs."""
+RETRY_S = 30.0
+"""After a trouble of this machine's."""
+MAX_ATTEMPTS = 3
+"""To play a match that ended with the whole host: it may be what takes the machine down."""
+
+
+class RefereeProgram(Struct, frozen=True):
+    """This program, for what has a process of its own."""
+
+    referee: Sequence[str]
+    options: Sequence[str]
+    """That hold for a match's process, too."""
+
+
+class Practice:
+    """The practice matches of a contest.
+
+    Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        requests: looks at what is asked for.
+        program: plays matches.
+        rated: returns how many rated matches are played now; None: no tournament is, that might begin one.
+        changed: called with an author when something about its practice matches is another.
+        note: takes note of what happens.
+
+    Raises:
+        StoreError: the challenges can't be read.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        contest: Contest,
+        requests: PracticeRequests,
+        program: RefereeProgram,
+        rated: Callable[[], int | None],
+        changed: Callable[[str], None],
+        note: Note,
+    ) -> None:
+        self._logs = contest.folder / LOGS
+        self._challenges = Challenges(self._logs / PRACTICE)
+        self._reactor = reactor
+        self._requests = requests
+        self._program = program
+        self._rated = rated
+        self._changed = changed
+        self._note = note
+        self._cores = os.cpu_count() or 1
+        self._playing: dict[str, Challenge] = {}
+        """What is played now, by its place."""
+        self._left: dict[str, str] = {}
+        """Place of what is played though somebody has left -> what is told of that."""
+        self._seats = HostedSeats(reactor, lambda challenge: requests.title(challenge.tournament), self._why_person)
+
+    # --- what authors see and do
+
+    def rules(self) -> Sequence[PracticeRules]:
+        """Return by whose rules may be played; none, if the organiser allows no practice matches."""
+        return self._requests.rules()
+
+    def challenges(self, author: str) -> Sequence[Challenge]:
+        """Return an author's challenges, the latest first."""
+        return self._challenges.of(author)[::-1]
+
+    def invitations(self, author: str) -> Sequence[Challenge]:
+        """Return the challenges of others with whom an author is to play, the latest first."""
+        return self._challenges.invitations(author)[::-1]
+
+    def waiting(self) -> Sequence[tuple[Challenge, str]]:
+        """Return all that are not over, in their order, each with why it waits, or that it is played."""
+        waiting = self._challenges.waiting()
+        programs = [challenge.place for challenge in waiting if not challenge.is_in_person]
+        return [(challenge, self._told_why(challenge, programs)) for challenge in waiting]
+
+    def _told_why(self, challenge: Challenge, programs: Sequence[str]) -> str:
+        if challenge.is_in_person:
+            return self._why_person(challenge)
+        return self._why(challenge, programs.index(challenge.place))
+
+    def until(self, challenge: Challenge) -> datetime:
+        """Return when a match that is played, or that waits, is given up at the latest."""
+        if challenge.place in self._playing and challenge.begun is not None:
+            return datetime.fromisoformat(challenge.begun) + timedelta(seconds=_limit_s(challenge))
+        away_s = self._away_s(challenge)
+        if away_s and not any(map(self._plays, challenge.persons)):
+            return datetime.now(UTC) + timedelta(seconds=AWAY_S - away_s)
+        return datetime.fromisoformat(challenge.asked) + WAIT
+
+    def _why(self, challenge: Challenge, ahead: int) -> str:
+        """Return how a challenge of a program stands that has so many before it."""
+        if challenge.place in self._playing:
+            return "is played now"
+        if ahead:
+            return f"waits for the {ahead} before it: one is played at a time"
+        return self._when(0)
+
+    def _why_person(self, challenge: Challenge) -> str:
+        now = self._challenges.latest(challenge)
+        if now.place in self._playing:
+            return "is played now"
+        if now.guest and not now.has_accepted:
+            return f"waits for {now.guest} to accept"
+        away = [seat.name for seat in self._seats.all_of(now) if seat.away_s]
+        if away:
+            return f"begins when {' and '.join(away)} {'take their seats' if len(away) > 1 else 'takes the seat'}"
+        busy = [person for person in now.persons if self._plays(person)]
+        if busy:
+            return f"waits for the one that {' and '.join(busy)} {'play' if len(busy) > 1 else 'plays'} now"
+        return self._when(sum(challenge.is_in_person for challenge in self._playing.values()))
+
+    def _when(self, others: int) -> str:
+        if self._lacks_core(others):
+            return f"waits until a core is free: others' matches take all {self._cores}"
+        return "begins within seconds, unless rated matches take all cores"
+
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
+        """Ask for a practice match, and return its number.
+
+        Args:
+            author: who asks.
+            tournament: by whose rules.
+            version: number of the author's version that plays; None: the author plays in person.
+            opponent: `house:NAME`, or the number of another version of the author's.
+            guest: another author, who is to play in person, too; empty: nobody is.
+
+        Raises:
+            ChallengeRefused: it can't be played, or too many of the author's wait.
+            OSError: the disk can't take it.
+        """
+        asked = await self._requests.challenge(author, tournament, version, opponent, guest)
+        taken = self._challenges.add(asked)
+        self._tell(taken)
+        return taken.number
+
+    def accept(self, author: str, number: str) -> None:
+        """Say for an author to play with who has asked for that.
+
+        Raises:
+            ChallengeRefused: nobody asks, or not any more.
+            OSError: the disk can't take it.
+        """
+        accepted = replace(self._open(author, number), has_accepted=True)
+        if accepted.guest == author:
+            self._challenges.save(accepted)
+            self._tell(accepted)
+
+    def give_up(self, author: str, number: str) -> None:
+        """Give an author's seat up, or decline it: the match ends, or is not played.
+
+        Raises:
+            ChallengeRefused: there is no such seat, or not any more.
+            OSError: the disk can't take it.
+        """
+        found = self._open(author, number)
+        declines = author == found.guest and not found.has_accepted
+        why = f"{author} {'has declined' if declines else 'has left the table'}"
+        if found.place in self._playing:
+            self._left[found.place] = why
+            for seat in self._seats.all_of(found):
+                seat.conclude(why)
+        else:
+            self._conclude(found, why)
+            self._tell(found)
+
+    def _open(self, author: str, number: str) -> Challenge:
+        """Return a match that is not over, in which an author has a seat."""
+        found = self._found(author, number)
+        if found is None or author not in found.persons or found.ended is not None:
+            raise ChallengeRefused("there is no such seat, or not any more", "look at the list again")
+        return found
+
+    def replay(self, author: str, number: str) -> str | None:
+        """Return the page that shows a match of the author's again; None if there is none that is over.
+
+        Raises:
+            RecordError: its record does not hold.
+        """
+        found = self._found(author, number)
+        record = None if found is None else find_record(self._challenges.folder(found))
+        return replay_page(fold_record(record, installed().game)) if is_over(record) else None
+
+    def seat(self, author: str, number: str) -> HostedSeat | None:
+        """Return an author's own seat in a match; None if there is none, or the author has not said to take it."""
+        found = self._found(author, number)
+        if found is None or author not in found.persons or (author == found.guest and not found.has_accepted):
+            return None
+        return self._seats.of(found, author)
+
+    def leave(self, author: str) -> None:
+        """Tell an author nothing any more: nobody knows which of its windows has signed out."""
+        self._seats.leave(author)
+
+    def _found(self, author: str, number: str) -> Challenge | None:
+        every = [*self._challenges.of(author), *self._challenges.invitations(author)]
+        return next((challenge for challenge in every if challenge.number_for(author) == number), None)
+
+    # --- playing
+
+    def begin(self) -> "list[Deferred[None]]":
+        """Play what there is to play; what is played when that is cancelled goes on in the next run.
+
+        Returns:
+            What is to be cancelled, and fires once all is ended.
+        """
+        lanes = [self._run(in_person=False, others=0)]
+        lanes += [self._run(in_person=True, others=others) for others in range(min(self._cores, MOST_PERSONS))]
+        running = [Deferred.fromCoroutine(playing) for playing in lanes]
+        for lane in running:
+            lane.addErrback(lambda failure: failure.trap(CancelledError))
+        return running
+
+    async def _run(self, *, in_person: bool, others: int) -> None:
+        """Play one match after the other.
+
+        Args:
+            in_person: whether those of persons, or of programs.
+            others: so many other matches of persons may be played at the time, which take a core each.
+        """
+        calm_looks = 0
+        while True:
+            await deferLater(self._reactor, LOOK_S)
+            calm_looks = 0 if self._lacks_core(others) else calm_looks + 1
+            wanted = 1 if self._rated() is None else CALM_LOOKS
+            due = self._due(in_person=in_person, is_calm=calm_looks >= wanted)
+            if due is not None:
+                await self._tried(due, others)
+                calm_looks = 0
+
+    def _due(self, *, in_person: bool, is_calm: bool) -> Challenge | None:
+        """Return what is to be given up, or, if there is a core, to be played next."""
+        now = datetime.now(UTC)
+        for challenge in self._challenges.waiting():
+            if challenge.is_in_person is not in_person or challenge.place in self._playing:
+                continue
+            if self.until(challenge) <= now or (is_calm and self._is_ready(challenge)):
+                return challenge
+        return None
+
+    def _is_ready(self, challenge: Challenge) -> bool:
+        return not (any(map(self._plays, challenge.persons)) or self._away_s(challenge))
+
+    def _away_s(self, challenge: Challenge) -> float:
+        """Return for how long a person has not been at a match; 0: all are there, or programs play."""
+        return max((seat.away_s for seat in self._seats.all_of(challenge)), default=0.0)
+
+    def _plays(self, author: str) -> bool:
+        return any(author in challenge.persons for challenge in self._playing.values())
+
+    def _lacks_core(self, others: int) -> bool:
+        """Tell whether no core is free, if so many other practice matches take one."""
+        return (self._rated() or 0) + others >= self._cores
+
+    async def _tried(self, challenge: Challenge, others: int) -> None:
+        self._playing[challenge.place] = challenge
+        try:
+            await self._play(challenge, others)
+        except CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' matches are played
+            self._note("practice-failed", author=challenge.author, number=challenge.number, error=repr(error))
+            await deferLater(self._reactor, RETRY_S)
+        finally:
+            del self._playing[challenge.place]
+            self._left.pop(challenge.place, None)
+            for seat in self._seats.all_of(challenge):
+                seat.rest()
+            self._tell(challenge)
+
+    async def _play(self, challenge: Challenge, others: int) -> None:
+        """Play a match, or the rest of it, unless rated matches need its core."""
+        folder = self._challenges.folder(challenge)
+        record = await deferToThread(find_record, folder)
+        plan = self._requests.plans.get(challenge.tournament)
+        if is_over(record):
+            self._conclude(challenge)
+        elif plan is None:
+            self._conclude(challenge, "its tournament is not played any more, or practice matches are not allowed")
+        elif challenge.attempts >= MAX_ATTEMPTS:
+            self._conclude(challenge, f"it was cut off {MAX_ATTEMPTS} times, with the referee itself")
+        elif self._away_s(challenge) >= AWAY_S:
+            self._conclude(challenge, f"a seat was not taken for {AWAY_S / 60:.0f} minutes")
+        elif datetime.now(UTC) >= datetime.fromisoformat(challenge.asked) + WAIT:
+            self._conclude(challenge, f"no core was free for long enough within {WAIT / timedelta(hours=1):.0f} hours")
+        else:
+            await self._play_on(replace(challenge, begun=wall_clock()), plan, record, others)
+
+    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None, others: int) -> None:
+        """Play a match, or go on from its record, until it is over, or stopped."""
+        self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
+        self._tell(challenge)
+        folder = self._challenges.folder(challenge)
+        begins = match_options(plan, challenge, self._requests.store, folder)
+        how = begins if record is None else ("--resume", str(record.path))
+        options = (*how, "--json", *confinement_options(plan), *self._program.options)
+        give_up = self._reactor.seconds() + _limit_s(challenge)
+        try:
+            process = self._begun(challenge, [*self._program.referee, "play", *options])
+            is_stopped = await self._ended(challenge, process, give_up, others)
+        finally:
+            self._challenges.save(challenge)  # it was not the host that ended
+        if is_over(await deferToThread(find_record, folder)):
+            self._conclude(challenge)
+        elif challenge.place in self._left:
+            self._conclude(challenge, self._left[challenge.place])
+        elif not is_stopped:
+            self._conclude(challenge, "the referee could not play it: check this version again, or ask the organiser")
+        elif self._reactor.seconds() >= give_up:
+            self._conclude(challenge, f"it was not over after {_limit_s(challenge) / 60:.0f} minutes")
+
+    def _begun(self, challenge: Challenge, command: list[str]) -> OwnProcess:
+        """Begin to play a match, or go on; its process has a socket to each person's seat."""
+        with ExitStack() as stack:
+            sockets = {seat.name: stack.enter_context(seat.invite()) for seat in self._seats.all_of(challenge)}
+            descriptors = tuple(socket.fileno() for socket in sockets.values())
+            relays = (f"--relay={name}={socket.fileno()}" for name, socket in sockets.items())
+            log = stack.enter_context((self._logs / f"{PRACTICE}.log").open("ab"))
+            return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
+
+    async def _ended(self, challenge: Challenge, process: OwnProcess, give_up: float, others: int) -> bool:
+        """Have a match played; return whether it was stopped before: somebody left, for rated ones, after its time."""
+        try:
+            while not (
+                process.has_ended
+                or challenge.place in self._left
+                or self._lacks_core(others)
+                or self._reactor.seconds() >= give_up
+            ):
+                await deferLater(self._reactor, LOOK_S)
+            return not process.has_ended
+        finally:
+            await deferToThread(process.end, GRACE_S)
+
+    def _conclude(self, challenge: Challenge, trouble: str | None = None) -> None:
+        self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
+        self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
+        for seat in self._seats.all_of(challenge):
+            seat.conclude(trouble)
+
+    def _tell(self, challenge: Challenge) -> None:
+        """Tell that something is another: authors of theirs, and persons who wait why they do."""
+        for author in {challenge.author, *challenge.persons}:
+            self._changed(author)
+        self._seats.changed()
+
+
+def _limit_s(challenge: Challenge) -> float:
+    return PERSON_LIMIT_S if challenge.is_in_person else LIMIT_S

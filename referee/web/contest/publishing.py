@@ -1,0 +1,246 @@
+"""Keeps the reports of a contest's tournaments as their records are, one at a time and in a process of its own."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ...clock import Timer
+from ...observers import Note
+from ...pages.summary import page_names
+from ...pages.words import number
+from ...plugins import installed
+from ...programs.starting import ProcessCommand, if_alive, start
+from ...tournament.events import OF_ALL
+from ..cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
+from ..published import has_replay
+from ..reported import ReportedMatch, ReportedStanding, TournamentReport
+from ..search import Searched
+from .contest_file import ScheduledTournament
+
+SHOWN = 3
+"""Leaders, and last results, on the first page."""
+HOME = "../../index.html"
+"""The first page, as a report sees it on the site and in an archive."""
+LOOK_S = 1.0
+"""Between two looks at the records."""
+SHARE = 4
+"""A report that took a second is made anew after four at the earliest: the rest of the time is for matches."""
+_UNSEEN = -1
+
+
+class Published(Struct):
+    """What was published of a tournament."""
+
+    folder: Path
+    seen: int = _UNSEEN
+    """Length of its record that the report was made from, in bytes; a negative one: nobody has looked yet."""
+    due: float = 0.0
+    """Instant before which it is not made anew, in seconds."""
+    report: TournamentReport | None = None
+    """None: there is none yet."""
+    searched: Searched | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its report says so, and nothing has happened since."""
+        is_last = self.seen in (_UNSEEN, _length(self.folder / f"{self.folder.name}.jsonl"))
+        return is_last and self.report is not None and self.report.state == "over"
+
+    @property
+    def ended(self) -> str:
+        """How it came to its end, in words."""
+        rulings = () if self.report is None else self.report.rulings
+        return "was stopped for good" if any(ruling.kind == OF_ALL for ruling in rulings) else "is over"
+
+    @property
+    def reported(self) -> int | None:
+        """How many matches its report has; None: there is none yet."""
+        return None if self.report is None else self.report.played
+
+    def read(self) -> None:
+        """Look at its report; where there is none, or it can't be read, there is nothing to tell."""
+        self.take(read_report(self.folder))
+
+    def take(self, told: TournamentReport | None) -> None:
+        """Tell from now on what a report tells; None: there is nothing to tell."""
+        self.report, self.searched = told, None
+        if told is None:
+            return
+        names = [entrant.name for entrant in told.spec.entrants]
+        self.searched = Searched(
+            name=self.folder.name,
+            folder=self.folder,
+            head=told.head,
+            is_over=told.state == "over",
+            entrants=list(zip(names, page_names(names), strict=True)),
+            matches=[(entry.fixture.match, entry.names) for entry in told.entries if entry.head],
+        )
+
+    def card(
+        self,
+        scheduled: ScheduledTournament,
+        state: str,
+        played: int,
+        open_matches: Sequence[OpenMatch],
+        coming: Coming | None,
+    ) -> TournamentCard:
+        """Return the tournament in short.
+
+        Args:
+            scheduled: what is played, and when.
+            state: in words.
+            played: matches.
+            open_matches: those that are played now.
+            coming: what comes next.
+        """
+        spec, first = scheduled.plan.spec, self.report.standings[:SHOWN] if self.report and self.report.played else ()
+        last = () if self.report is None else self.report.entries[: -SHOWN - 1 : -1]
+        return TournamentCard(
+            name=spec.name,
+            game=installed().game(spec.game).title,
+            format=installed().format(spec.format).title,
+            entrants=len(spec.entrants),
+            state=state,
+            start=None if scheduled.start is None else scheduled.start.isoformat(),
+            played=max(played, self.reported or 0),
+            open_matches=open_matches,
+            coming=coming,
+            leaders=[_leader(line) for line in first],
+            last=[self._last(match) for match in last],
+            reported=self.reported,
+            head=None if self.report is None else self.report.head,
+            verifier=None if self.searched is None else self.searched.verifier or None,
+        )
+
+    def _last(self, match: ReportedMatch) -> LastResult:
+        name = match.fixture.match
+        is_shown = match.head and has_replay(self.folder, name)
+        address = f"tournaments/{self.folder.name}/replays/{name}.html" if is_shown else None
+        why_not = self.report.disregarded.get(name) if self.report is not None and match.head else None
+        result = match.result if why_not is None else f"does not count: {why_not}"
+        return LastResult(match=name, result=result, address=address)
+
+
+def read_report(folder: Path) -> TournamentReport | None:
+    """Return the report of a tournament; None if there is none, or it can't be read. A large one takes a second."""
+    try:
+        data = (folder / "tournament.json").read_bytes()
+        return msgspec.json.decode(data, type=TournamentReport)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _leader(line: ReportedStanding) -> Leader:
+    rating = None if line.ladder_rating is None else f"{line.ladder_rating:.1f}"
+    return Leader(place=line.place, name=line.name, points=number(line.points), rating=rating)
+
+
+class Publisher:
+    """Makes reports.
+
+    Args:
+        reactor: Twisted's.
+        referee: command line of this program.
+        note: takes note of reports that could not be made.
+        changed: called when a report was made.
+        is_over: whether a tournament is: its last report does not wait, for no match needs the machine.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        referee: Sequence[str],
+        note: Note,
+        changed: Callable[[], None],
+        is_over: Callable[[str], bool] = lambda _name: False,
+    ) -> None:
+        self.published: dict[str, Published] = {}
+        """By tournament."""
+        self._reactor = reactor
+        self._referee = referee
+        self._note = note
+        self._changed = changed
+        self._is_over = is_over
+        self._timer: Timer | None = None
+        self._is_stopped = False
+
+    def follow(self, name: str, folder: Path) -> None:
+        """Keep the report of a tournament from now on.
+
+        Args:
+            name: of the tournament.
+            folder: of its records.
+        """
+        self.published[name] = Published(folder)
+        self.published[name].read()  # what a host before this one has made
+
+    def begin(self) -> None:
+        """Look at the records from now on."""
+        self._timer = None
+        if self._is_stopped:
+            return
+        now = self._reactor.seconds()
+        for name, published in self.published.items():
+            length = _length(published.folder / f"{name}.jsonl")
+            if length not in (None, published.seen) and (now >= published.due or self._is_over(name)):
+                self._make(name, length or 0, now)
+                return
+        self._timer = self._reactor.callLater(LOOK_S, self.begin)
+
+    def stop(self) -> None:
+        """Look no more; a report that is being made is the last."""
+        self._is_stopped = True
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+
+    def searched(self) -> Iterator[Searched]:
+        """Yield what is found in each tournament that has a report; may be called in another thread."""
+        return (found.searched for found in list(self.published.values()) if found.searched is not None)
+
+    def _make(self, name: str, length: int, begun: float) -> None:
+        folder = self.published[name].folder
+        report = [*self._referee, "report", str(folder), "--replays", "all", "--home", HOME, "--public", "--json"]
+        command = ProcessCommand(tuple(if_alive([*_kindly(), *report])))
+        process = start(command, cwd=None, env=os.environ, output=subprocess.DEVNULL, errors=subprocess.PIPE)
+
+        def _follow() -> None:
+            assert process.stderr is not None
+            with process.stderr as errors:
+                words = errors.read().decode(errors="replace")
+            status = process.wait()
+            told = read_report(folder) if status == 0 else None  # here, as the loop would stand still meanwhile
+            self._reactor.callFromThread(self._made, name, length, begun, status, words, told)
+
+        Thread(target=_follow, name=f"report of {name}", daemon=True).start()
+
+    def _made(
+        self, name: str, length: int, begun: float, status: int, words: str, told: TournamentReport | None
+    ) -> None:
+        published, now = self.published[name], self._reactor.seconds()
+        published.seen, published.due = length, now + SHARE * (now - begun)
+        if status == 0:
+            published.take(told)
+            self._changed()
+        else:
+            self._note("report-failed", tournament=name, status=status, error=words.strip()[-1000:])
+        self.begin()
+
+
+def _kindly() -> Sequence[str]:
+    """Return the command that has a report make way for matches, where it is installed."""
+    program = shutil.which("nice")
+    return () if program is None else (program, "-n", "10")
+
+
+def _length(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None

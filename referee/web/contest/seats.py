@@ -1,0 +1,217 @@
+"""The seat of an author who plays a practice match in person: between the page on the site and the match's process."""
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+from twisted.internet.protocol import connectionDone
+from twisted.protocols.basic import LineOnlyReceiver
+from twisted.python.failure import Failure
+
+from ..authors.seat_page import Act
+from ..event_streams import LONGEST_S, EventStreams
+from ..person.relay import MAX_LINE_BYTES, speak
+from ..person.showing import PageState
+from ..submissions.challenges import Challenge
+
+_NOTHING = PageState()
+
+
+class HostedSeat:
+    """A person's seat, before, while and after its match is played.
+
+    Args:
+        reactor: Twisted's.
+        title: of the game.
+        name: the person's.
+        why: returns why the match is not played just now.
+    """
+
+    def __init__(self, reactor: Any, title: str, name: str, why: Callable[[], str]) -> None:
+        self.title, self.name = title, name
+        self._reactor = reactor
+        self._why = why
+        self._told = _NOTHING
+        """By the match, the last time."""
+        self._told_s = self._left_s = reactor.seconds()
+        """When that was, and when the last one who looked on has gone."""
+        self._link: _Link | None = None
+        self._is_played = False
+        self._over: str | None = None
+        """How the match has ended, in words; None: it has not."""
+        self._version = 0
+        self._streams = EventStreams(reactor, self.snapshot, pace_s=0.0)
+        self._cut: Any = None
+
+    @property
+    def away_s(self) -> float:
+        """How long nobody has looked on, in seconds; 0: somebody does."""
+        return 0.0 if len(self._streams) else max(self._reactor.seconds() - self._left_s, 0.001)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the match is over, and nobody looks on."""
+        return self._over is not None and not len(self._streams)
+
+    # --- what the page sees and does
+
+    def look_on(self, request: Any) -> None:
+        """Tell somebody how everything stands, and all that changes from then on."""
+        self._cut = self._cut or self._reactor.callLater(LONGEST_S, self.leave)
+        self.changed()  # that somebody is there, and how much time is left
+        self._streams.add(request)
+        request.notifyFinish().addBoth(self._looked_on)
+
+    def _looked_on(self, _: object) -> None:
+        self._left_s = self._reactor.seconds()
+
+    def leave(self) -> None:
+        """Cut all who look on; whoever is signed in comes back."""
+        if self._cut is not None and self._cut.active():
+            self._cut.cancel()
+        self._cut = None
+        self._streams.close()
+
+    def do(self, act: Act) -> None:
+        """Hand on what the person wants; nothing if no match is played."""
+        if self._link is not None:
+            self._link.say(act)
+
+    def snapshot(self) -> bytes:
+        """Return what is to be seen, as JSON."""
+        return msgspec.json.encode(self._state())
+
+    def _state(self) -> PageState:
+        left_ms = self._told.left_ms - (self._reactor.seconds() - self._told_s) * 1000
+        told = replace(self._told, version=self._version, left_ms=max(left_ms, 0.0), closed=False)
+        if self._is_played:
+            return told
+        if self._over is None:
+            return replace(told, still=self._why())
+        return replace(told, over=self._over, closed=True)
+
+    def changed(self) -> None:
+        """Tell those who look on."""
+        self._version += 1
+        self._streams.changed()
+
+    # --- what the match tells
+
+    def invite(self) -> socket.socket:
+        """Return the other end of the seat, for the process of its match."""
+        ours, theirs = socket.socketpair()
+        self._is_played = True
+        self._link = _Link(self._hear, self._part)
+        speak(self._link, ours, self._reactor)
+        self.changed()
+        return theirs
+
+    def conclude(self, trouble: str | None) -> None:
+        """Say that the match is over.
+
+        Args:
+            trouble: why it was not played; None: it was.
+        """
+        self._over = f"not played: {trouble}" if trouble else self._told.over or "the match is over"
+        self.rest()
+
+    def rest(self) -> None:
+        """Say that the match is not played now: it is over, or goes on later."""
+        told = self._told
+        self._told = replace(_NOTHING, names=told.names, svg=told.svg, said=told.said)
+        self._is_played = False
+        self.changed()
+
+    def _hear(self, told: PageState) -> None:
+        if self._is_played:
+            self._told, self._told_s = told, self._reactor.seconds()
+            self.changed()
+
+    def _part(self) -> None:
+        self._link = None
+
+
+class HostedSeats:
+    """The seats of all persons.
+
+    Args:
+        reactor: Twisted's.
+        title: returns of a match what is played.
+        why: returns of a match why it is not played just now.
+    """
+
+    def __init__(self, reactor: Any, title: Callable[[Challenge], str], why: Callable[[Challenge], str]) -> None:
+        self._reactor = reactor
+        self._title = title
+        self._why = why
+        self._seats: dict[tuple[str, str], HostedSeat] = {}
+        """By place of the match and person: as long as somebody may look on."""
+
+    def all_of(self, challenge: Challenge) -> list[HostedSeat]:
+        """Return the seats in a match, in the order of the persons."""
+        return [self.of(challenge, person) for person in challenge.persons]
+
+    def of(self, challenge: Challenge, person: str) -> HostedSeat:
+        """Return a person's seat in a match."""
+        key = (challenge.place, person)
+        if key not in self._seats:
+            self._seats = {known: seat for known, seat in self._seats.items() if not seat.is_done}
+            seat = HostedSeat(self._reactor, self._title(challenge), person, lambda: self._why(challenge))
+            if challenge.ended is not None:
+                seat.conclude(challenge.trouble)
+            self._seats[key] = seat
+        return self._seats[key]
+
+    def leave(self, author: str) -> None:
+        """Cut an author who looks on; if still signed in somewhere, that comes back."""
+        for (_, person), seat in self._seats.items():
+            if person == author:
+                seat.leave()
+
+    def changed(self) -> None:
+        """Tell all who look on."""
+        for seat in self._seats.values():
+            seat.changed()
+
+
+class _Link(LineOnlyReceiver):
+    """The socket to the process of a match; called by Twisted."""
+
+    delimiter = b"\n"
+    MAX_LENGTH = MAX_LINE_BYTES
+    transport: Any
+
+    def __init__(self, hear: Callable[[PageState], None], part: Callable[[], None]) -> None:
+        self._hear = hear
+        self._part = part
+        self._is_full = False
+
+    def connectionMade(self) -> None:
+        """Be told when the other end is behind."""
+        self.transport.registerProducer(self, True)
+
+    def say(self, act: Act) -> None:
+        """Tell what somebody wants; nothing if the other end is behind: the page is not the newest then."""
+        if not self._is_full:
+            self.transport.write(msgspec.json.encode(act) + self.delimiter)
+
+    def lineReceived(self, line: bytes) -> None:
+        """Take what the page is to show."""
+        self._hear(msgspec.json.decode(line, type=PageState))
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        """Tell that it is over."""
+        self._part()
+
+    def pauseProducing(self) -> None:
+        """Wait."""
+        self._is_full = True
+
+    def resumeProducing(self) -> None:
+        """Go on."""
+        self._is_full = False
+
+    def stopProducing(self) -> None:
+        """Do nothing; its connection tells that it is over."""

@@ -1,0 +1,320 @@
+"""Runs the tournaments of a contest, each in a process of its own, when their time has come.
+
+So a fault of one touches no other, and the site's visitors take no time from matches.
+"""
+
+import contextlib
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import msgspec
+from msgspec.structs import asdict, replace
+from twisted.internet.defer import Deferred
+
+from ...app.tournament_file.plan import TournamentPlan
+from ...app.tournament_file.sheet import BadTournamentFile
+from ...app.tournaments.conducting import is_locked
+from ...app.tournaments.from_file import read_plan
+from ...clock import Timer, wall_clock
+from ...observers.process_lines import SeenProcess
+from ...observers.spectating import SeenTable
+from ...programs.own_process import OwnProcess
+from ..cards import OpenMatch
+from ..live import LiveTable, LiveTables
+from ..published import heads_of
+from .contest_file import ScheduledTournament
+
+AGAIN_S = (5.0, 30.0, 120.0, 600.0)
+"""So long after a run that failed the next one begins; the last of them again and again."""
+_OVER, _WRONG_FILE = 0, 2
+"""Exit statuses of `referee tournament`."""
+_LONGEST_S = 86_400.0
+"""A timer's: after that, it is looked at the time of day anew."""
+
+
+class RunState(StrEnum):
+    """Where a tournament of a contest stands."""
+
+    WAITING = "waits for its time"
+    RUNNING = "is played"
+    OVER = "is over"
+    INTERRUPTED = "is begun again soon"
+    STOPPING = "is being stopped"
+    PAUSED = "is paused by the organiser"
+    ELSEWHERE = "is played by another referee"
+    FAILED = "waits for the organiser"
+
+
+class TournamentRun:
+    """The runs of one tournament: the first, and those after a fault.
+
+    Args:
+        reactor: Twisted's.
+        scheduled: what is played, and when.
+        referee: command line of this program.
+        options: of it, for the tournament's process.
+        live: takes what happens at its tables.
+        changed: called when something can be told that is new.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        scheduled: ScheduledTournament,
+        referee: Sequence[str],
+        options: Sequence[str],
+        live: LiveTables,
+        changed: Callable[[], None],
+    ) -> None:
+        self.scheduled = scheduled
+        self.state = RunState.WAITING
+        self.since = datetime.now(UTC)
+        self.open_matches: dict[str, OpenMatch] = {}
+        """By name."""
+        self.played = 0
+        self.processes: Sequence[SeenProcess] = ()
+        """That play its matches, as they were told of last."""
+        self.heard: datetime | None = None
+        """When that was, in UTC."""
+        self._reactor = reactor
+        self._referee = referee
+        self._options = options
+        self._live = live
+        self._changed = changed
+        self._faults = 0
+        self._timer: Timer | None = None
+        self._process: OwnProcess | None = None
+        self._ended: Deferred[None] | None = None
+        self._read_at = _changed_at(scheduled.plan)
+
+    @property
+    def folder(self) -> Path:
+        """Where its records are."""
+        return self.scheduled.plan.run_settings.folder
+
+    @property
+    def log(self) -> Path:
+        """File that takes what its processes say to the organiser."""
+        return self.folder.with_name(f"{self.folder.name}.log")
+
+    @property
+    def may_start(self) -> bool:
+        """Whether an organiser may start it now."""
+        return self._process is None and self.state not in (RunState.OVER, RunState.ELSEWHERE)
+
+    @property
+    def may_pause(self) -> bool:
+        """Whether an organiser may pause it now."""
+        return self.state in (RunState.WAITING, RunState.RUNNING, RunState.INTERRUPTED)
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether an organiser may stop it for good now."""
+        return self.folder.exists() and self.state not in (RunState.OVER, RunState.STOPPING)
+
+    @property
+    def is_played(self) -> bool:
+        """Whether it fills its tables now, or will at any moment."""
+        return self._process is not None or self.state in (RunState.INTERRUPTED, RunState.ELSEWHERE)
+
+    @property
+    def due(self) -> datetime | None:
+        """When it is begun, or begun again, in UTC; None: it is not to begin by itself."""
+        if self._timer is None or not self._timer.active():
+            return None
+        left_s = self._timer.getTime() - self._reactor.seconds()
+        return self.scheduled.start if self.state is RunState.WAITING else datetime.now(UTC) + timedelta(seconds=left_s)
+
+    def begin(self) -> None:
+        """Start it when its time has come, or has been before; one that is paused, or played elsewhere, waits."""
+        if is_locked(self.folder):
+            self._set(RunState.ELSEWHERE)
+            return
+        if self._pause.exists():
+            self._set(RunState.PAUSED)
+            self.since = datetime.fromtimestamp(self._pause.stat().st_mtime, UTC)
+            return
+        start_at = None if self.folder.exists() else self.scheduled.start
+        left_s = 0.0 if start_at is None else (start_at - datetime.now(UTC)).total_seconds()
+        if left_s <= 0:
+            self._start()
+        else:
+            if self.state is not RunState.WAITING:
+                self._set(RunState.WAITING)
+            self._timer = self._reactor.callLater(min(left_s, _LONGEST_S), self.begin)
+
+    def look_around(self) -> None:
+        """Look whether another referee plays it, or has left it, and who is in it before it begins.
+
+        A tournament that this host does not play may be played from a terminal; its record shows how it stands.
+        """
+        if self._process is not None:
+            return
+        is_elsewhere = is_locked(self.folder)
+        if is_elsewhere != (self.state is RunState.ELSEWHERE):
+            self._cancel()
+            self.begin()
+        elif not is_elsewhere and not self.folder.exists():
+            self._read_again()
+
+    def _read_again(self) -> None:
+        """Read its file again if that, or the folder of its entrants, has changed."""
+        seen = _changed_at(self.scheduled.plan)
+        if seen == self._read_at:
+            return
+        self._read_at = seen
+        self._read_plan()
+        self._changed()
+
+    def _read_plan(self) -> None:
+        """Take its file as it is now; one that is wrong changes nothing here, its process reports what is wrong."""
+        with contextlib.suppress(BadTournamentFile, OSError):
+            plan = read_plan(self.scheduled.plan.path, name=self.scheduled.name)
+            self.scheduled = replace(self.scheduled, plan=plan)
+
+    def stop(self) -> "Deferred[None]":
+        """Have it stop; its matches go on from their records in the next run.
+
+        Returns:
+            What fires once its process has ended.
+        """
+        self._cancel()
+        ended, self._ended = Deferred[None](), None
+        if self._process is None:
+            ended.callback(None)
+        else:
+            self._ended = ended
+            self._process.ask_to_end()
+        return ended
+
+    def start(self) -> None:
+        """Start it, whatever its time; only one that may be started."""
+        self._pause.unlink(missing_ok=True)
+        self._cancel()
+        self._start()
+
+    def pause(self) -> None:
+        """Interrupt it until it is started again, by whichever host; only one that may be paused."""
+        self._pause.parent.mkdir(parents=True, exist_ok=True)
+        self._pause.touch()
+        self._set(RunState.STOPPING)
+        self.stop().addCallback(self._paused)
+
+    def _paused(self, _: None) -> None:
+        if self.state is RunState.OVER:  # it ended by itself just then
+            self._pause.unlink(missing_ok=True)
+        else:
+            self._set(RunState.PAUSED)
+
+    def look_again(self, *, must_run: bool = False) -> None:
+        """Have a ruling carried out that was handed in; called in any thread.
+
+        Args:
+            must_run: whether it is not to wait until the tournament goes on, if that is paused.
+        """
+        self._reactor.callFromThread(self._look, must_run)
+
+    def _look(self, must_run: bool) -> None:  # noqa: FBT001  # callFromThread has no names
+        if self._process is None and (must_run or self.state is RunState.OVER):
+            self.start()
+
+    @property
+    def _pause(self) -> Path:
+        """File that is there while it is paused."""
+        return self.folder.with_name(f"{self.folder.name}.paused")
+
+    def _cancel(self) -> None:
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+
+    def _start(self) -> None:
+        if is_locked(self.folder):
+            self._set(RunState.ELSEWHERE)
+            return
+        path = str(self.scheduled.plan.path)
+        self._read_plan()
+        told = ("--json", "--no-report", "--heads", str(heads_of(self.folder)))
+        argv = [*self._referee, "tournament", path, *told, *self._options, *self.scheduled.options]
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self._process = OwnProcess(argv, output=subprocess.PIPE, errors=log)
+        self._set(RunState.RUNNING)
+        Thread(target=self._follow, args=(self._process,), name=f"lines of {path}", daemon=True).start()
+
+    def _follow(self, process: OwnProcess) -> None:
+        """Hand on what a process tells, line by line, and its end; in a thread of its own."""
+        assert process.output is not None
+        with process.output as lines:
+            for line in lines:
+                self._reactor.callFromThread(self._take, line)
+        self._reactor.callFromThread(self._end, process.wait())
+
+    def _take(self, line: bytes) -> None:
+        told = msgspec.json.decode(line)
+        match told["event"]:
+            case "tournament-begun" | "tournament-over" | "entrant-suspended":  # a ruling puts some aside
+                self.played = told["played"]
+            case "match-opened":
+                match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
+                self.open_matches[match.match] = match
+                table = LiveTable(tournament=self.scheduled.name, table=told["table"], **asdict(match))
+                self._live.opened(table)
+            case "processes-seen":
+                self.processes, self.heard = msgspec.convert(told["processes"], list[SeenProcess]), datetime.now(UTC)
+                return
+            case "table-changed":
+                self._live.changed(self.scheduled.name, msgspec.convert(told["table"], SeenTable))
+                return
+            case "match-closed" | "match-voided":
+                self.open_matches.pop(told["match"], None)
+                self._live.closed(self.scheduled.name, told["match"], told["result"])
+                self.played = told.get("played", self.played)
+            case _:
+                return
+        self._changed()
+
+    def _end(self, status: int) -> None:
+        self._process = None
+        self.open_matches.clear()
+        self.processes, self.heard = (), None
+        self._live.cleared(self.scheduled.name)
+        if self._ended is not None:
+            self._set(RunState.OVER if status == _OVER else RunState.INTERRUPTED)
+            self._ended.callback(None)
+            self._ended = None
+        elif status == _OVER:
+            self._set(RunState.OVER)
+        elif status == _WRONG_FILE:
+            self._set(RunState.FAILED)
+        else:
+            self._timer = self._reactor.callLater(AGAIN_S[min(self._faults, len(AGAIN_S) - 1)], self._start)
+            self._faults += 1
+            self._set(RunState.INTERRUPTED)
+
+    def _set(self, state: RunState) -> None:
+        self.state, self.since = state, datetime.now(UTC)
+        self._changed()
+
+
+def _changed_at(plan: TournamentPlan) -> tuple[int, ...]:
+    """Return when the file of a tournament and the folder of its entrants have changed last; 0: one is not there."""
+
+    def _look(path: Path) -> int:
+        try:
+            return path.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    return tuple(_look(path) for path in plan.read_from)
+
+
+def count_open(runs: Iterable[TournamentRun]) -> int | None:
+    """Return how many matches of tournaments are played now; None if no tournament is, that might begin one."""
+    played = [len(run.open_matches) for run in runs if run.is_played]
+    return sum(played) if played else None

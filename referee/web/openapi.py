@@ -1,0 +1,186 @@
+"""Describes what the site answers to programs, as OpenAPI made from the types of the answers."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from .. import __version__
+from ..check.findings import CheckReport, Finding
+from ..games.schema import schema_of
+from ..net.http_messages import JSON
+from ..record.explain import Explanation
+from ..record.published_heads import PublishedHead
+from .answers import EVENTS
+from .cards import ContestCard
+from .live import LiveState
+from .member_api import PRACTICE, QUEUE, PracticeRequest, PracticeState, Queue
+from .organisers import api as organising
+from .reported import TournamentReport
+from .search import Found
+from .signing_up import NewAuthor, SignUpRequest
+from .submissions.matches import Own
+from .submissions.store import HandedInVersion
+
+PATH = "/api/openapi.json"
+_SCHEMAS = "#/components/schemas/"
+_AUTHOR, _ORGANISER, _REFUSED = "author", "organiser", "refused"
+_LINES, _PEM = "application/x-ndjson", "application/x-pem-file"
+_TEXT = "text/plain; charset=utf-8"
+
+
+class Versions(Struct, frozen=True, kw_only=True):
+    """What an author has handed in."""
+
+    submissions: Sequence[HandedInVersion]
+    present: int | None
+    """The version that plays; None: none does."""
+
+
+class OwnMatches(Struct, frozen=True, kw_only=True):
+    """The matches of an author."""
+
+    matches: Sequence[Own]
+
+
+class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
+    """One version, with its check."""
+
+    plays: bool
+    report: CheckReport | None
+    """None: the check is not over, or was given up."""
+    steps: Sequence[Finding]
+    """Of a check that goes on, so far."""
+
+
+class RecordLine(Struct, frozen=True, kw_only=True):
+    """A line of a record; by its kind it has more, which the manual's page on the lines of records tells."""
+
+    n: int
+    """Number of the line, from 0."""
+    prev: str
+    """Hash of the line before."""
+    kind: Literal["header", "step", "result", "seal"]
+
+
+class ApiRefusal(Struct, frozen=True, kw_only=True):
+    """Why there is no other answer."""
+
+    error: str
+    remedy: str
+    """What to do about it."""
+
+
+class _Operation(NamedTuple):
+    """What is answered at a path."""
+
+    method: str
+    path: str
+    summary: str
+    answer: Any
+    """Its type; of lines, that of each."""
+    media_type: str = JSON
+    role: str | None = None
+    """Of whose token it takes; None: of nobody's."""
+    query: Mapping[str, str] = {}
+    """What may stand behind the `?` -> what it is."""
+    asks: Any = None
+    """Type of the body that it takes as JSON; None: it takes none, or another one."""
+
+
+_ORGANISERS = tuple(
+    _Operation(method, path.replace("<name>", "{tournament}"), summary, answer, role=_ORGANISER, asks=asks)
+    for method, path, summary, answer, asks in (
+        ("get", organising.HOME, "How tournaments and machine stand", organising.OrganiserState, None),
+        ("post", organising.START, "Start a tournament, or let it go on", organising.OrganiserState, None),
+        ("post", organising.PAUSE, "Pause one until it is started", organising.OrganiserState, None),
+        ("post", organising.RULE, "Rule in it", organising.OrganiserState, organising.RulingRequest),
+        ("get", organising.AUTHORS, "The authors", organising.AuthorList, None),
+        ("post", organising.AUTHORS, "Let one in", NewAuthor, organising.AuthorRequest),
+        ("post", organising.SHUT_OUT, "Let one in no more", organising.AuthorList, organising.ShutOutRequest),
+        ("get", organising.HOSTS, "What plays matches: processes and hosts", organising.ProcessList, None),
+        ("get", organising.LOG, "What was done on the site", organising.Log, None),
+    )
+)
+OPERATIONS = (
+    _Operation("get", "/api/contest", "How the contest stands: what the first page shows", ContestCard),
+    _Operation("get", "/api/events", "The same, whenever it has changed: `data` of an event", ContestCard, EVENTS),
+    _Operation("get", "/api/live", "How all tables stand, as spectators may see them", LiveState),
+    _Operation("get", "/api/live/events", "First all tables, then those that have changed", LiveState, EVENTS),
+    _Operation("get", "/api/search", "Entrants, and matches that are over", Found, query={"q": "Words of their names"}),
+    _Operation("post", "/api/sign-up", "Become an author, where the contest allows it", NewAuthor, asks=SignUpRequest),
+    _Operation("get", "/api/tournaments/{tournament}", "What a tournament's report tells", TournamentReport),
+    _Operation(
+        "get", "/tournaments/{tournament}/heads", "The heads of its records, line by line", PublishedHead, _LINES
+    ),
+    _Operation(
+        "get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", RecordLine, _LINES
+    ),
+    _Operation("get", "/key.pem", "The public key that verifies the records", str, _PEM),
+    _Operation("get", PRACTICE, "The author's practice matches", PracticeState, role=_AUTHOR),
+    _Operation("post", PRACTICE, "Ask for one", PracticeState, role=_AUTHOR, asks=PracticeRequest),
+    _Operation("get", QUEUE, "What waits: an author's own, or all", Queue, role="author or organiser"),
+    *_ORGANISERS,
+    _Operation("get", "/submissions", "The author's versions", Versions, role=_AUTHOR),
+    _Operation(
+        "put",
+        "/submissions",
+        "Hand in an archive",
+        HandedInVersion,
+        role=_AUTHOR,
+        query={"name": "Of the archive's file, for what is said of it"},
+    ),
+    _Operation("get", "/submissions/{number}", "A version, with the report of its check", CheckedVersion, role=_AUTHOR),
+    _Operation("put", "/submissions/{number}/present", "Have this version play", Versions, role=_AUTHOR),
+    _Operation("get", "/matches", "The author's matches that are over", OwnMatches, role=_AUTHOR),
+    _Operation("get", "/matches/{match}", "An explanation of the author's match", Explanation, role=_AUTHOR),
+    _Operation("get", "/matches/{match}/record", "Its record", RecordLine, _LINES, role=_AUTHOR),
+    _Operation("get", "/matches/{match}/printed", "What its program printed last", str, _TEXT, role=_AUTHOR),
+)
+
+
+@cache
+def openapi() -> bytes:
+    """Return the description as JSON."""
+    described = schema_of(
+        {f"{op.method} {op.path}": op.answer for op in OPERATIONS}
+        | {f"asks {op.path}": op.asks for op in OPERATIONS if op.asks is not None}
+        | {_REFUSED: ApiRefusal}
+    )
+    paths: dict[str, dict[str, Any]] = {}
+    for op in OPERATIONS:
+        paths.setdefault(op.path, {})[op.method] = _described(op, described)
+    found = {
+        "openapi": "3.1.0",
+        "info": {"title": "A contest of referee", "version": __version__},
+        "servers": [{"url": ".."}],  # as the address of this description sees it: below whatever path the site is
+        "paths": paths,
+        "components": {
+            "schemas": described["$defs"],
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+    return msgspec.json.encode(found).replace(b'"#/$defs/', f'"{_SCHEMAS}'.encode())
+
+
+def _described(op: _Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
+    names = [part[1:].partition("}")[0] for part in op.path.split("/") if part.startswith("{")]
+    text = {"type": "string"}
+    return {
+        "summary": op.summary,
+        "parameters": [
+            *({"name": name, "in": "path", "required": True, "schema": text} for name in names),
+            *({"name": name, "in": "query", "description": told, "schema": text} for name, told in op.query.items()),
+        ],
+        "responses": {
+            "2XX": {
+                "description": op.summary,
+                "content": {op.media_type: {"schema": schemas[f"{op.method} {op.path}"]}},
+            },
+            "default": {"description": "Refused", "content": {JSON: {"schema": schemas[_REFUSED]}}},
+        },
+        **({"requestBody": {"content": {JSON: {"schema": schemas[f"asks {op.path}"]}}}} if op.asks else {}),
+        **({"security": [{"token": []}], "description": f"For an {op.role}"} if op.role else {}),
+    }

@@ -1,0 +1,160 @@
+"""A person's seat on a page of the browser, on this machine alone."""
+
+import hmac
+import secrets
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from klein import Klein
+from msgspec import Struct
+from twisted.internet.task import deferLater
+from twisted.web.resource import Resource
+from werkzeug.exceptions import HTTPException
+
+from ...clock import Port
+from ...net.links.addresses import listen, stopped
+from ..answers import HTML, sent
+from ..authors.seat_page import Act, PersonsSeat, done_at, look_on, seat_page
+from ..body_limits import NO_BODY
+from ..event_streams import EventStreams
+from ..visitors import Visitors
+from .seat import PersonSeat
+from .showing import PACE_S, SeatPage
+
+ADDRESS = "tcp:0:interface=127.0.0.1"
+TOKEN_BYTES = 24
+_LINGER_S, _POLL_S = 2.0, 0.02
+"""How long an open page may take to have the end, and how often it is looked at whether it has."""
+
+
+class LocalSeat:
+    """The seat of somebody who has a link to it.
+
+    Args:
+        seat: the person's.
+        clock: the reactor, or a test's clock.
+    """
+
+    def __init__(self, seat: PersonSeat, clock: Any) -> None:
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self.title, self.name = seat.game.title, seat.name
+        self.page = SeatPage(seat)
+        self._streams = EventStreams(clock, self.snapshot, pace_s=PACE_S)
+        self.page.changed = self._streams.changed
+
+    def look_on(self, request: Any) -> None:
+        """Tell somebody how everything stands, and all that changes from then on."""
+        self._streams.changed()  # the time that is left is another by now
+        self._streams.add(request)
+
+    def do(self, act: Act) -> None:
+        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
+        self.page.do(act)
+
+    def snapshot(self) -> bytes:
+        """Return what is to be seen, as JSON."""
+        return msgspec.json.encode(self.page.state())
+
+    async def close(self, reactor: Any) -> None:
+        """Tell open pages that there will be nothing new, and wait until they have it."""
+        self.page.close()
+        until_s = reactor.seconds() + _LINGER_S
+        while len(self._streams) and reactor.seconds() < until_s:
+            await deferLater(reactor, _POLL_S)
+        self._streams.close()
+
+
+class PersonSite(Struct, frozen=True):
+    """The pages of all persons at a table, while they are open."""
+
+    port: Port
+    seats: Mapping[str, LocalSeat]
+    """By the person's name."""
+
+    def link(self, name: str) -> str:
+        """Return the address of a person's page: who has it, has the seat."""
+        return f"http://127.0.0.1:{self.port.getHost().port}/{self.seats[name].token}/"
+
+    async def close(self, reactor: Any) -> None:
+        """Let open pages have the end, and listen no more."""
+        for seat in self.seats.values():
+            await seat.close(reactor)
+        await stopped(self.port)
+
+
+async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite:
+    """Have a page for each of some seats.
+
+    Args:
+        seats: by name.
+        reactor: Twisted's.
+
+    Raises:
+        EndpointError: there is no port.
+    """
+    local = {name: LocalSeat(seat, reactor) for name, seat in seats.items()}
+    guard = answering(local)
+    port = await listen(reactor, ADDRESS, Visitors(guard, reactor, lambda *_: NO_BODY))
+    guard.port = port.getHost().port
+    return PersonSite(port, local)
+
+
+def answering(seats: Mapping[str, LocalSeat]) -> "OwnHost":
+    """Return what answers for seats; it is told the port."""
+    return OwnHost(_routes(seats).resource())
+
+
+class OwnHost(Resource):
+    """Answers nobody who asks for another host: whose name somebody else has made lead to this machine."""
+
+    isLeaf = True  # noqa: N815  # Twisted's own
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # Twisted has no types
+        self._inner = inner
+        self.port = 0
+
+    def render(self, request: Any) -> Any:
+        """Answer, or refuse; called by Twisted."""
+        own = ([f"{name}:{self.port}".encode()] for name in ("127.0.0.1", "localhost"))
+        if request.requestHeaders.getRawHeaders(b"host", []) not in own:
+            return _refused(request, HTTPStatus.MISDIRECTED_REQUEST)
+        return self._inner.render(request)
+
+
+def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
+    app = Klein()
+
+    def _of(token: str) -> PersonsSeat | None:
+        given = token.encode()
+        found = [own for own in seats.values() if hmac.compare_digest(own.token.encode(), given)]
+        return found[0] if found else None
+
+    @app.route("/<token>/", methods=["GET"])
+    def _page(request: Any, token: str) -> bytes:
+        own = _of(token)
+        return _refused(request) if own is None else sent(request, HTML, seat_page(own).encode())
+
+    @app.route("/<token>/events", methods=["GET"])
+    def _events(request: Any, token: str) -> Any:
+        own = _of(token)
+        return _refused(request) if own is None else look_on(request, own)
+
+    @app.route("/<token>/<what>", methods=["POST"])
+    def _do(request: Any, token: str, what: str) -> bytes:
+        own = _of(token)
+        return _refused(request) if own is None else done_at(request, own, what)
+
+    @app.handle_errors(HTTPException)
+    def _error(request: Any, failure: Any) -> bytes:
+        return _refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
+
+    return app
+
+
+def _refused(request: Any, code: HTTPStatus = HTTPStatus.NOT_FOUND) -> bytes:
+    """Answer with nothing."""
+    request.setResponseCode(code)
+    return sent(request, "text/plain; charset=utf-8", b"")

@@ -1,0 +1,123 @@
+"""The persons at the table of one match: seats them, tells them what happens, and opens what they play on."""
+
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from protocol.address import parse_address
+
+from ...errors import BadRequest
+from ...games.base import Game
+from ...net.matches.programs import InvitedPlayer, Occupant
+from ...observers import MatchStep, Observer
+from ...programs.player_spec import Launch, PersonPlace
+from ...programs.program import Invitation
+from .seat import PersonSeat
+from .terminal import Show, TerminalSeat, read_lines
+
+Open = Callable[[str], None]
+"""Shows the page of an address in a browser; returns at once."""
+
+
+class UserInterface(Struct, frozen=True, kw_only=True):
+    """How persons are told and shown something, and where their pages are."""
+
+    show: Show
+    say: Callable[[str], None]
+    open: Open | None
+    """None: no browser is opened; the link is told anyway."""
+    relays: Mapping[str, int] = MappingProxyType({})
+    """Name of a person -> descriptor of a socket at whose other end its page is; none: pages are here."""
+
+
+class PersonTable(Observer):
+    """The persons of one match.
+
+    Args:
+        game: that is played.
+        launches: of all players, by seat, unless lots are drawn.
+        interface: of the persons.
+
+    Raises:
+        BadRequest: two of them are to share the terminal, or a socket.
+    """
+
+    def __init__(self, game: Game[Any, Any, Any], launches: Sequence[Launch], interface: UserInterface) -> None:
+        self._game = game
+        self._launches = launches
+        self._interface = interface
+        self._reactor: Any = None
+        self._seats: dict[str, PersonSeat] = {}
+        if [launch.person for launch in launches].count(PersonPlace.TERMINAL) > 1:
+            raise BadRequest("only one person can play in the terminal: give the others a page, with me:")
+        persons = {launch.name for launch in launches if launch.person is not None}
+        self.has_persons = bool(persons)
+        if interface.relays and interface.relays.keys() != persons:
+            raise BadRequest("a socket for each person, and none for anybody else, is to be given")
+
+    @contextlib.asynccontextmanager
+    async def opened(self, reactor: Any) -> AsyncIterator[list[Occupant]]:
+        """Have the seats ready; yield who is to sit at the table.
+
+        Raises:
+            EndpointError: no port is to be had for the pages.
+        """
+        self._reactor = reactor
+        persons = {launch.name: launch.person for launch in self._launches if launch.person}
+        self._seats = {name: PersonSeat(self._game, name, reactor) for name in persons}
+        async with contextlib.AsyncExitStack() as stack:
+            if self._interface.relays:
+                self._open_relays(stack)
+            else:
+                await self._open_here(persons, stack)
+            yield [self._occupant(launch) for launch in self._launches]
+
+    def _open_relays(self, stack: contextlib.AsyncExitStack) -> None:
+        """Let each person play at the other end of a socket."""
+        from .relay import SeatRelay, speak  # noqa: PLC0415  # what makes pages takes long to import
+
+        for name, descriptor in self._interface.relays.items():
+            relay = SeatRelay(self._seats[name], self._reactor)
+            speak(relay, socket.socket(fileno=descriptor), self._reactor)
+            stack.push_async_callback(relay.close)
+
+    async def _open_here(self, persons: Mapping[str, PersonPlace], stack: contextlib.AsyncExitStack) -> None:
+        """Let persons play on this machine: by name, each where it wants to."""
+        for name, where in persons.items():
+            if where is PersonPlace.TERMINAL:
+                terminal = TerminalSeat(self._seats[name], self._interface.show, self._reactor.stop)  # as Ctrl-C does
+                read_lines(terminal.type, self._reactor)
+        on_pages = {name: self._seats[name] for name, where in persons.items() if where is PersonPlace.PAGE}
+        if on_pages:
+            from .page import open_site  # noqa: PLC0415  # Klein installs a reactor: only where one runs
+
+            site = await open_site(on_pages, self._reactor)
+            stack.push_async_callback(site.close, self._reactor)
+            for name in on_pages:
+                self._interface.say(f"{name} plays at {site.link(name)}")
+                if self._interface.open is not None:
+                    self._interface.open(site.link(name))
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Tell every person."""
+        for seat in self._seats.values():
+            seat.stepped(step)
+
+    def _occupant(self, launch: Launch) -> Occupant:
+        if launch.person is None:
+            return launch
+        return InvitedPlayer(name=launch.name, invite=partial(self._join, self._seats[launch.name]))
+
+    def _join(self, seat: PersonSeat, invitation: Invitation) -> None:
+        """Connect a seat to the referee; if that fails, nobody takes the seat, which the referee will find out."""
+        where = parse_address(invitation.address)
+        from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol  # noqa: PLC0415  # it takes TLS along
+
+        connectProtocol(TCP4ClientEndpoint(self._reactor, where.host, where.port), seat.client(invitation)).addErrback(
+            lambda _: None
+        )

@@ -1,0 +1,326 @@
+"""The addresses of the contest's site, and what stands behind each."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from http import HTTPStatus
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+from klein import Klein
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from ..net.http_messages import JSON, refusal
+from ..pages.contest_page import contest_page, live_page, matches_page, search_page
+from ..pages.replay_page import head_at_turn, parted
+from ..pages.summary import page_names
+from .answers import (
+    HTML,
+    address_of,
+    hides_results,
+    is_for_programs,
+    refuse_method,
+    refused,
+    replied,
+    send_behind,
+    send_shared,
+    sent,
+    sent_file,
+    streamed,
+    turn_of,
+)
+from .cards import ContestCard
+from .event_streams import EventStreams
+from .live import LiveTables
+from .members import Members, add_members
+from .openapi import PATH, openapi
+from .published import find_published, has_replay, verifier_of
+from .reported import ReportedMatch, TournamentReport
+from .search import Found
+from .submissions.authors import Pace, TooOften
+from .visitors import Visitors
+from .workshop import Workshop
+
+PAGES_A_MINUTE = 300
+"""Of those that are made for who asks, from one address: a class behind it goes through replays, turn by turn."""
+
+_PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
+_LINK, _HIDING_LINK = 'href="../report.html"', 'href="../report.html?spoilers=no"'
+_BODY, _HIDING_BODY = "<body>", '<body class="no-spoilers">'
+_MATCHES = 100
+"""That have ended, from which an organiser chooses; an older one is typed."""
+
+
+class SiteContent(Struct, frozen=True, kw_only=True):
+    """What the site shows."""
+
+    title: str
+    about: str
+    """In Markdown."""
+    card: Callable[[], ContestCard]
+    folders: Mapping[str, Path]
+    """Tournament -> folder of its records."""
+    is_over: Callable[[str], bool]
+    public_key: bytes
+    """As a PEM file: verifies the records."""
+    streams: EventStreams
+    live: LiveTables
+    report: Callable[[str], TournamentReport | None]
+    """Returns the report of a tournament; None if there is none."""
+    search: Callable[[str], Found]
+
+
+def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
+    """Return what answers visitors.
+
+    Args:
+        content: what they are shown.
+        members: those who may sign in.
+        reactor: Twisted's.
+        is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
+    """
+    resource = addresses_of(content, members).resource()
+    return Visitors(resource, reactor, members.body_limits.find, is_behind_proxy=is_behind_proxy)
+
+
+def addresses_of(content: SiteContent, members: Members) -> Klein:
+    """Return all addresses of the site."""
+    made = _Made(content, members.workshop, Pace("pages like this one from your address", PAGES_A_MINUTE, members.now))
+    app = _public(content, made)
+    add_members(app, members, partial(_is_shown, content.folders), partial(_newest_matches, content))
+    return app
+
+
+def _is_shown(folders: Mapping[str, Path], tournament: str, match: str) -> bool:
+    """Tell whether everybody may see the replay of a match."""
+    folder = folders.get(tournament)
+    return folder is not None and has_replay(folder, match)
+
+
+def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence[str]]]:
+    """Return the matches of a tournament that are open, and the last that have ended, with names by seat."""
+    report = content.report(name)
+    ended = () if report is None else report.entries[: -_MATCHES - 1 : -1]
+    cards = (card for card in content.card().tournaments if card.name == name)
+    open_matches = [(match.match, match.names) for card in cards for match in card.open_matches]
+    return [*open_matches, *((match.fixture.match, match.names) for match in ended if match.head)]
+
+
+class _Made(Struct, frozen=True):
+    """What is made for who asks, in the workshop: boards of turns, pages without results, searches."""
+
+    content: SiteContent
+    workshop: Workshop
+    pace: Pace
+
+    async def search(self, request: Any) -> tuple[str, Found]:
+        """Return what is looked for, and what was found.
+
+        Raises:
+            TooOften: such pages are asked for from this address.
+        """
+        query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
+        return query, await self._make(request, self.content.search, query)
+
+    async def send_replay(self, request: Any, path: Path, turn: int | None, *, hides: bool) -> Any:
+        """Send the page of a match with the board of a turn, or without its result, or both.
+
+        Raises:
+            TooOften: such pages are asked for from this address.
+        """
+        head, file, size = await self._make(request, _begin_replay, path, turn, hides)
+        return send_behind(request, head, file, size)
+
+    async def send_hiding(self, request: Any, folder: Path, path: str) -> Any:
+        """Send what stands for a page that shows results, without them.
+
+        Raises:
+            TooOften: such pages are asked for from this address.
+        """
+        report = self.content.report(folder.name)
+        page = await self._make(
+            request,
+            _page_without_results,
+            self.content.title,
+            report,
+            folder,
+            path,
+            key=(folder, path, report and (report.head, report.state)),
+        )
+        return refused(request, HTTPStatus.NOT_FOUND) if page is None else send_shared(request, HTML, page)
+
+    async def send_report(self, request: Any, report: TournamentReport) -> Any:
+        """Send all that a report tells, as JSON."""
+        key = (report.spec.name, report.head, report.state)
+        body = await self.workshop.make(request, address_of(request), msgspec.json.encode, report, key=key)
+        return send_shared(request, JSON, body)
+
+    async def _make(self, request: Any, function: Callable[..., Any], *args: Any, key: Any = None) -> Any:
+        self.pace.count(address_of(request))
+        return await self.workshop.make(request, address_of(request), function, *args, key=key)
+
+
+def _public(content: SiteContent, made: _Made) -> Klein:
+    app = Klein()
+    app.url_map.merge_slashes = False  # an address with two slashes is another one, and no visitor is sent anywhere
+    _add_live(app, content.title, content.live)
+    _add_search(app, content.title, made)
+    _add_report(app, content.report, made)
+
+    @app.route("/", methods=["GET", "HEAD"])
+    @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
+    def _home(request: Any) -> bytes:
+        page = contest_page(content.card(), content.about, hides_results=hides_results(request))
+        return sent(request, HTML, page.encode())
+
+    @app.route("/api/contest", methods=["GET", "HEAD"])
+    def _contest(request: Any) -> bytes:
+        return sent(request, JSON, msgspec.json.encode(content.card()))
+
+    @app.route(PATH, methods=["GET", "HEAD"])
+    def _description(request: Any) -> bytes:
+        return sent(request, JSON, openapi())
+
+    @app.route("/api/events", methods=["GET"])
+    def _events(request: Any) -> Deferred[bytes]:
+        return streamed(request, content.streams.add)
+
+    @app.route("/key.pem", methods=["GET", "HEAD"])
+    def _key(request: Any) -> bytes:
+        return sent(request, "application/x-pem-file", content.public_key)
+
+    @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
+    def _file(request: Any, name: str, rest: str) -> Any:
+        return _send_published(content, made, request, name, rest)
+
+    _add_refusals(app)
+    return app
+
+
+def _add_refusals(app: Klein) -> None:
+    @app.handle_errors(MethodNotAllowed)
+    def _wrong_method(request: Any, failure: Any) -> bytes:
+        return refuse_method(request, failure.value.valid_methods or ())
+
+    @app.handle_errors(HTTPException)
+    def _error(request: Any, failure: Any) -> bytes:
+        return refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
+
+    @app.handle_errors(TooOften)
+    def _too_often(request: Any, failure: Any) -> bytes:
+        code, error = HTTPStatus.TOO_MANY_REQUESTS, failure.value
+        if is_for_programs(request):
+            return replied(request, refusal(code, error.what, error.remedy))
+        return refused(request, code, f"{error}.")
+
+
+def _send_published(content: SiteContent, made: _Made, request: Any, name: str, path: str) -> Any:
+    """Send a file of a tournament, or what is made for who asks: a turn's board, no results.
+
+    Raises:
+        TooOften: such pages are asked for from this address.
+    """
+    folder = content.folders.get(name)
+    found = None if folder is None else find_published(folder, path, is_over=content.is_over(name))
+    if folder is None or found is None:
+        return refused(request, HTTPStatus.NOT_FOUND)
+    is_replay, hides = path.startswith("replays/"), hides_results(request)
+    turn = turn_of(request) if is_replay else None
+    if turn is None and not (hides and _shows_results(path)):
+        return sent_file(request, found)
+    if is_replay:
+        return made.send_replay(request, found, turn, hides=hides)
+    return made.send_hiding(request, folder, path)
+
+
+def _begin_replay(path: Path, turn: int | None, hides: bool) -> tuple[bytes, BinaryIO, int]:  # noqa: FBT001  # in a thread
+    """Return how the page of a match begins, made for who asks; and its file, from where that goes on, and how far."""
+    file = path.open("rb")
+    head, rest = parted(file.read())
+    if hides:
+        head = head.replace(_BODY, _HIDING_BODY, 1).replace(_LINK, _HIDING_LINK, 1)
+    if turn is not None:
+        head = head_at_turn(head, rest, turn, hides_results=hides)
+    file.seek(-len(rest), os.SEEK_CUR)
+    return head.encode(), file, len(rest)
+
+
+def _add_live(app: Klein, title: str, live: LiveTables) -> None:
+    @app.route("/live", methods=["GET", "HEAD"])
+    def _live_page(request: Any) -> bytes:
+        return sent(request, HTML, live_page(title, live.state, time.time()).encode())
+
+    @app.route("/api/live", methods=["GET", "HEAD"])
+    def _live_tables(request: Any) -> bytes:
+        return sent(request, JSON, live.whole())
+
+    @app.route("/api/live/events", methods=["GET"])
+    def _live_events(request: Any) -> Deferred[bytes]:
+        return streamed(request, live.streams.add)
+
+
+def _add_search(app: Klein, title: str, made: _Made) -> None:
+    @app.route("/search", methods=["GET", "HEAD"])
+    async def _search_page(request: Any) -> bytes:
+        query, found = await made.search(request)
+        return sent(request, HTML, search_page(title, query, found, hides_results(request)).encode())
+
+    @app.route("/api/search", methods=["GET", "HEAD"])
+    async def _found(request: Any) -> bytes:
+        return sent(request, JSON, msgspec.json.encode((await made.search(request))[1]))
+
+
+def _add_report(app: Klein, find: Callable[[str], TournamentReport | None], made: _Made) -> None:
+    @app.route("/api/tournaments/<name>", methods=["GET", "HEAD"])
+    def _report(request: Any, name: str) -> Any:
+        report = find(name)
+        if report is None:
+            remedy = "/api/contest names the tournaments, and tells how many matches each report has"
+            return replied(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
+        return made.send_report(request, report)
+
+
+def _shows_results(path: str) -> bool:
+    """Tell whether a file of a tournament is a page with results."""
+    return _PAGE.fullmatch(path) is not None
+
+
+def _page_without_results(title: str, report: TournamentReport | None, folder: Path, path: str) -> bytes | None:
+    """Return what stands for a page that everybody may have and that shows results; None: there is no such page yet.
+
+    Args:
+        title: of the contest.
+        report: of the tournament; None: there is none yet.
+        folder: of the tournament's records.
+        path: of the page, seen from there.
+    """
+    found = _PAGE.fullmatch(path)
+    if report is None or found is None:
+        return None
+    entrant, pages = found["entrant"], page_names([entrant.name for entrant in report.spec.entrants])
+    if entrant is not None and entrant not in pages:
+        return None
+    index = None if entrant is None else pages.index(entrant)
+    top = "../" * (path.count("/") + 2)
+    verifier = verifier_of(folder, report.head, is_over=report.state == "over")
+    address = verifier and f"{top}tournaments/{folder.name}/{verifier}"
+    return matches_page(title, report, index, _rounds(report, folder, index), top, address).encode()
+
+
+def _rounds(
+    report: TournamentReport, folder: Path, entrant: int | None
+) -> Mapping[int, Sequence[tuple[ReportedMatch, bool]]]:
+    """Return round -> its matches, each with whether its replay is to be had."""
+    played = (match for match in report.entries if match.head)
+    chosen = (match for match in played if entrant is None or entrant in match.fixture.entrants)
+    ordered = sorted(chosen, key=lambda match: (match.fixture.round, match.fixture.match))
+    return {
+        number: [(match, has_replay(folder, match.fixture.match)) for match in matches]
+        for number, matches in groupby(ordered, key=lambda match: match.fixture.round)
+    }

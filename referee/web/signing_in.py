@@ -1,0 +1,156 @@
+"""The addresses of signing in and out."""
+
+import re
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+
+from klein import Klein
+
+from .answers import HTML, address_of, sent, sent_on
+from .forms import FORM_TOKEN, BadForm, Form, form_of
+from .guarded_routes import BACK, SESSION, SIGN_IN, VISITOR, MemberPages, cookie_of, give_cookie
+from .sessions import Person, Sessions, SiteRole, new_cookie
+from .submissions.authors import TooOften
+
+SIGN_OUT = "/sign-out"
+_PAGE = re.compile(r"/(?:author|organiser)(?:[/?][\w./%?=&~+:-]*)?")
+"""Pages of those who are signed in, as an address names them: nothing else is gone back to."""
+_KEPT = "kept."
+"""Before the name of a field of a form that waits until its author has signed in."""
+FIRST_PAGES = {SiteRole.AUTHOR: "/author", SiteRole.ORGANISER: "/organiser"}
+"""Where somebody is sent who has signed in."""
+TOO_OLD = "The form was too old. Please try again."
+NOT_DONE = "You were not signed in any more, so nothing was done. Sign in, and send it again."
+_ACTION = "action"
+"""Field with the address that a form was sent to that waits."""
+
+
+class SigningIn:
+    """Lets people sign in and out.
+
+    Args:
+        sessions: of everybody.
+        pages: makes the page of signing in.
+        signed_out: called with who has left.
+    """
+
+    def __init__(self, sessions: Sessions, pages: MemberPages, signed_out: Callable[[Person], None]) -> None:
+        self._sessions = sessions
+        self._pages = pages
+        self._signed_out = signed_out
+
+    def register(self, app: Klein) -> None:
+        """Register the addresses."""
+        app.route(SIGN_IN, methods=["GET", "HEAD"], endpoint=f"GET {SIGN_IN}")(self._show)
+        app.route(SIGN_IN, methods=["POST"], endpoint=f"POST {SIGN_IN}")(self._sign_in)
+        app.route(SIGN_OUT, methods=["POST"], endpoint=f"POST {SIGN_OUT}")(self._sign_out)
+
+    def _show(self, request: Any) -> bytes:
+        person = self._sessions.who(cookie_of(request))
+        back = bytes((request.args.get(BACK.encode()) or [b""])[0]).decode(errors="replace")
+        if person is None:
+            return self._form(request, "", waits={BACK: back} if _PAGE.fullmatch(back) else {})
+        return sent_on(request, _page_after(person, back))
+
+    def ask_again(self, request: Any, role: SiteRole, form: Form | None) -> bytes:
+        """Show the page of signing in to somebody whose form came without a session.
+
+        Args:
+            request: Twisted's.
+            role: of those whose form it is.
+            form: that is sent once its author has signed in; None: it is not known to be the author's own.
+        """
+        waits = {BACK: FIRST_PAGES[role]}
+        action = request.path.decode("latin-1")
+        if form is not None and not form.has_file and _PAGE.fullmatch(action):
+            fields = {name: text for name, text in form.fields.items() if name != FORM_TOKEN}
+            waits |= {_ACTION: action, **{f"{_KEPT}{name}": text for name, text in fields.items()}}
+        return self._form(request, NOT_DONE if _ACTION not in waits else "", HTTPStatus.UNAUTHORIZED, waits)
+
+    async def _sign_in(self, request: Any) -> bytes:
+        form = await own_form(request, self._sessions)
+        if form is None:
+            return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
+        waits = {name: text for name, text in form.fields.items() if name.startswith(_KEPT) or name in (BACK, _ACTION)}
+        try:
+            cookie = self._sessions.sign_in(form.text("token"), address_of(request))
+        except TooOften as error:
+            return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS, waits)
+        person = self._sessions.who(cookie or "")
+        if cookie is None or person is None:
+            text = "Nobody here has this token. It is the text that the organiser gave you, letters and digits only."
+            return self._form(request, text, HTTPStatus.UNAUTHORIZED, waits)
+        self._sessions.sign_out(cookie_of(request))
+        give_cookie(request, cookie)
+        action = waits.get(_ACTION, "")
+        if action != _page_after(person, action):
+            return sent_on(request, _page_after(person, waits.get(BACK, "")))
+        fields = {name.removeprefix(_KEPT): text for name, text in waits.items() if name.startswith(_KEPT)}
+        form_token = self._sessions.form_token(cookie)
+        shown = self._pages.page(request, "send_again", person.name, form_token, action=action[1:], fields=fields)
+        return sent(request, HTML, shown.encode())
+
+    async def _sign_out(self, request: Any) -> bytes:
+        if await own_form(request, self._sessions, SESSION) is None:
+            return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
+        cookie = cookie_of(request)
+        person = self._sessions.who(cookie)
+        self._sessions.sign_out(cookie)
+        give_cookie(request, "")
+        if person is not None:
+            self._signed_out(person)
+        return sent_on(request, "/")
+
+    def _form(
+        self,
+        request: Any,
+        trouble: str,
+        code: HTTPStatus = HTTPStatus.OK,
+        waits: Mapping[str, str] = MappingProxyType({}),
+    ) -> bytes:
+        """Show the page of signing in.
+
+        Args:
+            request: Twisted's.
+            trouble: what is wrong, in a sentence; empty: nothing is.
+            code: of the answer.
+            waits: what is done or shown once somebody has signed in, as fields of the form.
+        """
+        form_token = visitor_token(request, self._sessions)
+        request.setResponseCode(code)
+        shown = self._pages.page(
+            request, "sign_in", "", form_token, trouble=trouble, waits=waits, is_kept=_ACTION in waits
+        )
+        return sent(request, HTML, shown.encode())
+
+
+def _page_after(person: Person, wanted: str) -> str:
+    """Return the page that somebody is sent to who has signed in: the one that is wanted, if it can be theirs."""
+    first = FIRST_PAGES[person.role]
+    return wanted if _PAGE.fullmatch(wanted) and wanted.startswith(first) else first
+
+
+async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> Form | None:
+    """Return the form that a request brings; None if it is none that was shown to this browser.
+
+    Args:
+        request: Twisted's.
+        sessions: of everybody.
+        cookie: name of the one that the form was shown with.
+    """
+    try:
+        form = await form_of(request)
+    except BadForm:
+        return None
+    return form if sessions.is_own_form(cookie_of(request, cookie), form.text(FORM_TOKEN)) else None
+
+
+def visitor_token(request: Any, sessions: Sessions) -> str:
+    """Return what a form must bring that is shown to somebody who is not signed in."""
+    cookie = cookie_of(request, VISITOR)
+    if not cookie:
+        cookie = new_cookie()
+        give_cookie(request, cookie, VISITOR)
+    return sessions.form_token(cookie)

@@ -1,0 +1,192 @@
+"""The practice matches that authors asked for: kept on the disk until they are played, and whose turn comes when.
+
+DIR/AUTHOR/0001/challenge.json    what was asked for, and what came of it
+DIR/AUTHOR/0001/                  the record of the match, once it has begun
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from datetime import MAXYEAR, datetime
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ...errors import RemediableError
+from ...files.removal import remove
+from ...files.whole import write_whole
+from .store import StoreError
+
+MAX_WAITING = 3
+"""Of one author."""
+MAX_INVITED = 3
+"""Of one author, by others."""
+MAX_KEPT = 100
+"""Of one author: with a further one, the oldest goes away."""
+PERSON = "me:"
+"""Before the name of an author who plays in person."""
+PRACTICE = "practice"
+"""Folder of all of it, among those of the records: no tournament has that name."""
+_FILE = "challenge.json"
+_DIGITS = 4
+
+
+class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A practice match that an author asked for."""
+
+    author: str
+    number: int
+    """From 1, for each author."""
+    tournament: str
+    """Whose game, options and time it is played with."""
+    version: int | None
+    """Of the author's, that plays; None: the author plays in person."""
+    guest: str | None = None
+    """Another author, who is to play in person, too; None: nobody is."""
+    has_accepted: bool = False
+    """Whether that one has said to play."""
+    opponent: str
+    """`house:NAME`, or the number of another version of the author's; it has all other seats. Empty: there are none."""
+    asked: str
+    """ISO 8601 in UTC."""
+    begun: str | None = None
+    """When it was begun last, as above."""
+    attempts: int = 0
+    """To play it that came to no end by themselves."""
+    ended: str | None = None
+    """As above; None: it is still to be played."""
+    trouble: str | None = None
+    """Why it was not played, in one sentence."""
+
+    def __post_init__(self) -> None:
+        for at in (self.asked, self.asked if self.begun is None else self.begun):
+            moment = datetime.fromisoformat(at)
+            if moment.tzinfo is None or moment.year == MAXYEAR:  # deadlines follow from it
+                raise ValueError(f"{at} is no time of a match")
+
+    @property
+    def is_in_person(self) -> bool:
+        """Whether the author plays, and no version."""
+        return self.version is None
+
+    @property
+    def persons(self) -> tuple[str, ...]:
+        """Who plays in person."""
+        if not self.is_in_person:
+            return ()
+        return (self.author,) if self.guest is None else (self.author, self.guest)
+
+    def number_for(self, author: str) -> str:
+        """Return by what an author finds it: its own number, or behind the name of whose it is."""
+        return str(self.number) if author == self.author else f"{self.author}.{self.number}"
+
+    @property
+    def place(self) -> str:
+        """What its folder is called within that of all of them."""
+        return f"{self.author}/{self.number:0{_DIGITS}}"
+
+
+class PracticeRules(Struct, frozen=True, kw_only=True):
+    """A tournament whose rules a practice match may be played by."""
+
+    tournament: str
+    game: str
+    """Its title."""
+    houses: Sequence[str]
+    """House players of that game."""
+
+
+class ChallengeRefused(RemediableError):
+    """A challenge that is not taken."""
+
+
+class Challenges:
+    """The challenges of all authors.
+
+    Args:
+        root: the folder.
+
+    Raises:
+        StoreError: what is there can't be read.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.absolute()
+        self._known: dict[str, dict[int, Challenge]] = {}
+        for path in sorted(self._root.glob(f"*/*/{_FILE}")):
+            self._keep(self._read(path))
+
+    def of(self, author: str) -> list[Challenge]:
+        """Return an author's challenges, the oldest first."""
+        return list(self._known.get(author, {}).values())
+
+    def latest(self, challenge: Challenge) -> Challenge:
+        """Return what has become of a challenge."""
+        return self._known.get(challenge.author, {}).get(challenge.number, challenge)
+
+    def invitations(self, author: str) -> list[Challenge]:
+        """Return the challenges of others with whom an author is to play, the oldest first."""
+        every = chain.from_iterable(map(self.of, self._known))
+        return sorted((invited for invited in every if invited.guest == author), key=lambda invited: invited.asked)
+
+    def folder(self, challenge: Challenge) -> Path:
+        """Return where the record of a match is."""
+        return self._root / challenge.place
+
+    def waiting(self) -> list[Challenge]:
+        """Return those that are still to be played, in their order.
+
+        What has begun goes on; then each author has a turn, first who has waited longest for one.
+        """
+        turns = chain.from_iterable(map(self._turns, self._known))
+        return [challenge for _, challenge in sorted(turns, key=lambda turn: turn[0])]
+
+    def add(self, challenge: Challenge) -> Challenge:
+        """Take a challenge in, and return it with its number.
+
+        Raises:
+            ChallengeRefused: too many of its author wait, or too many others have invited its guest.
+            OSError: the disk can't take it.
+        """
+        known = self._known.get(challenge.author, {})
+        if sum(other.ended is None for other in known.values()) >= MAX_WAITING:
+            raise ChallengeRefused(f"{MAX_WAITING} of your practice matches wait", "ask again when one was played")
+        guest = challenge.guest
+        if guest is not None and sum(invited.ended is None for invited in self.invitations(guest)) >= MAX_INVITED:
+            raise ChallengeRefused(f"{guest} has {MAX_INVITED} invitations already", "ask somebody else, or later")
+        numbered = msgspec.structs.replace(challenge, number=max(known, default=0) + 1)
+        self.folder(numbered).mkdir(parents=True, exist_ok=True)
+        self.save(numbered)
+        for number in sorted(known)[:-MAX_KEPT]:
+            with contextlib.suppress(OSError):
+                remove(self.folder(known.pop(number)))
+        return numbered
+
+    def save(self, challenge: Challenge) -> None:
+        """Keep what has become of a challenge.
+
+        Raises:
+            OSError: the disk can't take it.
+        """
+        write_whole(self.folder(challenge) / _FILE, [msgspec.json.encode(challenge)])
+        self._keep(challenge)
+
+    def _read(self, path: Path) -> Challenge:
+        try:
+            challenge = msgspec.json.decode(path.read_bytes(), type=Challenge)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise StoreError(f"can't read {path}: {error}; move its folder away") from None
+        if self.folder(challenge) != path.parent:
+            raise StoreError(f"{path} is not of the author and the number of its folder; move that away")
+        return challenge
+
+    def _keep(self, challenge: Challenge) -> None:
+        self._known.setdefault(challenge.author, {})[challenge.number] = challenge
+
+    def _turns(self, author: str) -> Iterator[tuple[tuple[bool, int, str, str], Challenge]]:
+        """Yield an author's challenges that are still to be played, each with its place among all."""
+        last = max((challenge.begun or "" for challenge in self.of(author) if challenge.ended is not None), default="")
+        open_ones = (challenge for challenge in self.of(author) if challenge.ended is None)
+        for turn, challenge in enumerate(open_ones):
+            yield (challenge.begun is None, turn, last, challenge.asked), challenge

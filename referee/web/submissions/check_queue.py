@@ -1,0 +1,280 @@
+"""The queue of versions to check: one at a time, each by a process of its own.
+
+A check ends with everything that it started: when it is done, over its time, or when the service stops. Versions whose
+check was cut off, by a kill of this process too, are checked again.
+"""
+
+import contextlib
+import hashlib
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from twisted.internet.defer import CancelledError, DeferredQueue
+from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
+
+from ...files.scratch import scratch
+from ...files.tree import BadTree, is_of_the_machine
+from ...net.waiting import whole
+from ...observers import Note
+from ...programs.orphans import kill_orphans
+from ...programs.own_process import GONE_S, OwnProcess
+from ...programs.program import CHECK_VARIABLE
+from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, HandedInVersion, Store, StoreError
+
+CHECK_S = 600.0
+"""A build may take half of it; the check of a good player takes a minute."""
+POLL_S = 0.05
+GRACE_S = 2.0
+"""Between asking a check to end and killing it: it takes its players with it."""
+RETRY_S = 30.0
+"""After a trouble of the disk's."""
+_MAX_REPORT_BYTES = 1 << 20
+_MAX_FAILED_STEPS = 20
+_LAST_WORDS_BYTES = 400
+_VERDICTS = (0, 1)
+"""Exit status of a check: passed, failed. Anything else says that it could not be made."""
+
+
+class CheckFailed(Exception):
+    """A check that could not be made; the text is for the organiser."""
+
+
+class CheckQueue:
+    """The queue of versions to check.
+
+    Args:
+        reactor: Twisted's reactor.
+        store: of the versions.
+        now: ISO 8601 in UTC.
+        note: takes note of what happens.
+        command: command line of a check; a player's folder is added, and the report is expected on stdout as JSON.
+        limit_s: how long one may take, in seconds.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        store: Store,
+        now: Callable[[], str],
+        note: Note,
+        command: Sequence[str],
+        limit_s: float = CHECK_S,
+    ) -> None:
+        self._reactor = reactor
+        self._store = store
+        self._now = now
+        self._note = note
+        self._command = tuple(command)
+        self._limit_s = limit_s
+        self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
+        """What every process of a check has in its environment, those in a sandbox aside: that ends with the check."""
+        self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
+        self._since: dict[tuple[str, int], str] = {}
+        """Author and number of a version that is not checked -> when it was handed in."""
+        self.current: tuple[str, int] | None = None
+        """Author and number of the version that is being checked."""
+        self.begun: str | None = None
+        """When that was begun, ISO 8601 in UTC."""
+        self._told: Path | None = None
+        """What its check has told so far."""
+        self._changes = Counter[str]()
+        """Author -> how often something about its versions has changed."""
+
+    async def recover(self) -> None:
+        """End what a service that was killed had begun, and queue what waits: before anything else.
+
+        Raises:
+            StoreError: the versions can't be read.
+        """
+        await deferToThread(self._end_leftovers)
+        for author, version in self._store.recover():
+            self.add(author, version)
+
+    def add(self, author: str, version: HandedInVersion) -> None:
+        """Have a version checked when its turn comes."""
+        self._since[author, version.number] = version.handed_in
+        self._queue.put((author, version.number))
+        self.changed(author)
+
+    def changed(self, author: str) -> None:
+        """Take note that something about an author's versions is another."""
+        self._changes[author] += 1
+
+    def stamp(self, author: str) -> tuple[int, int]:
+        """Return what is another whenever something about an author's versions is, or its check has told more."""
+        is_checked = self.current is not None and self.current[0] == author
+        return self._changes[author], _size(self._told) if is_checked else 0
+
+    def steps(self, author: str, number: int) -> list[Any]:
+        """Return the steps that the check of a version has told so far; none if it is not being checked."""
+        return list(_steps(self._told)) if self.current == (author, number) else []
+
+    def since(self, author: str, number: int) -> str:
+        """Return when a version was handed in that is being checked, or waits for it, ISO 8601 in UTC."""
+        return self._since[author, number]
+
+    def waiting(self) -> list[tuple[str, int]]:
+        """Return the versions that wait, author and number, in their order."""
+        return list(self._queue.pending)
+
+    async def run(self) -> None:
+        """Check what there is to check until this is cancelled; then nothing of a check is left.
+
+        Raises:
+            CancelledError: it was cancelled.
+        """
+        while True:
+            self.current = await self._queue.get()
+            self.begun = self._now()
+            author = self.current[0]
+            self.changed(author)
+            try:
+                await self._check(*self.current)
+                self._since.pop(self.current, None)
+            except CancelledError:
+                raise
+            except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked
+                self._note("check-failed", author=self.current[0], version=self.current[1], error=_told(error))
+                self._queue.put(self.current)
+                self.current = self.begun = None
+                await deferLater(self._reactor, RETRY_S)
+            finally:
+                self.current = self.begun = None
+                self.changed(author)
+
+    async def _check(self, author: str, number: int) -> None:
+        version = self._store.version(author, number)
+        if version is None:
+            return  # the organiser has taken it away
+        if version.attempts >= MAX_ATTEMPTS:
+            text = f"its check was cut off {version.attempts} times, with the referee itself; tell the organiser"
+            verdict = CheckOutcome(passed=False, trouble=text)
+        else:
+            verdict = await self._tried(author, number)
+        await deferToThread(self._store.conclude, author, number, verdict, self._now())
+        self._note("version-checked", author=author, version=number, passed=verdict.passed, trouble=verdict.trouble)
+
+    async def _tried(self, author: str, number: int) -> CheckOutcome:
+        """Check a version; what comes up meanwhile is its verdict, too, unless it is this machine's trouble."""
+        with ExitStack() as held:
+            try:
+                folder = held.enter_context(scratch("check"))
+                await whole(deferToThread(self._store.begin, author, number, folder / PLAYER))
+                return await self._verdict(folder)
+            except CancelledError:
+                self._store.put_off(author, number)
+                raise
+            except Exception as error:
+                if isinstance(error, StoreError) or is_of_the_machine(error):
+                    raise
+                self._note("check-failed", author=author, version=number, error=_told(error))
+                return CheckOutcome(passed=False, trouble=_trouble(error))
+            finally:
+                self._told = None
+                await deferToThread(held.close)
+
+    async def _verdict(self, folder: Path) -> CheckOutcome:
+        """Check the player in a folder, which has the output beside it, and return what came of it."""
+        self._told = folder / "out"
+        status = await self._ended(self._started(folder))
+        if status is None:
+            remedy = "`referee check` on your own machine shows where it hangs"
+            return CheckOutcome(passed=False, trouble=f"the check was not done after {self._limit_s:g} s; {remedy}")
+        report = _report(folder)
+        if status not in _VERDICTS or report is None:
+            words = (folder / "err").read_bytes()[-_LAST_WORDS_BYTES:].decode(errors="replace").split()
+            raise CheckFailed(f"exit status {status}", " ".join(words))
+        return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
+
+    def _started(self, folder: Path) -> OwnProcess:
+        """Start a check, which ends with this service, and whose files lie in the folder."""
+        name, _, value = self._mark.partition("=")
+        env = {"TMPDIR": str(folder), name: value}
+        with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
+            return OwnProcess([*self._command, PLAYER], output=out, errors=err, cwd=folder, env=env)
+
+    async def _ended(self, process: OwnProcess) -> int | None:
+        """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
+        try:
+            return await deferToThread(process.wait, self._limit_s)
+        finally:
+            await deferToThread(self._sweep, process)
+
+    def _sweep(self, process: OwnProcess) -> None:
+        process.end(GRACE_S)
+        give_up = time.monotonic() + GONE_S
+        while kill_orphans(self._mark) and time.monotonic() < give_up:
+            time.sleep(POLL_S)
+
+    def _end_leftovers(self) -> None:
+        """End what a service that was killed has left running, then remove its files."""
+        while kill_orphans(self._mark):
+            pass
+        with scratch("check"):
+            pass
+
+
+def _size(path: Path | None) -> int:
+    try:
+        return 0 if path is None else path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _steps(path: Path | None) -> Iterator[Any]:
+    """Yield the steps that stand in a check's output: its lines that are objects with a `step`."""
+    try:
+        lines = [] if path is None else _placeless(path.read_bytes()[:_MAX_REPORT_BYTES], path.parent).split(b"\n")
+    except OSError:
+        return
+    for line in lines:
+        with contextlib.suppress(KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            yield msgspec.json.decode(line, type=dict[str, Any])["step"]
+
+
+def _told(error: Exception) -> str:
+    """Return an error as the organiser is told it."""
+    if isinstance(error, CheckFailed):
+        return ": ".join(error.args)
+    return str(error) if isinstance(error, OSError | StoreError | BadTree) else f"{type(error).__name__}: {error}"
+
+
+def _trouble(error: Exception) -> str:
+    """Return an error as an author is told it: without a path of this machine."""
+    if isinstance(error, BadTree):
+        return f"the check could not be made: {error}"
+    if isinstance(error, CheckFailed):
+        what = error.args[0]
+    else:
+        what = error.strerror if isinstance(error, OSError) else type(error).__name__
+    return f"the check could not be made ({what}): tell the organiser"
+
+
+def _report(folder: Path) -> dict[str, Any] | None:
+    """Return the object in a check's last line, paths relative to the check's folder; None if there is none."""
+    with (folder / "out").open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - _MAX_REPORT_BYTES, 0))
+        lines = file.read().strip().splitlines() or [b""]
+    try:
+        return msgspec.json.decode(_placeless(lines[-1], folder), type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _placeless(text: bytes, folder: Path) -> bytes:
+    """Return JSON with its paths relative to a folder."""
+    return text.replace(msgspec.json.encode(f"{folder}/")[1:-1], b"")
+
+
+def _failed_steps(report: dict[str, Any]) -> tuple[str, ...]:
+    steps = report.get("steps")
+    found = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    failed = [f"{step.get('number')} {step.get('title')}" for step in found if step.get("verdict") == "failed"]
+    return tuple(failed[:_MAX_FAILED_STEPS])

@@ -1,0 +1,182 @@
+"""What an author's archive holds, in whatever format it comes: entries, and the rules that they keep.
+
+Whoever packs and whoever unpacks holds entries to the same rules: what breaks one is refused rather than fixed.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from msgspec import Struct
+
+from ...errors import BadRequest, RemediableError
+from ...files.tree import MIB
+
+MAX_UNPACKED_BYTES = 64 * MIB
+"""The largest single file that a launched program may write, too; four times the packed size is usual for text."""
+MAX_ENTRIES = 2000
+"""Files, folders and links: room for the libraries that a program brings, as its build has no network."""
+MAX_LEVELS = 32
+"""Folders within folders."""
+MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1000
+"""File systems take names of 255 bytes; the kernel takes paths of 4096, with the folders that a player lies in."""
+MANIFEST = "player.toml"
+LEFT_OUT = frozenset(
+    {"__pycache__", ".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store", ".venv"}
+)
+"""Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it with."""
+MAX_LISTED = 10 * MAX_ENTRIES
+"""What an archive may list, with all that is left out: git's objects alone may be some thousand files."""
+PACK_IT = "pack its folder again: `tar -czf player.tar.gz FOLDER`, or a zip"
+SEND_AGAIN = "hand it in again"
+SMALLER = "leave out what the program does not need; of a folder, what .refereeignore names is left out"
+COPY_IT, LEAVE_IT_OUT = "put a copy in its place", "leave it out"
+
+
+class BadArchive(RemediableError, BadRequest):
+    """What an author can't hand in."""
+
+
+class EntryKind(StrEnum):
+    """What an entry is."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+
+
+class ArchiveEntry(Struct, frozen=True, kw_only=True):
+    """One thing in an archive."""
+
+    path: str
+    """Relative to the player's folder, with slashes."""
+    kind: EntryKind = EntryKind.FILE
+    data: bytes = b""
+    is_executable: bool = False
+    target: str = ""
+    """Of a link: relative to the folder that it stands in."""
+
+
+def is_program(data: bytes) -> bool:
+    """Tell whether a file is one that the system runs: for what comes without modes, as from Windows or a browser."""
+    return data.startswith((b"#!", b"\x7fELF"))
+
+
+def refuse_kind(path: str, what: str, remedy: str) -> BadArchive:
+    """Return what to say of an entry that is neither a file nor a folder nor a link."""
+    return BadArchive(f"{shown(path)} is {what}: there may be files, folders and links to them only", remedy)
+
+
+def check(entries: Sequence[ArchiveEntry]) -> None:
+    """Hold entries to the rules: what they are unpacked to stays in one folder, whatever it is unpacked on.
+
+    Raises:
+        BadArchive: they break one.
+    """
+    if len(entries) > MAX_ENTRIES:
+        raise too_many()
+    if sum(len(entry.data) for entry in entries) > MAX_UNPACKED_BYTES:
+        raise too_large(entries, f"unpacked, it is over {MAX_UNPACKED_BYTES // MIB} MiB")
+    kinds: dict[str, EntryKind] = {}
+    for entry in entries:
+        check_path(entry.path)
+        if entry.path in kinds:
+            raise BadArchive(f"{shown(entry.path)} is in the archive twice", PACK_IT)
+        kinds[entry.path] = entry.kind
+    _check_parents(kinds)
+    for entry in entries:
+        if entry.kind is EntryKind.LINK:
+            _check_link(entry, kinds)
+    if kinds.get(MANIFEST) is not EntryKind.FILE:
+        raise _no_manifest(kinds)
+
+
+def check_path(path: str) -> None:
+    """See to it that a path stays below the player's folder, and that any machine can have and show it.
+
+    Raises:
+        BadArchive: it leads out, or can't be a path everywhere.
+    """
+    parts = path.split("/")
+    if path.startswith("/") or ".." in parts:
+        raise BadArchive(f"{shown(path)} leads out of the player's folder", PACK_IT)
+    if any("\udc80" <= sign <= "\udcff" for sign in path):  # how Python decodes a byte that is not UTF-8
+        raise BadArchive(f"{shown(path)} is a name that is not in UTF-8", "rename it: plain letters are safe")
+    if not path.isprintable():
+        raise BadArchive(f"{shown(path)} is no name that can be shown", "rename it")
+    if "" in parts or "." in parts:
+        raise BadArchive(f"{shown(path)} is no plain path", PACK_IT)
+    if len(parts) > MAX_LEVELS:
+        raise BadArchive(f"{shown(path)} is more than {MAX_LEVELS} folders deep", "move it up")
+    if len(path.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_NAME_BYTES for part in parts):
+        text = f"{shown(path)} is too long: a name may have {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
+        raise BadArchive(text, "shorten it")
+
+
+def _check_parents(kinds: dict[str, EntryKind]) -> None:
+    """Add the folders that paths imply, and see to it that each is a folder and no name is another's in capitals."""
+    for path in list(kinds):
+        for parent in map(str, list(PurePosixPath(path).parents)[:-1]):
+            if kinds.setdefault(parent, EntryKind.FOLDER) is not EntryKind.FOLDER:
+                raise BadArchive(f"{shown(path)} lies in {shown(parent)}, which is no folder", PACK_IT)
+    folded: dict[str, str] = {}
+    for path in kinds:
+        other = folded.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+        if other != path:
+            raise BadArchive(f"{shown(path)} and {shown(other)} are one name on some machines", "rename one")
+
+
+def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
+    """See to it that a link leads to a file or folder of the archive, with no other link on the way."""
+    steps = link.target.split("/")
+    place = link.path.split("/")[:-1]
+    while steps and steps[0] == "..":
+        if not place:
+            raise BadArchive(f"{shown(link.path)} is a link out of the player's folder", COPY_IT)
+        place, steps = place[:-1], steps[1:]
+    reached = "/".join([*place, *steps])
+    if link.target.startswith("/"):
+        raise BadArchive(f"{shown(link.path)} is a link to an absolute path", COPY_IT)
+    if not steps or kinds.get(reached) not in (EntryKind.FILE, EntryKind.FOLDER):
+        detail = f"{shown(link.path)} is a link to {shown(link.target)}, which is no file or folder in here"
+        raise BadArchive(detail, COPY_IT)
+
+
+def _no_manifest(kinds: dict[str, EntryKind]) -> BadArchive:
+    """Return what to say where there is no player.toml at the top: where it is instead, or what to write into one."""
+    found = [path for path in kinds if PurePosixPath(path).name == MANIFEST]
+    elsewhere = sorted(found, key=lambda path: (path.count("/"), path))
+    if elsewhere:
+        remedy = f"it is at {', '.join(map(shown, elsewhere[:3]))}: hand in only the folder that holds it"
+    else:
+        remedy = 'write one, which says how the player is started: name = "ada" and run = "python3 player.py"'
+    return BadArchive(f"there is no file {MANIFEST} at the top", remedy)
+
+
+def too_many() -> BadArchive:
+    """Return what to say of too many entries."""
+    return BadArchive(f"there are more than {MAX_ENTRIES} files and folders", SMALLER)
+
+
+def too_large(entries: Sequence[ArchiveEntry], what: str) -> BadArchive:
+    """Return what to say of too much: which files are the largest, and what to do."""
+    return largest([(len(entry.data), entry.path) for entry in entries], what)
+
+
+def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
+    """Return what to say of files that are too much together.
+
+    Args:
+        sizes: bytes and path of each.
+        what: is wrong.
+    """
+    top = sorted(sizes, reverse=True)[:3]
+    told = ", ".join(f"{shown(path)} ({size / MIB:.1f} MiB)" for size, path in top)
+    return BadArchive(f"{what}; the largest: {told}", SMALLER)
+
+
+def shown(path: str) -> str:
+    """Return a path as an error may show it: one line, of bounded length."""
+    text = path if path.isprintable() else ascii(path)[1:-1]
+    return text if len(text) <= 100 else f"{text[:100]}..."

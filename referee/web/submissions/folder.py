@@ -1,0 +1,146 @@
+"""A player's folder on the disk <-> the entries of its archive.
+
+Left out is what every machine makes anew (caches), what belongs to one machine alone (virtual environments), the
+history of version control, folders of records, and what a file .refereeignore names.
+"""
+
+import os
+import stat
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...files.small import BadFile, read_small_text
+from ...files.tree import MIB, BadTree, TreeNode, walk
+from ...record.record_files import holds_records_alone
+from .entries import LEFT_OUT, MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
+
+IGNORE = ".refereeignore"
+_ENVIRONMENT = "pyvenv.cfg"
+"""A folder with this file is a virtual environment of Python's, whatever it is called."""
+_MAX_IGNORE_BYTES = 65_536
+
+
+class FolderContents(Struct, frozen=True, kw_only=True):
+    """What a folder holds."""
+
+    entries: tuple[ArchiveEntry, ...]
+    left_out: tuple[str, ...]
+    """Paths; of a folder, itself alone."""
+
+
+def gather(folder: Path) -> FolderContents:
+    """Read a player's folder.
+
+    Raises:
+        BadArchive: it is none, holds what can't be handed in, or is too large; nothing of a file that is too large was
+            read.
+    """
+    if not folder.is_dir():
+        raise BadArchive(
+            f"there is no folder {folder}", "name the one that holds your player.toml, or an archive of it"
+        )
+    try:
+        found = _Walk(folder)
+    except BadTree as error:
+        raise BadArchive(f"{folder}: {error}", f"mend that, or name it in {IGNORE}") from None
+    except OSError as error:
+        raise BadArchive(f"can't read {error.filename}: {error.strerror}", "see to that path") from None
+    return FolderContents(entries=tuple(found.entries), left_out=tuple(sorted(found.left_out)))
+
+
+class _Walk:
+    """One walk through a folder, in order, no link followed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.entries: list[ArchiveEntry] = []
+        self.left_out: list[str] = []
+        self._root = folder
+        self._patterns = _patterns(folder / IGNORE)
+        self._sizes: list[tuple[int, str]] = []
+        self._total = 0
+        for node in walk(folder, max_bytes=None, left_out=self._is_left_out):  # counted here, to tell the largest
+            if len(self.entries) >= MAX_ENTRIES:
+                text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
+                raise BadArchive(text, f"name what the program does not need in {IGNORE}")
+            self.entries.append(self._entry(node))
+
+    def _is_left_out(self, node: TreeNode) -> bool:
+        is_left_out = (
+            node.name in LEFT_OUT
+            or (node.is_folder and (_is_environment(node) or holds_records_alone(self._root / node.path)))
+            or any(fnmatchcase(name, pattern) for pattern in self._patterns for name in (node.name, node.path))
+        )
+        if is_left_out:
+            self.left_out.append(node.path)
+        return is_left_out
+
+    def _entry(self, node: TreeNode) -> ArchiveEntry:
+        if node.is_link:
+            return ArchiveEntry(path=node.path, kind=EntryKind.LINK, target=node.target())
+        if node.is_folder:
+            return ArchiveEntry(path=node.path, kind=EntryKind.FOLDER)
+        if not node.is_file:
+            text = f"{shown(node.path)} is neither a file nor a folder nor a link"
+            raise BadArchive(text, f"remove it, or name it in {IGNORE}")
+        self._weigh(node.status.st_size, node.path)
+        return ArchiveEntry(path=node.path, data=b"".join(node.pieces()), is_executable=node.is_executable)
+
+    def _weigh(self, size: int, inside: str) -> None:
+        self._sizes.append((size, inside))
+        self._total += size
+        if self._total > MAX_UNPACKED_BYTES:
+            raise largest(self._sizes, f"{self._root} is over {MAX_UNPACKED_BYTES // MIB} MiB")
+
+
+def _is_environment(node: TreeNode) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(f"{node.name}/{_ENVIRONMENT}", dir_fd=node.folder).st_mode)
+    except OSError:
+        return False
+
+
+def _patterns(path: Path) -> list[str]:
+    """Return the patterns of a file: one a line, of names or of paths within the folder; `#` begins a comment.
+
+    Raises:
+        BadArchive: it is too long or no text.
+    """
+    if not path.is_file():
+        return []
+    try:
+        text = read_small_text(path, _MAX_IGNORE_BYTES)
+    except BadFile as error:
+        raise BadArchive(f"{path}: {error.strerror}", "it has one name or pattern a line") from None
+    lines = (line.strip().rstrip("/") for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def write(entries: Sequence[ArchiveEntry], folder: Path) -> None:
+    """Write checked entries into a folder that is not there yet, and have them on the disk when it returns.
+
+    Args:
+        entries: of an archive that unpacked.
+        folder: is made.
+
+    Raises:
+        OSError: the disk can't take them; what was written is left for the caller to remove.
+    """
+    folder.mkdir(mode=0o755)
+    for entry in sorted(entries, key=lambda entry: (entry.kind is EntryKind.LINK, entry.path)):
+        path = folder / entry.path
+        (path if entry.kind is EntryKind.FOLDER else path.parent).mkdir(mode=0o755, parents=True, exist_ok=True)
+        if entry.kind is EntryKind.LINK:
+            path.symlink_to(entry.target)
+        elif entry.kind is EntryKind.FILE:
+            _write_file(path, entry)
+
+
+def _write_file(path: Path, entry: ArchiveEntry) -> None:
+    with path.open("xb") as file:
+        file.write(entry.data)
+        os.fchmod(file.fileno(), 0o755 if entry.is_executable else 0o644)
+        file.flush()
+        os.fsync(file.fileno())

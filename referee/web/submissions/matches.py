@@ -1,0 +1,250 @@
+"""Whose a match is, and what its author may see of it: read from the records' own bytes.
+
+A seat is an author's if the organiser started the program that the author had handed in: the record's header says from
+which folder; and in a practice match, if the author played in person. Names that players gave
+themselves count for nothing. Of matches that are not over nothing is told.
+"""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ...games.base import Game
+from ...match.setup import MatchSetup
+from ...plugins import installed
+from ...record.explain import Explanation, explain
+from ...record.printed import Printed, all_printed, last_printed
+from ...record.redacted_record import redacted_lines
+from ...record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
+from ...tournament.spec import REMOTE
+from .challenges import PERSON, PRACTICE
+from .store import PLAYER, VERSIONS
+
+_MAX_LINE_BYTES = 1 << 20
+"""Of a header or a result: names, options and the evidence of a dozen fouls are far below."""
+_VERSION = re.compile(r"[0-9]{4,}")
+
+
+class AuthorsSeat(Struct, frozen=True, kw_only=True):
+    """A seat of an author's program."""
+
+    seat: int
+    author: str
+    version: int | None
+    """That played; None if the record does not say, or the author played in person."""
+
+
+class AuthoredMatch(Struct, frozen=True, kw_only=True):
+    """A match that is over."""
+
+    name: str
+    """Path of its record within the folder of records, without the ending."""
+    head: str
+    """Hash of its record's last line."""
+    header: Header
+    result: ResultLine
+    seats: tuple[AuthorsSeat, ...]
+    """Of all authors."""
+
+
+class Own(Struct, frozen=True, kw_only=True):
+    """A match as its author's list has it, for one seat."""
+
+    match: str
+    head: str
+    """Of the record that this was made from: hash of its last line."""
+    game: str
+    opened: str
+    seat: int
+    names: tuple[str, ...]
+    version: int | None
+    rank: int | None
+    """From 1; None if the match is void."""
+    is_shared: bool
+    """Whether an opponent has the same rank, as in a draw."""
+    winner: bool
+    points: int | float
+    foul: str | None
+    """Why the seat was expelled; None if it was not."""
+
+
+class AuthorsMatches:
+    """The matches of all authors.
+
+    Args:
+        logs: folder of the records and of folders of records.
+        root: of the submissions.
+        find_game: a game's name -> its rules.
+        remote_by_name: whether a remote entrant of a tournament is the author of that name: the organiser's word, as a
+            record tells the name alone.
+    """
+
+    def __init__(
+        self, logs: Path, root: Path, find_game: Callable[[str], Game[Any, Any, Any]], *, remote_by_name: bool = False
+    ) -> None:
+        self._logs = logs.absolute()
+        self._roots = {root.absolute(), root.resolve()}
+        self._find_game = find_game
+        self._remote_by_name = remote_by_name
+        self._known: dict[Path, tuple[tuple[int, int], AuthoredMatch | None]] = {}
+        """Record -> its size and time of change, and what it says."""
+
+    def of(self, author: str) -> list[Own]:
+        """Return an author's matches that are over, seat by seat, the latest first."""
+        found = [
+            _own(match, seat, self._teams(match.header.setup))
+            for match in self._all()
+            for seat in match.seats
+            if seat.author == author
+        ]
+        return sorted(sorted(found, key=lambda own: own.seat), key=lambda own: (own.opened, own.match), reverse=True)
+
+    def _teams(self, setup: MatchSetup) -> Sequence[Sequence[int]]:
+        game = self._find_game(setup.game)
+        return game.teams(game.parse_options(setup.options), len(setup.names))
+
+    def explained(self, author: str, name: str, seat: int | None) -> Explanation | None:
+        """Explain a match to an author; None if it is none of its matches.
+
+        Args:
+            author: whose.
+            name: of the match, as the list has it.
+            seat: which of the author's; None: the first.
+
+        Raises:
+            RecordError: the record does not hold.
+        """
+        own = self._own_seat(author, name, seat)
+        if own is None:
+            return None
+        rules = self._find_game(own[0].header.setup.game).rules
+        lines = [read_line(line) for line in self._redacted(name, own[1])]
+        return explain(lines, own[1], rules, self._printed(own[0], own[1]))
+
+    def _printed(self, match: AuthoredMatch, seat: int) -> Printed | None:
+        """Return what an author's own program printed, without the organiser's file that has it."""
+        found = last_printed(self._path(match.name), seat, match.header.setup.names[seat])
+        return None if found is None else replace(found, path="")
+
+    def record(self, author: str, name: str, seat: int | None) -> bytes | None:
+        """Return a match's record as an author may see it; None if it is none of its matches.
+
+        Raises:
+            RecordError: the record does not hold.
+        """
+        own = self._own_seat(author, name, seat)
+        return None if own is None else b"".join(line + b"\n" for line in self._redacted(name, own[1]))
+
+    def printed(self, author: str, name: str, seat: int | None) -> str | None:
+        """Return what is kept of what an author's own program printed in a match; None if nothing is."""
+        own = self._own_seat(author, name, seat)
+        return None if own is None else all_printed(self._path(name), own[1], own[0].header.setup.names[own[1]])
+
+    def _redacted(self, name: str, seat: int) -> list[bytes]:
+        return redacted_lines(self._path(name), self._find_game, seat, find_wire=installed().wire)
+
+    def _path(self, name: str) -> Path:
+        return self._logs / f"{name}.jsonl"
+
+    def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[AuthoredMatch, int] | None:
+        """Return a match and an author's seat of it: only names from the list are ever made into paths."""
+        for match in self._all():
+            seats = [own.seat for own in match.seats if own.author == author and seat in (None, own.seat)]
+            if match.name == name and seats:
+                return match, seats[0]
+        return None
+
+    def _all(self) -> list[AuthoredMatch]:
+        """Return all matches that are over; records that have not changed are not read again."""
+        paths = sorted(path for path in self._logs.rglob("*.jsonl") if path.is_file())
+        for gone in self._known.keys() - paths:
+            del self._known[gone]
+        found = []
+        for path in paths:
+            try:
+                status = path.stat()
+                stamp = (status.st_size, status.st_mtime_ns)
+                if path not in self._known or self._known[path][0] != stamp:
+                    self._known[path] = (stamp, self._read(path))
+            except OSError:
+                continue  # moved away meanwhile
+            if match := self._known[path][1]:
+                found.append(match)
+        return found
+
+    def _read(self, path: Path) -> AuthoredMatch | None:
+        """Return what a record says; None if it is none, or its match is not over."""
+        first, *last = _ends(path)
+        try:
+            lines = [read_line(line) for line in (first, *last)]
+            header, result, seal = map(typed, lines)
+        except (BadLine, ValueError):
+            return None
+        if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
+            return None
+        if not len(header.setup.names) == len(result.result.scores) >= len(header.programs or ()):
+            return None  # nobody has audited it
+        name = path.relative_to(self._logs).with_suffix("").as_posix()
+        seats = self._seats(header, name)
+        return AuthoredMatch(name=name, head=lines[-1].hash, header=header, result=result, seats=seats)
+
+    def _seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
+        found = []
+        for seat, program in enumerate(header.programs or ()):
+            if program == REMOTE and header.context is not None and self._remote_by_name:
+                found.append(AuthorsSeat(seat=seat, author=header.setup.names[seat], version=None))
+            elif program.startswith(PERSON) and name.startswith(f"{PRACTICE}/"):
+                found.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
+            elif own := self._author(header.folder or "/", program):
+                found.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))
+        return tuple(found)
+
+    def _author(self, where: str, program: str) -> tuple[str, int | None] | None:
+        """Return whose folder of the submissions a program was started from, and of which version."""
+        if program.startswith(("house:", "cmd:")):
+            return None
+        folder = Path(os.path.normpath(Path(where, program)))  # as it was written: what links lead to may have changed
+        for root in self._roots:
+            if folder.is_relative_to(root):
+                match folder.relative_to(root).parts:
+                    case (author,) if author != VERSIONS:
+                        return author, None
+                    case (first, author, number, last) if (first, last) == (VERSIONS, PLAYER):
+                        return (author, int(number)) if _VERSION.fullmatch(number) else None
+        return None
+
+
+def _ends(path: Path) -> Sequence[bytes]:
+    """Return a record's first line and its last two, without line feeds; fewer if there are fewer, or too long ones."""
+    with path.open("rb") as file:
+        first = file.readline(_MAX_LINE_BYTES)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 2 * _MAX_LINE_BYTES, len(first)))
+        rest = file.read(2 * _MAX_LINE_BYTES)
+    lines = rest.split(b"\n")
+    return [first[:-1], *(lines[-3:-1] if len(lines) > 2 and not lines[-1] else ())]
+
+
+def _own(match: AuthoredMatch, seat: AuthorsSeat, teams: Sequence[Sequence[int]]) -> Own:
+    setup, result = match.header.setup, match.result.result
+    fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
+    partners = next((set(team) for team in teams if seat.seat in team), {seat.seat})
+    return Own(
+        match=match.name,
+        head=match.head,
+        game=setup.game,
+        opened=match.header.opened,
+        seat=seat.seat,
+        names=setup.names,
+        version=seat.version,
+        rank=result.rank(seat.seat),
+        is_shared=any(seat.seat in group and not partners.issuperset(group) for group in result.ranking),
+        winner=seat.seat in result.winners,
+        points=result.scores[seat.seat],
+        foul=fouls[0] if fouls else None,
+    )

@@ -1,0 +1,388 @@
+"""The folder of what authors handed in: every version, its check's report, and which one is present.
+
+    DIR/NAME                          link to the player's folder of the present version: the latest one that passed,
+                                      or an older one that its author went back to
+    DIR/.versions/NAME/0001/          archive.tar.gz, or as it was handed in: .zip, .tar.xz and so on;
+                                      player/ (unpacked from it; builds add what they make),
+                                      version.json, report.json
+    DIR/.versions/NAME/choice.json    the version that its author went back to, if any
+
+A version is there whole or not at all, and stays: a link is all that changes, so
+that who plays goes on with what it began with.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import shutil
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ...errors import RefereeError, RemediableError
+from ...files.copies import copy_folder
+from ...files.removal import remove, temporary_folder
+from ...files.tree import MIB
+from ...files.whole import sync_folder, write_whole
+from .archive import unpack
+from .archive_format import find_format
+from .folder import write
+
+T = TypeVar("T")
+VERSIONS = ".versions"
+MAX_VERSIONS = 200
+"""Of one author: ten a day for three weeks."""
+MAX_AUTHOR_BYTES = 1024 * MIB
+"""Packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
+MIN_FREE_BYTES = 512 * MIB
+"""Of the disk, so much is left for records: without them no match can go on."""
+MAX_ATTEMPTS = 3
+"""Checks of one version that were cut off: it may be what takes the machine down."""
+_ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive", "player", "version.json", "report.json"
+_CHOICE = "choice.json"
+_PARTIAL = ".partial-"
+_DIGITS = 4
+
+
+class VersionState(StrEnum):
+    """How far a version is."""
+
+    WAITING = "waiting"
+    CHECKING = "checking"
+    """Told of the one that is being checked; on the disk it waits until there is a verdict."""
+    PASSED = "passed"
+    FAILED = "failed"
+
+
+class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is known of one version."""
+
+    number: int
+    """From 1, for each author."""
+    sha256: str
+    """Of the archive, in hex."""
+    packed_bytes: int
+    unpacked_bytes: int
+    handed_in: str
+    """ISO 8601 in UTC."""
+    state: VersionState = VersionState.WAITING
+    attempts: int = 0
+    """Checks that were begun and not brought to an end."""
+    checked: str | None = None
+    """When there was a verdict, as above."""
+    trouble: str | None = None
+    """Why there is a verdict without a report, in one sentence."""
+    failed_steps: tuple[str, ...] = ()
+    """Of its check, in words."""
+
+
+class CheckOutcome(Struct, frozen=True, kw_only=True):
+    """What came of a check."""
+
+    passed: bool
+    report: Any = None
+    """What `referee check --json` printed; None: nothing that can be used."""
+    trouble: str | None = None
+    failed_steps: tuple[str, ...] = ()
+
+
+class _Choice(Struct, frozen=True, kw_only=True):
+    """A version that its author went back to."""
+
+    number: int
+    newest: int
+    """Of those that had passed then: with a newer one, the choice is over."""
+
+
+class StoreError(RefereeError):
+    """A folder of submissions that can't be used; the text says what to do."""
+
+
+class VersionRefused(RemediableError):
+    """A version that is not taken for now."""
+
+
+class Store:
+    """The versions of all authors.
+
+    Args:
+        root: the folder; made if missing.
+        max_versions: that one author may hand in.
+
+    Raises:
+        StoreError: another referee has it open, or it can't be written.
+    """
+
+    def __init__(self, root: Path, max_versions: int = MAX_VERSIONS) -> None:
+        self.root = root.absolute()
+        self._versions = self.root / VERSIONS
+        self._max_versions = max_versions
+        try:
+            self._versions.mkdir(parents=True, exist_ok=True)
+            self._lock = (self._versions / ".lock").open("w")
+        except OSError as error:
+            raise StoreError(f"can't write {error.filename}: {error.strerror}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise StoreError(f"another referee takes submissions into {root}; stop it, or name another") from None
+
+    def close(self) -> None:
+        """Let another referee have the folder."""
+        self._lock.close()
+
+    def recover(self) -> list[tuple[str, HandedInVersion]]:
+        """Clear away what a referee that was killed left half done, and set every author's link.
+
+        Returns:
+            Author and version of those that wait for a check, the oldest first.
+
+        Raises:
+            StoreError: a version can't be read, or something else is in the place of a link.
+        """
+        waiting = []
+        for author in self.authors():
+            for partial in (self._versions / author).glob(f"{_PARTIAL}*"):
+                _clear(partial)
+            versions = (version for version in self.versions(author) if version.state is VersionState.WAITING)
+            waiting += [(author, version) for version in versions]
+            self._set_link(author)
+        return sorted(waiting, key=lambda found: (found[1].handed_in, found[0], found[1].number))
+
+    def authors(self) -> list[str]:
+        """Return who has handed something in, by name."""
+        return sorted(path.name for path in self._versions.iterdir() if path.is_dir())
+
+    def versions(self, author: str) -> list[HandedInVersion]:
+        """Return an author's versions, the oldest first.
+
+        Raises:
+            StoreError: one can't be read.
+        """
+        return [self._read(author, number) for number in self._numbers(author)]
+
+    def version(self, author: str, number: int) -> HandedInVersion | None:
+        """Return one version; None if there is none.
+
+        Raises:
+            StoreError: it can't be read.
+        """
+        return self._read(author, number) if number in self._numbers(author) else None
+
+    def player_folder(self, author: str, number: int) -> Path:
+        """Return the player's folder of a version."""
+        return self._folder(author, number) / PLAYER
+
+    def present(self, author: str) -> int | None:
+        """Return the number of the version that plays; None if none has passed."""
+        passed = self._passed(author)
+        newest, choice = max(passed, default=None), self._choice(author)
+        is_chosen = choice is not None and choice.newest == newest and choice.number in passed
+        return choice.number if choice is not None and is_chosen else newest
+
+    def choose(self, author: str, number: int) -> None:
+        """Let an older version play, until a newer one than there is has passed.
+
+        Raises:
+            VersionRefused: it has not passed.
+            StoreError: something else is in the place of the author's link.
+            OSError: the disk can't take it.
+        """
+        passed = self._passed(author)
+        if number not in passed:
+            raise VersionRefused(f"version {number} has not passed its check", "choose one that has")
+        choice = _Choice(number=number, newest=max(passed))
+        write_whole(self._versions / author / _CHOICE, [msgspec.json.encode(choice)])
+        self._set_link(author)
+
+    def _passed(self, author: str) -> list[int]:
+        return [version.number for version in self.versions(author) if version.state is VersionState.PASSED]
+
+    def _choice(self, author: str) -> _Choice | None:
+        return _kept(self._versions / author / _CHOICE, _Choice)
+
+    # --- handing in
+
+    def hand_in(self, author: str, data: bytes, now: str, name: str = "") -> tuple[HandedInVersion, bool]:
+        """Take a version in.
+
+        Args:
+            author: named by the organiser.
+            data: the archive.
+            now: ISO 8601 in UTC.
+            name: of the archive's file, for what is said of a lone one.
+
+        Returns:
+            The version, and whether it is new: the same bytes once more are the same version, unless it has failed.
+
+        Raises:
+            BadArchive: it can't be unpacked.
+            VersionRefused: the author has one that is not checked yet, or handed in as much as may be kept, or
+                the disk is nearly full.
+            OSError: the disk can't take it; nothing is left of it.
+        """
+        known = self.versions(author)
+        sha256 = hashlib.sha256(data).hexdigest()
+        if known and known[-1].sha256 == sha256 and known[-1].state is not VersionState.FAILED:
+            return known[-1], False
+        self._check_quota(known, len(data))
+        entries = unpack(data, name)
+        version = HandedInVersion(
+            number=known[-1].number + 1 if known else 1,
+            sha256=sha256,
+            packed_bytes=len(data),
+            unpacked_bytes=sum(len(entry.data) for entry in entries),
+            handed_in=now,
+        )
+        with self._partial(author) as partial:
+            write(entries, partial / PLAYER)
+            write_whole(partial / f"{_ARCHIVE}.{find_format(data)}", [data])
+            write_whole(partial / _ENTRY, [msgspec.json.encode(version)])
+            partial.chmod(0o755)
+            partial.rename(self._folder(author, version.number))
+            sync_folder(self._versions / author)
+        return version, True
+
+    def _check_quota(self, known: list[HandedInVersion], size: int) -> None:
+        if known and known[-1].state is VersionState.WAITING:
+            text = f"version {known[-1].number} is not checked yet"
+            raise VersionRefused(
+                text, "wait for its verdict, then hand in the next one; `referee submit --status` tells it"
+            )
+        ask = "ask the organiser to make room"
+        if len(known) >= self._max_versions:
+            raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
+        if sum(version.packed_bytes + version.unpacked_bytes for version in known) + size > MAX_AUTHOR_BYTES:
+            raise VersionRefused(
+                f"your versions take {MAX_AUTHOR_BYTES // MIB} MiB together, and may take no more", ask
+            )
+        if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
+            raise VersionRefused("the organiser's disk is nearly full, and takes nothing in", ask)
+
+    @contextlib.contextmanager
+    def _partial(self, author: str) -> Iterator[Path]:
+        """Make a folder that is removed unless it was renamed."""
+        (self._versions / author).mkdir(exist_ok=True)
+        with temporary_folder(_PARTIAL, self._versions / author) as partial:
+            yield partial
+
+    # --- checking
+
+    def begin(self, author: str, number: int, place: Path) -> None:
+        """Note that a check begins, and copy the player's folder for it to build and run in.
+
+        Args:
+            author: whose.
+            number: of the version.
+            place: where the copy is to be.
+
+        Raises:
+            BadTree: what was unpacked can't be worked with any more.
+            OSError: the disk can't take it.
+        """
+        version = self._read(author, number)
+        self._write(author, replace(version, attempts=version.attempts + 1))
+        copy_folder(self.player_folder(author, number), place)
+
+    def put_off(self, author: str, number: int) -> None:
+        """Note that a check was stopped for no fault of the version's; it waits for the next one."""
+        version = self._read(author, number)
+        self._write(author, replace(version, attempts=max(version.attempts - 1, 0)))
+
+    def conclude(self, author: str, number: int, verdict: CheckOutcome, now: str) -> None:
+        """Note a verdict; a version that passed is the present one from now on.
+
+        Args:
+            author: whose.
+            number: of the version.
+            verdict: of its check.
+            now: ISO 8601 in UTC.
+
+        Raises:
+            StoreError: something else is in the place of the author's link.
+            OSError: the disk can't take it.
+        """
+        if verdict.report is not None:
+            write_whole(self._folder(author, number) / _REPORT, [msgspec.json.encode(verdict.report)])
+        done = replace(
+            self._read(author, number),
+            state=VersionState.PASSED if verdict.passed else VersionState.FAILED,
+            checked=now,
+            trouble=verdict.trouble,
+            failed_steps=verdict.failed_steps,
+            attempts=0,
+        )
+        self._write(author, done)
+        self._set_link(author)
+
+    def report(self, author: str, number: int) -> Any:
+        """Return what the check of a version reported; None if there is none."""
+        return _kept(self._folder(author, number) / _REPORT, dict[str, Any])
+
+    # --- on the disk
+
+    def _folder(self, author: str, number: int) -> Path:
+        return self._versions / author / f"{number:0{_DIGITS}}"
+
+    def _numbers(self, author: str) -> list[int]:
+        folder = self._versions / author
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        return sorted(int(name) for name in names if name.isdecimal() and self._folder(author, int(name)).name == name)
+
+    def _read(self, author: str, number: int) -> HandedInVersion:
+        path = self._folder(author, number) / _ENTRY
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=HandedInVersion)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            text = f"{path} is not as it was written: {error}"
+            raise StoreError(f"{text}; put its folder elsewhere, and have {author} hand it in again") from None
+
+    def _write(self, author: str, version: HandedInVersion) -> None:
+        path = self._folder(author, version.number) / _ENTRY
+        write_whole(path, [msgspec.json.encode(version)])
+
+    def _set_link(self, author: str) -> None:
+        """Let the author's link lead to the present version, at once and whole.
+
+        The link is absolute, so that a copy of it, in the folder of one round's field, leads to the same version still.
+        """
+        number, link = self.present(author), self.root / author
+        if number is None:
+            return
+        if link.exists() and not link.is_symlink():
+            text = f"{link} is none of this folder's links, and would play in place of what {author} hands in"
+            raise StoreError(f"{text}; move it away")
+        target = self.player_folder(author, number)
+        if link.is_symlink() and link.readlink() == target:
+            return
+        partial = self._versions / author / f"{_PARTIAL}link"
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
+        partial.symlink_to(target)
+        partial.rename(link)
+        sync_folder(self.root)
+
+
+def author_of(folder: Path) -> Path | None:
+    """Return the folder of all versions of whoever handed a program in; None for any other program."""
+    versions = folder.parent.parent
+    return versions if folder.name == PLAYER and versions.parent.name == VERSIONS else None
+
+
+def _kept(path: Path, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _clear(path: Path) -> None:
+    """Remove a folder that programs have written to; what the disk does not let go stays."""
+    with contextlib.suppress(OSError):
+        remove(path)

@@ -1,0 +1,31 @@
+"""Whether what is said of channels between sandboxed programs holds, and whether an open one would be found."""
+
+import os
+
+from msgspec.structs import replace
+
+from referee.programs.control_groups import find_control_groups
+from referee.programs.program import Confinement
+from referee.programs.sandbox import find_sandbox
+from tests.benchmarks.channels import TIMED, Together, TriedChannel, tried
+
+
+def open_channels(found: list[TriedChannel]) -> set[tuple[str, Together]]:
+    """Return those that carry words; how long something takes is left to the benchmark."""
+    leaking = [channel for channel in found if channel.leaks and not channel.is_known]
+    return {(channel.name, channel.together) for channel in leaking if channel.name != TIMED}
+
+
+def test_no_channel_is_open() -> None:
+    """Neither in one match nor from one to the next."""
+    assert open_channels(tried(Confinement(sandbox=find_sandbox(), groups=find_control_groups()))) == set()
+
+
+def test_open_channels_are_found() -> None:
+    """Without the filter, locks carry words in a match, and hints on files of one's own even to the next one."""
+    found = open_channels(
+        tried(Confinement(sandbox=replace(find_sandbox(), is_filtered=False), groups=find_control_groups()))
+    )
+    assert {("lock of a file", Together.AT_ONCE), ("lock of a byte", Together.AT_ONCE)} <= found
+    owns_system = os.geteuid() == 0  # who does not own a file can't mark it
+    assert (("hint of a file", Together.AFTER) in found) == owns_system

@@ -1,0 +1,200 @@
+"""The copy of a player's folder that one program in one match is shown."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from referee.programs import folder_image
+from referee.programs.file_view import FileAccess
+from referee.programs.folder_copy import is_copied, own_copy, quick_copy
+from referee.programs.folder_image import FolderImages
+from referee.programs.player_spec import Launch, PlayerError
+from referee.programs.program import Confinement
+from referee.programs.sandbox import Sandbox
+
+BOXED = Confinement(sandbox=Sandbox(program="bwrap"))
+
+
+def _numbered(folder: Path) -> list[str]:
+    return [path.name for path in folder.glob("1.*")]
+
+
+def player(folder: Path) -> Launch:
+    """Make a player's folder with a file, a program, a link, records and another player's folder."""
+    for name in ("player.toml", "bin/run", "logs/1.txt", "theirs/player.toml", "key.pem"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / "bin" / "run").chmod(0o755)
+    (folder / "link").symlink_to("bin/run")
+    return Launch(name="ada", argv=("bin/run",), folder=folder)
+
+
+def test_a_copy_has_what_is_the_player_s_own(tmp_path: Path) -> None:
+    """With inodes of its own for each file, and without what is hidden from it; it is gone at the end."""
+    launch = player(tmp_path / "ada")
+    hidden = (launch.where / "logs", launch.where / "key.pem")
+    access = FileAccess(hidden=hidden, others=(launch.where / "theirs", launch.where))
+    with own_copy(launch, BOXED, access) as one, own_copy(launch, BOXED, access) as other:
+        assert one is not None
+        assert other is not None
+        for copy in (one, other):
+            found = sorted(str(path.relative_to(copy)) for path in copy.rglob("*"))
+            assert found == ["bin", "bin/run", "link", "player.toml"]
+            assert (copy / "link").read_text() == "bin/run"
+            assert os.access(copy / "bin" / "run", os.X_OK)
+        inodes = {(folder / "player.toml").stat().st_ino for folder in (launch.where, one, other)}
+        assert len(inodes) == 3
+    assert not one.exists()
+    assert not other.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("large", "named", "is_in_memory"), [(0, False, True), (1 << 20, False, False), (0, True, False)]
+)
+def test_a_small_copy_lies_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, large: int, named: bool, is_in_memory: bool
+) -> None:
+    """Unless the organiser has named a place for it."""
+    memory = tmp_path / "memory"
+    memory.mkdir(0o700)
+    monkeypatch.setattr("referee.files.scratch._MEMORY", str(memory))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("TMPDIR", raising=False)
+    if named:
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+    launch = player(tmp_path / "ada")
+    (launch.where / "table").write_bytes(bytes(large))
+    with own_copy(launch, BOXED, FileAccess()) as copy:
+        assert copy is not None
+        assert copy.is_relative_to(memory) == is_in_memory
+    assert list(memory.iterdir()) == []
+
+
+def _linked(path: Path) -> Path:
+    path.symlink_to("key.pem")
+    return path
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a file that is new": lambda folder: (folder / "bin" / "new").write_text("new"),
+    "one that is gone": lambda folder: (folder / "player.toml").unlink(),
+    "other words, as long as before": lambda folder: (folder / "bin" / "run").write_text("bin/RUN"),
+    "another mode": lambda folder: (folder / "bin" / "run").chmod(0o644),
+    "another place of a link": lambda folder: _linked(folder / "other").replace(folder / "link"),
+    "another folder of that name": lambda folder: (folder.rename(f"{folder}.old"), player(folder)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_small_folder_is_held_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    """A copy that is made from memory is as any other; files of its own, and what is hidden is not in it."""
+    monkeypatch.setattr("referee.programs.folder_image._SETTLED_NS", -(10**12))
+    launch, images = player(tmp_path / "ada"), FolderImages()
+    confinement = Confinement(sandbox=BOXED.sandbox, images=images)
+    access = FileAccess(hidden=(launch.where / "logs", launch.where / "key.pem"))
+    assert quick_copy(launch, confinement, access) is None
+    with own_copy(launch, confinement, access) as one:
+        quick = quick_copy(launch, confinement, access)
+        assert quick is not None
+        with quick as other:
+            assert one is not None
+            assert other is not None
+            assert _told(one) == _told(other)
+            assert (other / "player.toml").stat().st_ino != (one / "player.toml").stat().st_ino
+        assert not other.parent.exists()
+    assert quick_copy(launch, confinement, FileAccess()) is None
+    change(launch.where)
+    assert quick_copy(launch, confinement, access) is None
+
+
+def _told(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return what a program can tell of each thing in its folder."""
+    return {
+        str(path.relative_to(folder)): (
+            path.lstat().st_mode,
+            path.is_symlink() and path.readlink(),
+            path.is_file() and (path.read_bytes(), path.stat().st_mtime_ns),
+        )
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize(("entries", "more_bytes"), [(64, 0), (0, 1 << 20)])
+def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: int, more_bytes: int
+) -> None:
+    """To write it would take the loop too long; or it may be changed once more, and nobody could tell."""
+    launch = player(tmp_path / "ada")
+    confinement = Confinement(sandbox=BOXED.sandbox, images=FolderImages())
+    for settled_ns in (10**12, -(10**12)):
+        monkeypatch.setattr("referee.programs.folder_image._SETTLED_NS", settled_ns)
+        with own_copy(launch, confinement, FileAccess()):
+            assert quick_copy(launch, confinement, FileAccess()) is None
+        for number in range(entries):
+            (launch.where / str(number)).touch()
+        (launch.where / "table").write_bytes(bytes(more_bytes))
+
+
+@pytest.mark.parametrize(("ages_s", "is_held"), [((9, 9), True), ((9, 1), False), ((1, 9), False), ((2, 9), False)])
+def test_all_in_a_folder_has_to_be_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ages_s: tuple[int, ...], *, is_held: bool
+) -> None:
+    """What was changed two seconds ago, or less, may have changed once more since, and nothing would tell."""
+    images, now_ns = FolderImages(), 10**19
+    entries = [folder_image._Entry(str(age), (0, 0, 0, now_ns - age * 10**9)) for age in ages_s]
+    monkeypatch.setattr(folder_image, "_read", lambda *_: entries)
+    monkeypatch.setattr(folder_image, "time", SimpleNamespace(time_ns=lambda: now_ns))
+    images.hold(("ada",), tmp_path, lambda _: False)
+    assert bool(images._images) == is_held
+
+
+def test_private_names_are_left_out(tmp_path: Path) -> None:
+    """What is private in a folder, by its name there, is not copied."""
+    launch = player(tmp_path / "ada")
+    confinement = Confinement(sandbox=BOXED.sandbox, private_names=_numbered)
+    with own_copy(launch, confinement, FileAccess(others=(tmp_path,))) as copy:
+        assert copy is not None
+        assert not (copy / "logs" / "1.txt").exists()
+        assert (copy / "theirs" / "player.toml").exists()
+
+
+@pytest.mark.parametrize("is_boxed", [True, False])
+def test_what_is_not_copied(tmp_path: Path, *, is_boxed: bool) -> None:
+    """Commands, and everything without a sandbox; nor a folder that is shared with others, such as a home."""
+    launches = [Launch(name="p", argv=("true",)), Launch(name="p", argv=("true",), folder=Path.home())]
+    launches += [] if is_boxed else [player(tmp_path / "ada")]
+    for launch in launches:
+        confinement = BOXED if is_boxed else Confinement()
+        assert not is_copied(launch, confinement)
+        with own_copy(launch, confinement, FileAccess()) as copy:
+            assert copy is None
+
+
+def test_a_folder_that_can_t_be_copied(tmp_path: Path) -> None:
+    """What is wrong in it is its player's affair."""
+    launch = player(tmp_path / "ada")
+    (launch.where / "player.toml").chmod(0)
+    with pytest.raises(PlayerError, match=r"ada: player\.toml can't be read"), own_copy(launch, BOXED, FileAccess()):
+        pass
+
+
+def test_a_full_disk_is_not_the_player_s_affair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told where the copy was to be."""
+
+    def _fails(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("referee.programs.folder_copy.copied", _fails)
+    launch = player(tmp_path / "ada")
+    with (
+        pytest.raises(OSError, match=r"No space left on device: .*/ada is copied into /") as caught,
+        own_copy(launch, BOXED, FileAccess()),
+    ):
+        pass
+    assert caught.value.errno == errno.ENOSPC

@@ -1,0 +1,92 @@
+"""Programs that stay: stopped while they wait, and watched for what they use. Real processes, in control groups."""
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.programs.control_groups import ControlGroups, find_control_groups
+from referee.programs.limits import ProgramLimits
+from referee.programs.program import GRACE_S, Confinement
+
+from .test_program import Running
+
+
+def is_stopped(pid: int) -> bool:
+    """Tell whether the kernel lets a process do nothing."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.parametrize("groups", [find_control_groups(), None], ids=["groups", "no groups"])
+def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: ControlGroups | None) -> None:
+    """Nor does what it has started; what has left its session is found in its control group, where there is one."""
+    script = (
+        "import os, subprocess, sys\n"
+        "others = [subprocess.Popen(['sleep', '1000'], start_new_session=leaves) for leaves in (False, True)]\n"
+        "print(os.getpid(), *(other.pid for other in others), 'here', flush=True)\n"
+        "others[0].wait()\n"
+    )
+    running = Running(tmp_path, script, confinement=Confinement(groups=groups))
+    running.said("here")
+    own, child, leaver = map(int, running.program._output.tail.content.split()[:3])
+    held = [own, child, leaver] if groups is not None and groups.folders else [own, child]
+    running.program.stop()
+    running.until(lambda: all(map(is_stopped, held)))
+    running.program.go_on()
+    running.until(lambda: not any(map(is_stopped, held)))
+    running.program.stop()
+    running.program.go_on()
+    running.program.end(0.0)
+    running.clock.advance(0)
+    running.clock.advance(GRACE_S)
+    assert "signal" in running.ended()
+
+
+@pytest.mark.parametrize("groups", [find_control_groups(), None], ids=["groups", "no groups"])
+def test_who_may_go_on_is_told_once(
+    tmp_path: Path, groups: ControlGroups | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that does something then, as it may, is not interrupted at that."""
+    sent: Counter[tuple[int, int]] = Counter()
+
+    def counted(send: Callable[[int, int], None]) -> Callable[[int, int], None]:
+        def _send(pid: int, number: int) -> None:
+            sent[pid, number] += 1
+            send(pid, number)
+
+        return _send
+
+    running = Running(
+        tmp_path, "import time; print('here', flush=True); time.sleep(1000)", confinement=Confinement(groups=groups)
+    )
+    running.said("here")
+    monkeypatch.setattr(os, "kill", counted(os.kill))
+    monkeypatch.setattr(os, "killpg", counted(os.killpg))
+    running.program.stop()
+    running.program.go_on()
+    monkeypatch.undo()
+    assert [(number, count) for (_, number), count in sent.items()] == [(signal.SIGSTOP, 1), (signal.SIGCONT, 1)]
+    running.program.end(0.0)
+    running.clock.advance(0)
+    running.clock.advance(GRACE_S)
+    assert "signal" in running.ended()
+
+
+def test_who_fills_its_limits_is_known(tmp_path: Path) -> None:
+    """Where control groups hold it: by the larger share, of memory or of processes."""
+    groups = find_control_groups()
+    script = "import time; data = b'x' * (60 << 20); print('here', flush=True); time.sleep(1000)"
+    limits = ProgramLimits(memory_mib=100)
+    running = Running(tmp_path, script, confinement=Confinement(groups=groups, limits=limits))
+    running.said("here")
+    assert (running.program.is_filled(0.5), running.program.is_filled(0.99)) == (
+        "memory" in groups.folders,
+        False,
+    )
+    running.program.end(0.0)
+    running.clock.advance(0)
+    running.clock.advance(GRACE_S)
+    assert "signal" in running.ended()

@@ -1,0 +1,154 @@
+"""What an author sees of its versions and matches, in a browser without script."""
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from referee.web.routes import site_of
+from referee.web.sessions import Person, SiteRole
+from referee.web.submissions.archive import MAX_PACKED_BYTES
+from referee.web.submissions.store import CheckOutcome
+
+from ..sites import NOW, Answer, Browser, TestSite
+from ..submissions.receptions import TOML, archive
+
+TROUBLE = {
+    "happened": "it sent 'no'",
+    "expected": "a move",
+    "remedy": "send one",
+    "asked": [{"length": 3, "hex": "00 00 01", "decoded": "<b>ask</b>"}],
+    "received": {"length": 2, "hex": "6e 6f", "decoded": "no"},
+    "printed": "Traceback\nKeyError: 7\n",
+}
+REPORT = {"steps": [{"number": 1, "title": "it moves", "verdict": "failed", "trouble": TROUBLE}]}
+
+
+def hand_in(browser: Browser, data: bytes, token: str = "", name: str = "../a") -> Answer:
+    """Send an archive as a browser does."""
+    return send(browser, [("archive", name, data), ("folder", "", b"")], token)
+
+
+def send(browser: Browser, files: Sequence[tuple[str, str, bytes]], token: str = "") -> Answer:
+    """Send the form with files: the field, the name and the content of each."""
+    page = browser.ask("GET", "/author").body.decode()
+    token = token or page.partition('name="form_token" value="')[2].partition('"')[0]
+    body = f'--x\r\nContent-Disposition: form-data; name="form_token"\r\n\r\n{token}\r\n'.encode()
+    for field, name, data in files:
+        head = f'--x\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n\r\n'
+        body += head.encode() + data + b"\r\n"
+    return browser.ask("POST", "/author/hand-in", body + b"--x--\r\n", content_type="multipart/form-data; boundary=x")
+
+
+def test_a_program_is_handed_in_mended_and_chosen(contest: TestSite) -> None:
+    """The page of a version tells what its check found; an author goes back to an older one."""
+    ada = contest.signed_in("ada")
+    assert hand_in(ada, archive(note="first")).headers["location"] == "/author/versions/1"
+    assert b"Waits for its check" in ada.ask("GET", "/author/versions/1").body
+    contest.store.conclude("ada", 1, CheckOutcome(passed=False, report=REPORT), NOW)
+    page = ada.ask("GET", "/author/versions/1").body.decode()
+    for text in (
+        "Failed its check",
+        "it sent &#39;no&#39;",
+        "send one",
+        "6e 6f",
+        "&lt;b&gt;ask&lt;/b&gt;",
+        "KeyError: 7",
+    ):
+        assert text in page
+    for number, note in ((2, "second"), (3, "third")):
+        hand_in(ada, archive(note=note))
+        contest.store.conclude("ada", number, CheckOutcome(passed=True, report=REPORT), NOW)
+    before = contest.checks.stamp("ada")
+    assert ada.fill_in("/author/versions/2", "/author/versions/2/play").headers["location"] == "/author"
+    assert contest.checks.stamp("ada") != before  # its other pages are told
+    assert contest.store.present("ada") == 2
+    refused = ada.fill_in("/author", "/author/versions/1/play")
+    assert (refused.status, b"has not passed its check" in refused.body) == (409, True)
+    assert [event for event, _ in contest.noted] == ["version-handed-in"] * 3 + ["version-chosen"]
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "text"),
+    [
+        (b"PK", 422, "the archive is cut off"),
+        (b"", 422, "the archive is cut off"),
+        (bytes(MAX_PACKED_BYTES + 1), 422, "over 16 MiB"),
+        (bytes(MAX_PACKED_BYTES + 100_000), 413, "Request Entity Too Large"),
+    ],
+    ids=["no archive", "nothing", "too large", "far too large"],
+)
+def test_what_is_no_archive_is_refused(contest: TestSite, data: bytes, status: int, text: str) -> None:
+    """On a page, and nothing is kept of it."""
+    answer = hand_in(contest.signed_in("ada"), data)
+    assert (answer.status, text in answer.body.decode()) == (status, True)
+    assert contest.store.versions("ada") == []
+
+
+def test_a_folder_is_handed_in(contest: TestSite) -> None:
+    """A browser sends its files, the folder's name first; what `referee submit` leaves out is left out."""
+    ada = contest.signed_in("ada")
+    files = {
+        "mine/player.toml": TOML,
+        "mine/run.sh": b"#!/bin/sh\n",
+        "mine/lib/a.py": b"a = 1\n",
+        "mine/big.log": b"x",
+        "mine/.refereeignore": b"*.log\n",
+        "mine/.DS_Store": b"\0",
+        **{f"mine/.git/objects/{number}": b"" for number in range(2100)},
+    }
+    sent = [("archive", "", b""), *(("folder", name, data) for name, data in files.items())]
+    assert send(ada, sent).headers["location"] == "/author/versions/1"
+    player = contest.store.player_folder("ada", 1)
+    found = {path.relative_to(player).as_posix(): path.stat().st_mode & 0o100 for path in player.rglob("*.*")}
+    assert found == {"player.toml": 0, "run.sh": 0o100, "lib/a.py": 0, ".refereeignore": 0}
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        ([("archive", "", b""), ("folder", "", b"")], "nothing was chosen"),
+        ([("archive", "a.zip", b"PK"), ("folder", "a/player.toml", b"")], "both an archive and a folder were chosen"),
+        ([("folder", "../player.toml", TOML)], "../player.toml leads out"),
+        ([("folder", "a/player.toml", TOML), ("folder", "a/player.toml", TOML)], "is in the archive twice"),
+        ([("folder", "a/main.py", b"")], "no file player.toml at the top"),
+        ([("archive", "my bot.py", b"print()")], "cp &#39;my bot.py&#39; mybot/player.py\n"),
+    ],
+    ids=["nothing", "both", "outside", "twice", "no manifest", "lone file"],
+)
+def test_what_was_chosen_wrongly_is_told(contest: TestSite, files: list[tuple[str, str, bytes]], text: str) -> None:
+    """On the page, and nothing is kept of it."""
+    answer = send(contest.signed_in("ada"), files)
+    assert (answer.status, text in answer.body.decode()) == (422, True)
+    assert contest.store.versions("ada") == []
+
+
+def test_an_author_hands_in_through_a_proxy(contest: TestSite) -> None:
+    """That speaks TLS: the upload belongs to the session before its first byte comes."""
+    ada = Browser(site_of(contest.content, contest.members, contest.clock, is_behind_proxy=True))
+    ada.headers = {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1"}
+    ada.sign_in(contest.tokens["ada"])
+    assert "__Host-session" in ada.cookies
+    assert hand_in(ada, archive()).headers["location"] == "/author/versions/1"
+
+
+def test_nobody_hands_in_for_another(contest: TestSite) -> None:
+    """Neither with the form of another, nor without one; and who is not signed in has its upload thrown away."""
+    other = contest.signed_in("bob").ask("GET", "/author").body.decode()
+    token = other.partition('name="form_token" value="')[2].partition('"')[0]
+    assert hand_in(contest.signed_in("ada"), archive(), token).status == 403
+    assert hand_in(contest.visitor(), archive()).status == 401
+    assert contest.store.versions("ada") == []
+
+
+def test_an_author_is_told_of_its_own_changes_only(contest: TestSite) -> None:
+    """By events that hold nothing but that something is another."""
+    ada, bob = contest.signed_in("ada").stream("/author/events"), contest.signed_in("bob").stream("/author/events")
+    before = bob.value()
+    first = ada.value()
+    contest.checks.changed("ada")
+    contest.clock.pump([0.5, 0.5, 0.5])
+    assert ada.value().removeprefix(first) == b"data: " + msgspec.json.encode((1, 0)) + b"\n\n"
+    assert bob.value() == before
+    contest.members.streams.close(Person(SiteRole.AUTHOR, "ada"))
+    assert (ada.disconnected, bob.disconnected) == (True, False)

@@ -1,0 +1,71 @@
+"""What an author sees of practice matches, in a browser without script."""
+
+from referee.web.submissions.store import CheckOutcome
+
+from ..sites import NOW, PAYLOAD, TestSite
+from ..submissions.receptions import archive
+
+
+def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
+    """Once a version has passed; a refusal is told with its remedy, and the list says what became of each."""
+    ada = contest.signed_in("ada")
+    page = ada.ask("GET", "/author/practice").body
+    assert (b"You have no version yet" in page, b"Ask for it" in page, b"Play it yourself" in page) == (1, 0, 1)
+    contest.store.hand_in("ada", archive(), NOW)
+    contest.store.conclude("ada", 1, CheckOutcome(passed=True), NOW)
+    asked = {"tournament": "cup", "version": "1", "opponent": "house:dag"}
+    assert ada.fill_in("/author/practice", "/author/practice", **asked).headers["location"] == "/author/practice"
+    refused = ada.fill_in("/author/practice", "/author/practice")
+    assert (refused.status, refused.body.count(b'role="alert"')) == (409, 1)
+    assert contest.practice.asked == [("ada", "cup", "1", "house:dag")]
+    assert b"not played: " in refused.body
+
+
+def test_an_author_is_asked_to_play(contest: TestSite) -> None:
+    """And accepts, or declines; who asked for it sends the other's name along."""
+    bob, ada = contest.signed_in("bob"), contest.signed_in("ada")
+    assert b"Where others ask you" not in bob.ask("GET", "/author/practice").body
+    page = ada.ask("GET", "/author/practice").body
+    assert all(b"/author/practice/bob.3/" + action in page for action in (b"accept", b"give-up"))
+    assert (b"bob.3/seat" in page, page.count(b"given up ")) == (False, 2)
+    accepted = ada.fill_in("/author/practice", "/author/practice/bob.3/accept")
+    assert accepted.headers["location"] == "/author/practice/bob.3/seat"
+    declined = ada.fill_in("/author/practice", "/author/practice/bob.3/give-up")
+    assert declined.headers["location"] == "/author/practice"
+    asked = {"tournament": "cup", "opponent": "house:dag", "plays": "person", "guest": " bob "}
+    ada.fill_in("/author/practice", "/author/practice", **asked)
+    assert contest.practice.asked == [
+        ("ada", "accept", "bob.3"),
+        ("ada", "give up", "bob.3"),
+        ("ada", "cup", None, "house:dag", "bob"),
+    ]
+    for action in ("accept", "give-up"):
+        refused = ada.fill_in("/author/practice", f"/author/practice/bob.4/{action}")
+        assert (refused.status, refused.body.count(b'role="alert"')) == (409, 1)
+
+
+def test_a_contest_without_practice_says_so(contest: TestSite) -> None:
+    """And has no form for it."""
+    contest.practice.rules = list  # type: ignore[method-assign]
+    page = contest.signed_in("ada").ask("GET", "/author/practice").body
+    assert (b"allows no practice matches" in page, b"<select" in page) == (True, False)
+
+
+def test_a_replay_is_its_authors_alone(contest: TestSite) -> None:
+    """Whatever number others ask for."""
+    assert contest.signed_in("ada").ask("GET", "/author/practice/7/replay").body == b"<p>replay</p>"
+    for name, number in (("ada", "2"), ("ada", "x"), ("bob", "7")):
+        assert contest.signed_in(name).ask("GET", f"/author/practice/{number}/replay").status == 404
+    assert PAYLOAD not in contest.signed_in("bob").ask("GET", "/author/practice/7/replay").body.decode()
+
+
+def test_what_waits_says_why_and_until_when(contest: TestSite) -> None:
+    """To an author its own and what is everybody's; to the organiser all of it, and whose it is."""
+    ada, bob, ann = (
+        contest.signed_in(name).ask("GET", path).body.decode()
+        for name, path in (("ada", "/author/queue"), ("bob", "/author/queue"), ("ann", "/organiser/queue"))
+    )
+    assert [page.count('<th scope="row">') for page in (ada, bob, ann)] == [3, 3, 4]
+    assert [("ada&#39;s" in page, "bob&#39;s" in page) for page in (ada, bob, ann)] == [(1, 0), (0, 1), (1, 1)]
+    for page, who in ((ada, "the organiser starts it"), (ann, "you start it")):
+        assert all(text in page for text in ('<time datetime="2026-11-01T10:00:00Z">', "within a minute", who))

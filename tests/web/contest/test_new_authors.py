@@ -1,0 +1,125 @@
+"""Who becomes an author of a contest by signing up."""
+
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from msgspec.structs import replace
+from twisted.internet.task import Clock
+
+from referee.net.links.tokens import add_tokens
+from referee.plugins import load
+from referee.web.api_requests import RequestRefused
+from referee.web.cards import SignUp
+from referee.web.contest import new_authors
+from referee.web.contest.contest_file import read_contest, write_example
+from referee.web.contest.intake import Intake
+from referee.web.contest.new_authors import NewAuthors
+from referee.web.contest.organising import Organising
+from referee.web.submissions.store import Store
+
+from ..submissions.receptions import archive
+
+Office = Callable[[SignUp], NewAuthors]
+
+
+@pytest.fixture
+def intake(tmp_path: Path) -> Iterator[Intake]:
+    """Return that of the example, with the author ada and the organiser Ann; carl was an author once."""
+    write_example(tmp_path)
+    add_tokens(tmp_path / "authors.toml", ["ada"], may_renew=False)
+    add_tokens(tmp_path / "organisers.toml", ["Ann"], may_renew=False)
+    store = Store(tmp_path / "submissions")
+    store.hand_in("carl", archive(), "2026-11-01T10:00:00Z")
+    yield Intake(Clock(), read_contest(tmp_path, load()), store, (), lambda *_, **__: None, tmp_path / "key")
+    store.close()
+
+
+@pytest.fixture
+def office(intake: Intake, tmp_path: Path) -> Office:
+    """Return who makes authors, where the file says who may become one."""
+    contest = read_contest(tmp_path, load())
+    return lambda mode: NewAuthors(replace(contest, sign_up=mode), intake)
+
+
+def refusal(office: NewAuthors, name: str, invitation: str = "") -> HTTPStatus | None:
+    """Return why nobody was made an author; None: somebody was."""
+    try:
+        office.sign_up(name, invitation)
+    except RequestRefused as error:
+        return error.code
+    return None
+
+
+def test_a_token_is_the_author_s(office: Office, intake: Intake) -> None:
+    """At once, and the organiser reads of it."""
+    token = office(SignUp.OPEN).sign_up("eve", "")
+    assert intake.authors.named(token) == "eve"
+    (action,) = intake.actions.newest()
+    assert (action.by, action.what, action.about) == ("eve", "sign up", "as an author")
+
+
+def test_an_invitation_is_one_that_holds(office: Office, intake: Intake, tmp_path: Path) -> None:
+    """It may be used again, until it is renewed; nobody else's token is one."""
+    file = tmp_path / "invitations.toml"
+    code = add_tokens(file, ["monday"], may_renew=False)["monday"]
+    mine = office(SignUp.INVITATION).sign_up("eve", code)
+    assert intake.actions.newest()[0].about == "as an author, by the invitation monday"
+    assert refusal(office(SignUp.INVITATION), "dan", code) is None
+    add_tokens(file, ["monday"], may_renew=True)
+    for wrong in (code, mine, "monday", "", "x" * 9_000):
+        assert refusal(office(SignUp.INVITATION), "fay", wrong) is HTTPStatus.FORBIDDEN
+    assert refusal(office(SignUp.CLOSED), "fay", code) is HTTPStatus.FORBIDDEN
+
+
+TAKEN = ["ada", "Ada", "ADA", "ann", "Carl", "car1", "carI", "greedy", "ldasg", "Dag", "random"]
+BAD = [
+    "",
+    " eve",
+    "-eve",
+    "eve\n",
+    "e" * 21,
+    "../eve",
+    "eve/",
+    "e v e",
+    "\u0435ve",
+    "\u202eeve",
+    "<b>",
+    "e\0",
+    "eve.toml",
+]
+
+
+@pytest.mark.parametrize("name", TAKEN + BAD)
+def test_names_are_plain_and_of_one(office: Office, intake: Intake, name: str) -> None:
+    """None that an author, an organiser, a house player or an entrant has, or had, or that looks like it."""
+    assert refusal(office(SignUp.OPEN), name) is HTTPStatus.CONFLICT
+    assert (intake.authors.names(), intake.actions.newest()) == (["ada"], [])
+
+
+def test_authors_are_bounded(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Organisers let in more."""
+    monkeypatch.setattr(new_authors, "MOST_AUTHORS", 2)
+    assert [refusal(office(SignUp.OPEN), name) for name in ("eve", "fay")] == [None, HTTPStatus.CONFLICT]
+
+
+def test_who_is_let_in_meanwhile_stays(office: Office, intake: Intake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever signs up by the same name just then."""
+    monkeypatch.setattr(intake.authors, "names", list)
+    before = intake.authors.hash_of("ada")
+    assert refusal(office(SignUp.OPEN), "ada") is HTTPStatus.CONFLICT
+    assert intake.authors.hash_of("ada") == before
+
+
+def test_the_name_of_somebody_shut_out_is_free_only_if_nothing_was_handed_in(office: Office, intake: Intake) -> None:
+    """What somebody has handed in is nobody else's."""
+    organising = Organising(intake.store.root.parent, {}, intake, cast("Any", None), lambda: 0.0, lambda _: None)
+    token = office(SignUp.OPEN).sign_up("eve", "")
+    intake.store.hand_in("eve", archive(), "2026-11-01T10:00:00Z")
+    for name in ("ada", "eve"):
+        organising.shut_out("ann", name)
+    assert intake.authors.named(token) is None
+    assert [refusal(office(SignUp.OPEN), name) for name in ("ada", "eve")] == [None, HTTPStatus.CONFLICT]
+    assert [action.what for action in organising.actions()] == ["sign up", "shut out", "shut out", "sign up"]

@@ -1,0 +1,106 @@
+"""What an organiser sees and does, in a browser without script."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from ..sites import PAYLOAD, REPORT, Browser, TestSite
+from ..test_spoilers import match
+
+
+def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
+    """Through forms, each with its token."""
+    ann = contest.signed_in("ann")
+    place = "/organiser/tournaments/cup"
+    assert ann.fill_in("/organiser", f"{place}/start").headers["location"] == "/organiser"
+    ruling = {"subject": " cup-00001 ", "to": "bob", "reason": "power cut "}
+    for kind in ("award", "void"):
+        assert ann.fill_in(place, f"{place}/rule", kind=kind, **ruling).status == 303
+    assert ann.fill_in(place, f"{place}/rule", kind="stop", reason="power cut").status == 303
+    assert contest.organisers.asked == [
+        ("ann", "start", "cup"),
+        ("ann", "cup", "award", "cup-00001", "bob", "power cut"),
+        ("ann", "cup", "void", "cup-00001", "", "power cut"),
+        ("ann", "cup", "stop", "", "", "power cut"),
+    ]
+
+
+def test_matches_to_rule_on_are_offered(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are open, then the last that have ended, with who played; what is typed may be another one."""
+    ended = [match(number, 1, [0, 1], ["bob", PAYLOAD]) for number in range(1, 103)]
+    monkeypatch.setattr("tests.web.sites.REPORT", replace(REPORT, entries=ended))
+    shown = contest.signed_in("ann").ask("GET", "/organiser/tournaments/cup").body.decode()
+    offered = re.findall(r'<option value="(cup-\d+)">([^<]*)', shown)
+    assert [name for name, _ in offered] == ["cup-4", *(f"cup-{number}" for number in range(102, 2, -1))]
+    assert all("bob" in names and "&lt;script" in names for _, names in offered)
+    monkeypatch.setattr("tests.web.sites.REPORT", None)
+    assert contest.signed_in("ann").ask("GET", "/organiser/tournaments/cup").body.count(b'<option value="cup-') == 1
+
+
+def test_what_is_refused_is_told(contest: TestSite) -> None:
+    """On the page of the tournament."""
+    ann = contest.signed_in("ann")
+    contest.organisers.is_refusing = True
+    answer = ann.fill_in("/organiser", "/organiser/tournaments/cup/pause")
+    assert (answer.status, b'role="alert">&lt;script&gt;' in answer.body) == (409, True)
+    nowhere = ann.ask("GET", "/organiser/tournaments/none")
+    assert (nowhere.status, b"There is no such tournament" in nowhere.body) == (404, True)
+
+
+def test_a_token_is_shown_once(contest: TestSite) -> None:
+    """In the answer that makes it, which nobody keeps, and in no address."""
+    ann = contest.signed_in("ann")
+    shown = ann.fill_in("/organiser/authors", "/organiser/authors", name=PAYLOAD)
+    assert (shown.status, shown.headers["cache-control"], b"token" * 9 in shown.body) == (200, "no-store", True)
+    assert b"token" * 9 not in ann.ask("GET", "/organiser/authors").body
+    ann.fill_in("/organiser/authors", "/organiser/authors", name="eve", renew="yes")
+    assert contest.organisers.asked == [("ann", "add", PAYLOAD.strip()), ("ann", "renew", "eve")]
+
+
+def test_an_author_is_shut_out(contest: TestSite) -> None:
+    """By a button of its own; whoever is nobody can't be."""
+    ann = contest.signed_in("ann")
+    place = "/organiser/authors"
+    assert ann.fill_in(place, f"{place}/shut-out", name="eve").headers["location"] == place
+    refused = ann.fill_in(place, f"{place}/shut-out")
+    assert (refused.status, b'role="alert">&lt;script&gt;' in refused.body) == (409, True)
+    assert contest.organisers.asked == [("ann", "shut out", "eve")]
+
+
+def test_everything_is_one_file(contest: TestSite) -> None:
+    """Part by part, and to the last of them."""
+    ann = contest.signed_in("ann")
+    answer = ann.ask("GET", "/organiser/contest.tar")
+    assert (answer.body, answer.headers["content-type"]) == (b"ab", "application/x-tar")
+    assert ann.ask("HEAD", "/organiser/contest.tar").status == 200
+    assert contest.organisers.asked == [("ann", "archive")]
+
+
+def test_a_session_over_tls_is_for_tls_alone(contest: TestSite) -> None:
+    """Its cookie has a name that browsers let no other place set, is sent over TLS only, and no script sees it."""
+    ann = Browser(contest.site, is_secure=True)
+    ann.sign_in(contest.tokens["ann"])
+    assert set(ann.cookies) == {"__Host-session", "__Host-visitor"}
+    assert all("; Path=/; Secure; HttpOnly; SameSite=strict" in cookie for cookie in ann.set_cookies)
+    assert ann.ask("GET", "/organiser").status == 200
+    plain = Browser(contest.site)
+    plain.sign_in(contest.tokens["ann"])
+    assert all("; Path=/; HttpOnly; SameSite=strict" in cookie for cookie in plain.set_cookies)
+    plain.cookies["session"] = ann.cookies["__Host-session"] + "x"
+    assert plain.ask("GET", "/organiser").headers["location"].startswith("/sign-in?back=")
+
+
+def test_signing_in_renews_and_signing_out_ends(contest: TestSite) -> None:
+    """What somebody else has set is worth nothing afterwards; what was copied ends with its session."""
+    ann = contest.visitor()
+    ann.cookies["session"] = "chosen"
+    ann.sign_in(contest.tokens["ann"])
+    assert ann.cookies["session"] != "chosen"
+    thief = contest.visitor()
+    thief.cookies["session"] = "chosen"
+    assert thief.ask("GET", "/organiser").status == 303
+    thief.cookies["session"] = ann.cookies["session"]
+    assert thief.ask("GET", "/organiser").status == 200
+    assert ann.fill_in("/organiser", "/sign-out").headers["location"] == "/"
+    assert (ann.cookies["session"], thief.ask("GET", "/organiser").status) == ("", 303)

@@ -1,0 +1,70 @@
+"""A person's seat in the terminal, with what is typed coming out of a file; the records are ordinary ones."""
+
+from pathlib import Path
+
+import pytest
+
+from referee.cli.errors import FAILED, FINE, USAGE
+
+from ...warm import run
+
+TYPED = "2\n1\n\n"
+"""Choose the second, then the first of what follows, as far as there is any; and hand it in."""
+SHORT = {
+    "q": (),
+    "quincy": (),
+    "quincala": ("--option", "sizes=3", "--option", "max_turns=12"),
+    "quadominos": ("--option", "max_rounds=1"),
+}
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_a_whole_match_is_played_by_numbers(game: str, tmp_path: Path) -> None:
+    """Every game comes to an end, in a record that holds, with nobody expelled."""
+    command = ["play", game, "me:terminal", "house:random", *SHORT[game], "--seed", "7", "--logs", str(tmp_path)]
+    done = run(command, stdin=TYPED.encode() * 400)
+    assert done.returncode == FINE, done.stderr
+    assert "600 s left: your move" in done.stderr
+    assert "expelled" not in done.stdout + done.stderr
+    assert run(["audit", str(tmp_path)]).returncode == FINE
+
+
+def test_a_mistake_is_told_and_taken_back(tmp_path: Path) -> None:
+    """What is none of the choices changes nothing; `u` takes back; the board and the help are shown when asked for."""
+    typed = b"99\nx\n?\n2\nu\nb\n2\n\n" + TYPED.encode() * 40
+    done = run(["play", "q", "me:terminal", "house:random", "--seed", "7", "--logs", str(tmp_path)], stdin=typed)
+    assert done.returncode == FINE, done.stderr
+    assert "'99' is none of the choices" in done.stderr
+    assert "'x' is none of the choices" in done.stderr
+    assert "take back what you chose last" in done.stderr
+    head, _, rest = done.stderr.partition("chosen: exchange")
+    assert head.count("your move") == 4
+    assert rest.lstrip().startswith("(Enter hands it in")
+    assert "your move" in rest.partition("me: exchange")[0]
+
+
+def test_who_leaves_can_go_on_later(tmp_path: Path) -> None:
+    """At the end of what is typed the match stops, as with Ctrl-C; with --resume the person plays on."""
+    done = run(["play", "quincy", "me:terminal", "house:random", "--logs", str(tmp_path)], stdin=TYPED.encode())
+    assert done.returncode == FAILED
+    assert "goes on from its record with --resume" in done.stderr
+    (record,) = tmp_path.glob("*.jsonl")
+    done = run(["play", "--resume", str(record)], stdin=TYPED.encode() * 100)
+    assert done.returncode == FINE, done.stderr
+    assert run(["audit", str(record)]).returncode == FINE
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (["play", "q", "me:terminal", "me:terminal"], "only one person can play in the terminal"),
+        (["play", "q", "me:a b", "house:random"], "a person's name must be"),
+        (["compare", "--game", "q", "me:", "house:random"], "only `referee play` has a seat for one"),
+        (["check", "me:ada"], "is a person, and no program that could be checked"),
+    ],
+)
+def test_persons_are_refused_where_there_is_no_seat_for_them(command: list[str], text: str, tmp_path: Path) -> None:
+    """The text says where there is one."""
+    done = run(command, cwd=tmp_path)
+    assert done.returncode == USAGE
+    assert text in done.stderr

@@ -1,0 +1,184 @@
+"""Whose a match is: by the folder that the organiser started, never by a name that a player chose."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from referee.plugins import find_game, load
+from referee.record.explain import Heard
+from referee.record.printed import Printed
+from referee.record.reader import RecordError, read_record
+from referee.record.redacted_record import check_redacted
+from referee.tournament.match_context import Fixture, MatchContext
+from referee.web.submissions.archive import ArchiveEntry, pack
+from referee.web.submissions.matches import AuthoredMatch, AuthorsMatches, AuthorsSeat, _own
+from referee.web.submissions.store import CheckOutcome, Store
+from tests.cli.calling import referee
+
+from .test_store import NOW
+
+PASSING = "from protocol.client import run\nrun(lambda view: {'action': 'pass'})\n"
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def handed_in(store: Store, author: str, name: str) -> None:
+    """Hand in a player in Python that passes, and calls itself something."""
+    toml = f'name = "{name}"\nrun = "{sys.executable} main.py"\n'
+    files = {"player.toml": toml, "main.py": PASSING}
+    version, _ = store.hand_in(
+        author, pack([ArchiveEntry(path=path, data=data.encode()) for path, data in files.items()]), NOW
+    )
+    store.conclude(author, version.number, CheckOutcome(passed=True), NOW)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a folder with the record of a match of two authors whose programs take each other's names."""
+    folder = tmp_path_factory.mktemp("matches")
+    store = Store(folder / "in")
+    handed_in(store, "ada", "bob")
+    handed_in(store, "bob", "ada")
+    (folder / "round").mkdir()
+    for author in ("ada", "bob"):
+        shutil.copy(folder / "in" / author, folder / "round" / author, follow_symlinks=False)
+    seats = ("in/ada", str((folder / "round" / "bob").resolve()), "house:random", "in/ada")
+    referee("play", "q", *seats, "--logs", "logs/cup", "--seed", "3", "--json", cwd=folder)
+    (folder / "logs" / "broken.jsonl").write_text('{"n":0,\n{\n{\n')
+    shutil.copy(GOLDEN / "clean.jsonl", folder / "logs" / "others.jsonl")
+    yield folder
+    store.close()
+
+
+@pytest.fixture
+def matches(place: Path) -> AuthorsMatches:
+    """Return the matches of that folder."""
+    return AuthorsMatches(place / "logs", place / "in", load().game)
+
+
+def test_a_match_belongs_to_whose_folder_was_started(matches: AuthorsMatches) -> None:
+    """Seats go by folders; the version is told where the record tells it; names that players chose are just shown."""
+    ada, bob = matches.of("ada"), matches.of("bob")
+    assert [(own.seat, own.version) for own in ada] == [(0, None), (3, None)]
+    assert [(own.seat, own.version) for own in bob] == [(1, 1)]
+    assert ada[0].names == ("bob1", "ada", "random", "bob2")
+    assert ada[0].match.startswith("cup/q-")
+    assert (ada[0].foul, ada[0].points) == (None, 0)
+    assert [matches.of(name) for name in ("random", "house:random", ".versions", "nobody")] == [[]] * 4
+
+
+def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
+    """Two share the first place: the next one is third, as at the end of the match and in the report."""
+    record = read_record(GOLDEN / "clean.jsonl")
+    assert record.result is not None
+    match = AuthoredMatch(name="m1", head=record.chain.head, header=record.header, result=record.result, seats=())
+    found = [_own(match, AuthorsSeat(seat=seat, author="ada", version=None), ()) for seat in range(3)]
+    assert [(own.rank, own.is_shared) for own in found] == [(1, True), (3, False), (1, True)]
+
+
+def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None:
+    """The explanation and the redacted record are of an own seat: another's is as little there as another's match."""
+    name = matches.of("ada")[0].match
+    assert [matches.explained("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
+    assert matches.explained("bob", name, 0) is None
+    for unknown in ("others", "broken", "cup/../cup/" + name[4:], "../in/x", "", "\0"):
+        assert (matches.explained("ada", unknown, None), matches.record("ada", unknown, None)) == (None, None)
+    told = matches.explained("ada", name, 3)
+    assert told is not None
+    assert told.head == matches.of("ada")[0].head
+    assert {
+        part.content["move"]["action"]
+        for part in told.conversation
+        if isinstance(part, Heard) and "move" in part.content
+    } == {"pass"}
+    data = matches.record("bob", name, None)
+    assert data is not None
+    (tmp_path / "mine.redacted").write_bytes(data)
+    lines = check_redacted(tmp_path / "mine.redacted", find_game).chain.lines
+    asked = [seen for line in lines for seen in line.shown]
+    assert asked
+    assert b'"hand"' in data
+
+
+def test_an_author_reads_what_its_own_program_printed(matches: AuthorsMatches, place: Path) -> None:
+    """The lines of each seat's own file, and no word of where that is; those of other seats are with nobody else."""
+    name = matches.of("ada")[0].match
+    for seat, player in enumerate(("bob1", "ada", "random", "bob2")):
+        (place / "logs" / f"{name}.seat{seat}.{player}.stderr").write_text(f"seat {seat}\n")
+    for author, seat in (("ada", 0), ("bob", 1), ("ada", 3)):
+        told = matches.explained(author, name, seat)
+        assert told is not None
+        assert told.printed == Printed(path="", lines=(f"seat {seat}",))
+        assert matches.printed(author, name, seat) == f"seat {seat}\n"
+    assert [matches.printed("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
+    assert (matches.printed("bob", name, 0), matches.printed("ada", "others", None)) == (None, None)
+
+
+def test_a_record_that_does_not_hold_is_told(matches: AuthorsMatches, place: Path) -> None:
+    """Who asks for a match whose record was changed learns that, and no more."""
+    name = matches.of("ada")[0].match
+    path = place / "logs" / f"{name}.jsonl"
+    whole = path.read_text()
+    path.write_text(whole.replace('"pass"', '"PASS"', 1))
+    with pytest.raises(RecordError):
+        matches.explained("ada", name, None)
+    path.write_text(whole)
+    assert matches.explained("ada", name, None) is not None
+
+
+CONTEXT = MatchContext(
+    tournament="cup",
+    fixture=Fixture(match="cup-00001", number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1)),
+    head="00" * 32,
+)
+ROOT = "/srv/in"
+WHOSE: dict[str, tuple[dict[str, Any], bool, list[tuple[int, str, int | None]]]] = {
+    "signed up": ({"programs": None}, True, []),
+    "version": ({"programs": [f"{ROOT}/.versions/ada/0012/player", "remote"]}, False, [(0, "ada", 12)]),
+    "relative": (
+        {"programs": ["in/ada", "../srv/in/bob"], "folder": "/srv"},
+        False,
+        [(0, "ada", None), (1, "bob", None)],
+    ),
+    "beside": ({"programs": [f"{ROOT}x/ada", f"{ROOT}/../ada"]}, True, []),
+    "the folder itself": ({"programs": [ROOT, f"{ROOT}/.versions"]}, True, []),
+    "inside a player": ({"programs": [f"{ROOT}/ada/data", f"{ROOT}/.versions/ada/0001/work"]}, True, []),
+    "commands": ({"programs": [f"cmd:{ROOT}/ada", f"cmd:x/../../..{ROOT}/ada"], "folder": ROOT}, True, []),
+    "remote, not said to be": ({"programs": ["remote", "remote"], "context": CONTEXT}, False, []),
+    "remote": ({"programs": ["remote", "house:dag"], "context": CONTEXT}, True, [(0, "one", None)]),
+    "remote outside a tournament": ({"programs": ["remote", "remote"]}, True, []),
+}
+
+
+@pytest.mark.parametrize(("fields", "by_name", "seats"), WHOSE.values(), ids=WHOSE)
+def test_whose_a_seat_is(fields: dict[str, Any], *, by_name: bool, seats: list[tuple[int, str, int | None]]) -> None:
+    """A header says whose a seat is by the organiser's own words alone."""
+    header = read_record(GOLDEN / "clean.jsonl").header
+    setup = replace(header.setup, names=("one", "two"))
+    header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header, "cup/1")
+    assert found == tuple(AuthorsSeat(seat=seat, author=author, version=version) for seat, author, version in seats)
+
+
+@pytest.mark.parametrize(
+    ("name", "authors"),
+    [("practice/ada/0001/q-1", ["ada"]), ("practice/adam/0001/q-1", ["ada"]), ("cup/practice/ada/1", []), ("q-1", [])],
+)
+def test_a_person_is_an_author_in_practice_alone(name: str, authors: list[str]) -> None:
+    """Its own, or where another author has invited it; elsewhere anybody may have called itself so."""
+    header = replace(read_record(GOLDEN / "clean.jsonl").header, programs=["house:dag", "me:ada"])
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game)._seats(header, name)
+    assert [(seat.seat, seat.author) for seat in found] == [(1, author) for author in authors]
+
+
+def test_lists_are_plain(matches: AuthorsMatches) -> None:
+    """What goes over the wire is JSON, and has no path of the organiser's machine."""
+    data = msgspec.json.encode([matches.of("ada"), matches.explained("ada", matches.of("ada")[0].match, None)])
+    assert json.loads(data)
+    assert str(matches._logs).encode() not in data

@@ -1,0 +1,191 @@
+"""What spectators see of a match while it is played: what all its players may know, for every game and every outlet."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+from msgspec.structs import replace
+from twisted.internet.task import Clock
+
+from referee.chance import SEED_BYTES, Dealer
+from referee.match import commands as c
+from referee.match import events as e
+from referee.match.machine import Match
+from referee.observers import MatchStep
+from referee.observers.spectating import SeenTable, SpectatedTables
+from referee.pages.contest_page import live_page
+from referee.plugins import installed
+from referee.record.hidden_fields import EVENT_HIDES, OF_FOULS
+from referee.testing.seats import ScriptedSeat
+from referee.tournament.match_context import Fixture
+from referee.web.event_streams import PACE_S
+from referee.web.live import LiveTable, LiveTables
+
+from ..driving import drive, random_chooser
+from ..match.folding import SEED, setup_of
+from ..tournament.courses import begun, spec_of
+from .looking import Visitor
+
+GAMES = sorted(installed().games)
+FIXTURE = Fixture(match="m", number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1))
+OPENED = LiveTable(tournament="cup", table=1, match="m", round=1, names=["a", "<b>"], opened="2026-12-01T18:00:00Z")
+MOST_TURNS = 12
+EXPELLED = "nothing that is a move"
+
+
+def steps_of(name: str) -> list[MatchStep]:
+    """Return the steps of a match that goes on for some turns, until a seat is expelled."""
+    game, source = installed().game(name), Random(name)
+    match = Match(game, setup_of(2, game=name, names=("a", "<b>"), nonces=True), SEED)
+    play = random_chooser(game, source, match)
+
+    def _choose(view: Any) -> Any:
+        return play(view) if match.turn < MOST_TURNS else EXPELLED
+
+    seats = [ScriptedSeat(_choose, nonce=source.randbytes(16).hex()) for _ in match.setup.names]
+    steps = enumerate(drive(match, seats), 1)
+    return [MatchStep.of(*step, match, (line, f"{line:064x}")) for line, step in steps]
+
+
+def retold(step: MatchStep, source: Random) -> MatchStep:
+    """Return a step that differs in whatever is not for everybody, and in nothing else."""
+    game = installed().game(step.setup.game)
+    position, setup = step.position, replace(step.setup, position=source.random())
+    if position is not None and game.outcome(position) is None:
+        view = game.view(position, step.turn % 2)
+        position = game.imagine(game.parse_options({}), view, Dealer(source.randbytes(SEED_BYTES)))
+    hidden = EVENT_HIDES.get(str(step.event.__struct_config__.tag), ())
+    event = replace(step.event, **{field: f"other {source.random()}" for field in hidden})
+    commands = tuple(_other(command, source) for command in step.commands)
+    return replace(step, setup=setup, position=position, event=event, commands=commands)
+
+
+def _other(command: c.Command, source: Random) -> c.Command:
+    secret = f"other {source.random()}"
+    match command:
+        case c.StartSeat() | c.AskMove() | c.ResumeSeat():
+            return replace(command, view=Raw(msgspec.msgpack.encode(secret)))
+        case c.TellSeat():
+            return replace(command, draws=(secret,))
+        case c.ExpelSeat():
+            return replace(command, foul=replace(command.foul, **dict.fromkeys(OF_FOULS, secret)))
+    return command
+
+
+def seen_of(steps: Sequence[MatchStep]) -> Iterator[bytes]:
+    """Yield what the tournament's process tells of each step."""
+    told: list[Any] = []
+    tables = SpectatedTables(told.append, installed().game, lambda: 5.0)
+    tables.match_opened("m", 1, FIXTURE)
+    for step in steps:
+        tables.match_stepped(step)
+        tables.refresh()
+    for line in told:
+        assert line["event"] == "table-changed"
+        yield msgspec.json.encode(line["table"])
+
+
+def outlets(steps: Sequence[MatchStep]) -> list[bytes]:
+    """Return all that leaves a contest while these steps are taken: by its process, as events, as JSON, as a page."""
+    clock, visitor, found = Clock(), Visitor(), list[bytes]()
+    live = LiveTables(clock, "board only")
+    live.opened(OPENED)
+    live.streams.add(visitor)
+    for line in seen_of(steps):
+        live.changed("cup", msgspec.json.decode(line, type=SeenTable))
+        clock.advance(PACE_S)
+        found += [line, *visitor.events(), live.whole(), live_page("Contest", live.state, 0.0).encode()]
+    return found
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_nothing_leaves_that_is_not_for_everybody(name: str) -> None:
+    """Two matches that differ only in what players may not know of each other are told in the same bytes.
+
+    Neither hands nor piles, seeds, nonces, draws, views, evidence nor what a foul's detail tells can be in them.
+    """
+    steps = steps_of(name)
+    first, other = ([retold(step, Random(key)) for step in steps] for key in (1, 2))
+    told = outlets(first)
+    assert told == outlets(other)
+    assert first != other
+    assert sum(b"<svg" in part for part in told) > MOST_TURNS
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_real_steps_tell_the_same_words(name: str) -> None:
+    """Moves as they were told, the expulsion with its cause, names that can do nothing, and no secret of the match."""
+    steps = steps_of(name)
+    *_, last = seen_of(steps)
+    table = msgspec.json.decode(last, type=SeenTable)
+    assert (table.line, table.head) == (len(steps), f"{len(steps):064x}")
+    live = LiveTables(Clock(), "board only")
+    live.opened(OPENED)
+    live.changed("cup", table)
+    page = live_page("Contest", live.state, 0.0)
+    assert "&lt;b&gt;" in page
+    assert f"made from line {table.line} of the record, head {table.head}" in page
+    assert "<b></b>" not in page
+    everything = b"".join(outlets(steps)).decode()
+    nonces = [step.event.nonce for step in steps if isinstance(step.event, e.NonceReceived)]
+    assert len(nonces) == 2
+    for secret in (*nonces, SEED.hex(), EXPELLED, EXPELLED.encode().hex()):
+        assert secret not in everything
+
+
+def shown(live: LiveTables) -> list[tuple[str, bool, bool]]:
+    """Return match, whether it is over, and whether its board is shown, by table."""
+    return [(table.match, table.is_over, table.board is not None) for table in live.state.tables]
+
+
+def test_a_table_keeps_its_place() -> None:
+    """Match after match, until its tournament is played no more; what comes late of a match that is gone is dropped."""
+    *_, last = seen_of(steps_of("q"))
+    seen = msgspec.json.decode(last, type=SeenTable)
+    live = LiveTables(Clock(), "board only")
+    live.opened(OPENED)
+    live.changed("other", seen)
+    assert shown(live) == [("m", False, False)]
+    live.changed("cup", seen)
+    live.closed("cup", "m", "ada beat bob; 3 : 1")
+    assert shown(live) == [("m", True, True)]
+    live.opened(replace(OPENED, match="m2"))
+    live.changed("cup", seen)
+    assert shown(live) == [("m2", False, False)]
+    live.cleared("cup")
+    assert shown(live) == []
+
+
+def test_a_delay_delays_all() -> None:
+    """A match begins, goes on and ends later by so much, and its clocks run as they ran."""
+    told = [msgspec.json.decode(line, type=SeenTable) for line in seen_of(steps_of("q"))]
+    seen = next(table for table in told if table.asked)
+    clock = Clock()
+    live = LiveTables(clock, "delay 60", 60.0)
+    live.opened(OPENED)
+    clock.advance(10)
+    live.changed("cup", seen)
+    clock.advance(10)
+    live.closed("cup", "m", "ada beat bob; 3 : 1")
+    assert shown(live) == []
+    for delay_s, expected in ((40, ("m", False, False)), (10, ("m", False, True)), (10, ("m", True, True))):
+        clock.advance(delay_s)
+        assert shown(live) == [expected]
+        if expected == ("m", False, True):
+            assert live.state.tables[0].asked_at == 65.0
+
+
+@pytest.mark.parametrize("is_duplicate", [False, True])
+def test_nothing_is_told_of_duplicate_deals(*, is_duplicate: bool) -> None:
+    """Who is still to play one would see it."""
+    told: list[Any] = []
+    tables = SpectatedTables(told.append, installed().game)
+    tables.tournament_begun(begun(spec_of(2, duplicate=is_duplicate)), None)
+    tables.match_opened("m", 1, FIXTURE)
+    for step in steps_of("q"):
+        tables.match_stepped(step)
+    tables.refresh()
+    assert len(told) == (not is_duplicate)

@@ -1,0 +1,73 @@
+"""What is found by name: only what everybody may have, and not more than a page holds."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from referee.web.search import MOST, Found, Searched, search
+
+from .sites import TestSite
+
+ENTRANTS = [("ada", "ada"), ("Adam", "Adam"), ("no name", "entrant-2"), ("gone", "gone")]
+MATCHES = [("cup-1", ["ada", "Adam"]), ("cup-2", ["ada", "no name"]), ("cup-10", ["gone", "ada"])]
+"""cup-2 has no replay, as its deal is still to be played from other seats."""
+HEAD = "5eed" * 16
+PAGES = ("entrants/ada", "entrants/Adam", "entrants/entrant-2", "replays/cup-1", "replays/cup-10")
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Searched:
+    """Return a tournament with a page for each of these."""
+    for page in PAGES:
+        path = tmp_path / "cup" / f"{page}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return Searched(name="cup", folder=tmp_path / "cup", head=HEAD, is_over=False, entrants=ENTRANTS, matches=MATCHES)
+
+
+@pytest.mark.parametrize(
+    ("query", "entrants", "matches"),
+    [
+        ("", [], []),
+        ("  ", [], []),
+        ("ada", ["ada", "Adam"], ["cup-1", "cup-10"]),
+        ("ADAM", ["Adam"], ["cup-1"]),
+        ("cup-1 gone", [], ["cup-10"]),
+        ("cup-2", [], []),
+        ("gone", [], ["cup-10"]),
+        ("no name", ["no name"], []),
+        ("..", [], []),
+        ("x" * 10_000, [], []),
+    ],
+)
+def test_what_is_found(cup: Searched, query: str, entrants: list[str], matches: list[str]) -> None:
+    """All words stand in the name, or in those of the players, in any case; what has no page is not there."""
+    found = search(query, [cup])
+    assert [entrant.name for entrant in found.entrants] == entrants
+    assert [match.match for match in found.matches] == matches
+    assert found.heads == ({"cup": HEAD} if entrants or matches else {})
+    addresses = [entrant.address for entrant in found.entrants] + [match.address for match in found.matches]
+    assert all((cup.folder.parent / address.removeprefix("tournaments/")).is_file() for address in addresses)
+
+
+@pytest.mark.parametrize("count", [MOST, MOST + 1])
+def test_it_finds_so_many(cup: Searched, count: int) -> None:
+    """And says whether there are more, in whatever tournament."""
+    many = [msgspec.structs.replace(cup, entrants=[("ada", "ada")]) for _ in range(count)]
+    found = search("ada", many)
+    assert (len(found.entrants), found.is_all) == (MOST, False)
+    alone = search("ada", [msgspec.structs.replace(entrant, matches=[]) for entrant in many])
+    assert (len(alone.entrants), alone.is_all) == (MOST, count == MOST)
+
+
+def test_the_page_shows_what_the_api_tells(contest: TestSite) -> None:
+    """Without JavaScript: a form that is sent by GET."""
+    visitor = contest.visitor()
+    assert '<form action="search" method="get"' in visitor.ask("GET", "/").body.decode()
+    found = msgspec.json.decode(visitor.ask("GET", "/api/search?q=BOB+cup").body, type=Found)
+    assert [match.match for match in found.matches] == ["cup-1"]
+    page = visitor.ask("GET", "/search?q=BOB+cup").body.decode()
+    assert f'<a href="{found.matches[0].address}">cup-1</a>' in page
+    assert 'value="BOB cup"' in page
+    assert "cup-2" not in page
