@@ -22,7 +22,7 @@ Player = Choose | str
 """A function from a view to a move, or `house:NAME`."""
 
 
-_HERE = "here plays what plays in this process: a function from a view to a move, or 'house:NAME'"
+_HERE = "a player in this process is a function from a view to a move, or 'house:NAME'"
 
 
 class SeatedPlayer(Struct, frozen=True):
@@ -77,7 +77,7 @@ def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlaye
     try:
         launch = find_player(player, game.name, name=name)
     except UnknownPlayer as error:
-        raise BadPlayer(f"{error}; {_HERE}") from None
+        raise BadPlayer(f"{error}\n{_HERE}") from None
     except PlayerError as error:
         raise BadPlayer(str(error)) from None
     if not launch.is_house:

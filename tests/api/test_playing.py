@@ -142,9 +142,9 @@ def test_the_user_can_stop_a_player_that_thinks() -> None:
 MISTAKES: list[tuple[str, Any, dict[str, Any], str]] = [
     ("chess", ["house:dag", "house:dag"], {}, "no game 'chess'"),
     ("q", ["house:dag"], {}, "takes 2 to 4 players, not 1"),
-    ("q", ["house:gready", "house:dag"], {}, 'did you mean "greedy"'),
+    ("q", ["house:gready", "house:dag"], {}, 'did you mean "house:greedy"'),
     ("q", "house:dag", {}, "a list of one for each seat, not 'house:dag'"),
-    ("q", ["my_bot/", "house:dag"], {}, "here plays what plays in this process"),
+    ("q", ["my_bot/", "house:dag"], {}, "a player in this process is a function"),
     ("q", ["house:dag", "house:dag"], {"seed": "x"}, "a seed is a whole number, not 'x'"),
     ("q", ["house:dag", "house:dag"], {"seed": -5}, "a seed is a whole number from 0 to 9223372036854775807, not -5"),
     ("q", ["house:dag", "house:dag"], {"seed": 1 << 63}, "a seed is a whole number from 0 to 9223372036854775807"),

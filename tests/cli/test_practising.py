@@ -35,7 +35,7 @@ def test_an_author_practises(tmp_path: Path) -> None:
         assert "begins within seconds" in page
         shown_until(ada, "is played now")
     with hosting(tmp_path, signal.SIGTERM, "practice over: author ada, number 1\n") as site:
-        ada.sign_in(site)
+        ada.return_to(site)
         bob.sign_in(site)
         shown_until(ada, "/author/practice/1/replay")
         assert b"record holds" in ada.open("author/practice/1/replay")

@@ -117,7 +117,7 @@ def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
     before = record.read_bytes()
     (tmp_path / "then" / "assassin.py").rename(tmp_path / "assassin.py")
     done = referee("play", "--resume", str(record), cwd=tmp_path, status=1)
-    assert "mend it and resume again" in " ".join(done.stderr.replace("│", " ").split())
+    assert "fix it and resume again" in " ".join(done.stderr.replace("│", " ").split())
     assert record.read_bytes() == before
     (tmp_path / "assassin.py").rename(tmp_path / "then" / "assassin.py")
     referee("play", "--resume", str(record.relative_to(tmp_path)), cwd=tmp_path)

@@ -136,6 +136,8 @@ class Organiser:
             lag_margin_ms=spec.lag_margin_ms,
             default_margin=spec.scoring.default_margin,
             commitment=chance.commitment(seed),
+            nonces=not spec.duplicate,
+            seed_opens="after-last-leg" if spec.duplicate else "at-end",
         )
         match = Match(find_game(spec.game), replace(setup, **changes), seed)
         writer = RecordWriter(self.folder / f"{fixture.match}.jsonl", self.sealer)

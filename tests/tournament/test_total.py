@@ -124,7 +124,14 @@ def test_no_count_runs_beyond_its_total(
         if random.random() < 0.03:
             name_of_one = random.choice(tournament.spec.entrants).name
             if all(tournament.spec.entrants[one].name != name_of_one for one in tournament.suspended):
-                ruling = e.Ruling(id="1", kind="withdraw", entrant=name_of_one, match=None, reason="so", by="ada")
+                ruling = e.Ruling(
+                    id=str(len(tournament.rulings)),
+                    kind="withdraw",
+                    entrant=name_of_one,
+                    match=None,
+                    reason="so",
+                    by="ada",
+                )
                 take(tournament, e.Ruled(at=AT, ruling=ruling))
     assert tournament.is_over
     assert tournament.played == tournament.total

@@ -58,7 +58,7 @@ const Following = (() => {
     }
     function open() {
       close();
-      if (document.hidden && !isKept) return;
+      if ((document.hidden && !isKept) || isOver()) return;
       stream = new EventSource(address);
       stream.onopen = clear;
       stream.onmessage = (event) => {

@@ -38,10 +38,8 @@ _KAPPA = 0.0001
 """The least factor by which a result may shrink a variance; the source's."""
 _DIGITS = 9
 """What is kept of a rating, so that the last bits of a machine's exponential decide nothing."""
-
-
-_ELO, _MEAN = 400 / log(10), 1500.0
-"""Points of Elo in a unit of a rating, and what a rating of 0 is shown as."""
+_ELO, _SHOWN_MEAN = 400 / log(10) / sqrt(_CHANCE), 1500.0
+"""Points of Elo in a unit of a rating, once strengths are known well, and what the mean is shown as."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -232,7 +230,7 @@ class Ladder(PairingFormat[State]):
 
     def placing_ratings(self, state: State) -> tuple[float, ...]:
         """Return by entrant the rating that decides its place, on Elo's scale, around 1500."""
-        return tuple(round(_MEAN + _ELO * rating.mean, 1) for rating in state.ratings)
+        return tuple(round(_SHOWN_MEAN + _ELO * (rating.mean - _MEAN), 1) for rating in state.ratings)
 
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: by mean, equal ones together.

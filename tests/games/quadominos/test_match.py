@@ -28,6 +28,7 @@ def match_of(seats: int, **fields: Any) -> Match:
         "game": "quadominos",
         "names": tuple("abcdefghijkl"[:seats]),
         "commitment": chance.commitment(SEED),
+        "nonces": False,
     }
     return Match(GAME, MatchSetup(**{**given, **grouped(fields, per_move_ms=1000.0, start_ms=5000.0)}), SEED)
 

@@ -156,6 +156,19 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     driver.quit()
 
 
+@pytest.fixture(autouse=True)
+def close_tabs(browser: webdriver.Chrome) -> Iterator[None]:
+    """Close a test's tabs: pages of a contest ask for their host for as long as they are open."""
+    yield
+    first, *others = browser.window_handles
+    for handle in others:
+        browser.switch_to.window(handle)
+        browser.close()
+    browser.switch_to.window(first)
+    browser.get("about:blank")
+    Page(browser).complaints()
+
+
 @pytest.mark.parametrize("game", SHORT)
 def test_a_whole_match_by_clicks_and_by_keys(game: str, browser: webdriver.Chrome, tmp_path: Path) -> None:
     """Both see the end, nothing complains, and the record is an ordinary one that holds."""
@@ -205,6 +218,12 @@ class Author:
         self._driver.find_element("name", "token").send_keys(self._token, Keys.ENTER)
         self.follow("Practice")
 
+    def return_to(self, site: str) -> None:
+        """Go on at a site whose host was started again: sessions outlive it."""
+        self._driver.switch_to.new_window("tab")
+        self._driver.get(f"{site}/author")
+        self.follow("Practice")
+
     def follow(self, link: str) -> None:
         """Follow a link, or press a button, once it is there."""
         self._driver.find_element("xpath", f"//*[self::a or self::button][text()='{link}']").click()
@@ -230,7 +249,7 @@ def test_an_author_plays_on_a_contests_site(browser: webdriver.Chrome, tmp_path:
         while tab.acts < BY_HAND:
             tab.play()
     with hosting(tmp_path, signal.SIGTERM, "practice over: author ada, number 1\n") as site:
-        ada.sign_in(site)
+        ada.return_to(site)
         ada.sit_down("Take your seat")
         page.run(GO_ON, True)
         page.wait_until("document.body.classList.contains('over')")
