@@ -20,39 +20,55 @@ from .errors import worded
 from .options.completion import Bash
 
 add_completion_class(Bash)
-COMMANDS = {
-    "new": "new:new",
-    "play": "play:play",
-    "serve": "serve:serve",
-    "tournament": "tournament:tournament",
-    "rule": "rule:rule_command",
-    "join-tournament": "rule:join_command",
-    "compare": "compare:compare",
-    "join": "join:join_command",
-    "check": "check:check",
-    "submit": "submit:submit",
-    "audit": "audit:audit_command",
-    "explain": "explain:explain_command",
-    "fairness": "fairness:fairness_command",
-    "replay": "replay:replay",
-    "report": "report:report_command",
-    "host": "host:host_command",
-    "worker": "worker:worker",
-    "manifest": "manifest:manifest",
-    "key": "key:key",
-    "cluster-keys": "key:cluster_keys",
-    "token": "token:token_command",
-    "list": "list:list_command",
-    "doctor": "doctor:doctor",
-    "xserver": "course:xserver",
-    "xclients": "course:xclients",
+GROUPS = {
+    "Play": {
+        "play": "play:play",
+        "replay": "replay:replay",
+        "join": "join:join_command",
+        "list": "list:list_command",
+    },
+    "Write a player": {
+        "new": "new:new",
+        "check": "check:check",
+        "compare": "compare:compare",
+        "submit": "submit:submit",
+    },
+    "Run a tournament": {
+        "tournament": "tournament:tournament",
+        "rule": "rule:rule_command",
+        "join-tournament": "rule:join_command",
+        "report": "report:report_command",
+        "host": "host:host_command",
+        "serve": "serve:serve",
+    },
+    "Verify": {
+        "audit": "audit:audit_command",
+        "explain": "explain:explain_command",
+        "fairness": "fairness:fairness_command",
+        "manifest": "manifest:manifest",
+    },
+    "Keys and machines": {
+        "key": "key:key",
+        "token": "token:token_command",
+        "doctor": "doctor:doctor",
+        "worker": "worker:worker",
+        "cluster-keys": "key:cluster_keys",
+    },
+    "The course CS4500": {
+        "xserver": "course:xserver",
+        "xclients": "course:xclients",
+    },
 }
-"""Command -> its module and its name there; in the order of `referee --help`."""
+"""Heading in `referee --help` -> command -> its module and its name there; in the order of the help."""
+COMMANDS = {command: where for group in GROUPS.values() for command, where in group.items()}
 
 _IN_SHORT = "referee.commands-in-short"
 """In a context: commands are only named and described."""
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
+click.rich_click.COMMAND_GROUPS = {
+    "*": [{"name": name, "commands": [*commands]} for name, commands in GROUPS.items()],
+}
 
 
 class Commands(click.RichGroup):

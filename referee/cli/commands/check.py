@@ -96,7 +96,7 @@ def check(
     Of a program that passes, it tells how strong it is: in 20 quick games against house:random and in 20 against
     house:greedy, of each game, within a minute.
 
-    Exit status: 0 it passes, 1 a step failed, 2 used wrongly.
+    Exit status: 0 it passes, 1 a step failed, 2 usage error.
     """
     if is_list:
         _list(all_steps(tuple(installed().games)), as_json=as_json)

@@ -67,7 +67,7 @@ def compare(
     after the two; the same command goes on with a test that was stopped. For a program whose folder has changed, and
     for other options, a new test is begun in a folder with a number.
 
-    Exit status: 0 the test decided, 1 it did not, 2 used wrongly.
+    Exit status: 0 the test decided, 1 it did not, 2 usage error.
     """
     rules = find_game(game)
     found = comparing.compare(rules, (a, b), test, match.settings(rules), running, watch_of(as_json=as_json))

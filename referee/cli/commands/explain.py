@@ -27,7 +27,7 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
     nothing that this seat was not entitled to see. A file written with --redact can be handed out: `referee audit FILE`
     still verifies its chain and the referee's seal, and `referee explain FILE` explains it.
 
-    Exit status: 0 explained, 1 the record does not hold, 2 used wrongly, 3 the referee itself failed: its traceback is
+    Exit status: 0 explained, 1 the record does not hold, 2 usage error, 3 the referee itself failed: its traceback is
     on stderr, and that accuses no record.
     """
     with own_faults("the referee itself failed, which accuses no record"):

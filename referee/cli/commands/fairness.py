@@ -39,7 +39,7 @@ def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
 
     Records are read, their chain and their seal checked; `referee audit` says whether they hold.
 
-    Exit status: 0 reported, 1 a file is no record, 2 used wrongly.
+    Exit status: 0 reported, 1 a file is no record, 2 usage error.
     """
     report = fairness_of(paths)
     if as_json:

@@ -44,7 +44,7 @@ def join_command(referee: str, player: str, *, join: JoinOptions, running: Refer
     project's protocol, and its messages are carried over. That referee tells neither its options nor its limits;
     --option and --time say what the player is told.
 
-    Exit status: 0 the game came to its end, 1 it did not for this player, 2 used wrongly.
+    Exit status: 0 the game came to its end, 1 it did not for this player, 2 usage error.
     """
     name, joined = join_referee(referee, player, join, running)
     _show(name, joined, as_json=as_json)

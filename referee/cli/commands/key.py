@@ -48,7 +48,7 @@ def key() -> None:
 def make(path: Path | None, as_json: bool) -> None:
     """Make a new key; an existing one is never overwritten.
 
-    Exit status: 0 made, 1 there is one already or the file can't be written, 2 used wrongly.
+    Exit status: 0 made, 1 there is one already or the file can't be written, 2 usage error.
     """
     _show(*_found(path, make_key), as_json=as_json)
 
@@ -59,7 +59,7 @@ def make(path: Path | None, as_json: bool) -> None:
 def show(path: Path | None, as_json: bool) -> None:
     """Show the public key, in hex, and where the private one is kept.
 
-    Exit status: 0 shown, 1 there is none, 2 used wrongly.
+    Exit status: 0 shown, 1 there is none, 2 usage error.
     """
     _show(*_found(path, load_key), as_json=as_json)
 
@@ -69,7 +69,7 @@ def show(path: Path | None, as_json: bool) -> None:
 def export(path: Path | None) -> None:
     """Print the public key in PEM, to publish it: `referee audit --key FILE` takes it.
 
-    Exit status: 0 printed, 1 there is none, 2 used wrongly.
+    Exit status: 0 printed, 1 there is none, 2 usage error.
     """
     print(public_pem(_found(path, load_key)[1]), end="")
 

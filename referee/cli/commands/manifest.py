@@ -20,7 +20,7 @@ def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on. The folder of a tournament
     needs none: the tournament's own record is signed, and tells of every match.
 
-    Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 used wrongly.
+    Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 usage error.
     """
     if not record_files(folder):
         raise click.UsageError(f"there is no record (*.jsonl) in {folder}")

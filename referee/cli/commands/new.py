@@ -25,7 +25,7 @@ def new(language: str, name: str, as_json: bool) -> None:
     player that teaches itself) or rust. NAME is the player's name, too: 1 to 20 letters, digits, - and _, the first
     one a letter or digit.
 
-    Exit status: 0 made, 2 used wrongly, or there is a NAME already.
+    Exit status: 0 made, 2 usage error, or there is a NAME already.
     """
     if name != Path(name).name:
         raise click.UsageError(f"a player's name is {NAME_FORM}; not {name!r}")

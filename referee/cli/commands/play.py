@@ -55,7 +55,7 @@ def play(
     With --resume RECORD, without GAME and PLAYERS, a match whose referee died is played to its end: the same programs
     are started again, and the open turn is asked again with the time that was left.
 
-    Exit status: 0 played, 1 void, a program that does not start or a record that can't be resumed, 2 used wrongly.
+    Exit status: 0 played, 1 void, a program that does not start or a record that can't be resumed, 2 usage error.
     """
     view = MatchView(as_json=as_json)
     running = view.told_by(running)

@@ -46,7 +46,7 @@ def replay(
     charts of points and time, and the record's facts; it loads nothing. No file that exists is overwritten without
     --force, and the record never.
 
-    Exit status: 0 shown, 1 the record does not hold or there is no browser to open, 2 used wrongly.
+    Exit status: 0 shown, 1 the record does not hold or there is no browser to open, 2 usage error.
     """
     is_page = is_opened or html is not None
     _check_use(record, turn, svg, html, is_page=is_page, is_json=as_json)

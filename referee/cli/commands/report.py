@@ -47,7 +47,7 @@ def report_command(folder: Path, jobs: int, *, replays: str, public: bool, as_js
 
     Records are read, their chain and their seal checked; `referee audit` says whether they hold.
 
-    Exit status: 0 reported, 1 a record does not hold or is missing, 2 used wrongly.
+    Exit status: 0 reported, 1 a record does not hold or is missing, 2 usage error.
     """
     report(folder, Targets(replays=ReplayPages(replays), is_public=public, **where), jobs, as_json=as_json)
 

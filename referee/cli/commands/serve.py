@@ -89,7 +89,7 @@ def serve(
     With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit
     takes its seat by the resume token that it was given in the offer.
 
-    Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
+    Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 usage error.
     """
     check_submissions(get_current_context())
     if service is not None:

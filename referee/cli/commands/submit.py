@@ -52,7 +52,7 @@ def submit(
     kept, and changes nothing. Caches, version control, virtual environments and what a file .refereeignore names are
     left out.
 
-    Exit status: 0 it passes, 1 it does not or was not taken, 2 used wrongly.
+    Exit status: 0 it passes, 1 it does not or was not taken, 2 usage error.
     """
     if sum((player is not None, is_status, is_matches, match is not None)) != 1:
         raise click.UsageError("give either a PLAYER to hand in, or --status, --matches or --explain MATCH")
