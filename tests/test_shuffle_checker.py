@@ -269,6 +269,7 @@ def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int) -> N
         views |= {item.seat: msgspec.msgpack.decode(item.view) for item in shown}
     assert match.result is not None
     writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
+    writer.close()
     kept, *hands = check(tmp_path / "m.jsonl").stdout.splitlines()
     assert f"the commitment was kept: {setup.commitment}" == kept
     assert len(hands) == seats

@@ -70,6 +70,8 @@ class Played(Struct, frozen=True, kw_only=True):
         for event in self.events:
             writer.write_step(event, match.handle(event))
         writer.write_result(self.result, seed=self.seed.hex(), nonces=match.nonces.opened)
+        writer.sync()
+        writer.close()
 
 
 @cache

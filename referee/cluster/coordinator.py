@@ -111,7 +111,7 @@ class Cluster:
             self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
             why = "sent a record that does not hold"
         if why is not None:
-            await self._in_thread(followed.voided, void_for(host.name, why), self._services.sealer)
+            await self._in_thread(followed.void, void_for(host.name, why), self._services.sealer)
         await self._in_thread(keep, self._hosts.settings.folder, followed.job, printed)
         for step in followed.remote.untold:
             tell_step(self._services.observers, step)
@@ -152,7 +152,7 @@ class Cluster:
                 )
 
     async def _sealed(self, host: ClusterHost, followed: Followed, judged: Accepted) -> None:
-        writer = followed.remote.sealed(judged.result, judged.end, self._services.sealer)
+        writer = followed.remote.seal(judged.result, judged.end, self._services.sealer)
         try:
             commits = self._services.commits
             assert commits is not None, "a tournament has them"

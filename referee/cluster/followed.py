@@ -124,7 +124,7 @@ class Followed:
         """
         return accepted(self.job, read_record(self.remote.path), self.handed_out)
 
-    def voided(self, why: str, sealer: Sealer) -> None:
+    def void(self, why: str, sealer: Sealer) -> None:
         """End the record, as far as it has come, in any thread: void for the referee's fault.
 
         Raises:
@@ -133,12 +133,12 @@ class Followed:
         if self._match.result is not None:
             self.refuse()  # it was over, and nobody has judged it
         try:
-            self.remote.voided(why, sealer)
+            self.remote.void(why, sealer)
         except OSError:
             raise
         except Exception:  # noqa: BLE001  # what was told does not hold, or raises what it likes
             self.refuse()
-            self.remote.voided(why, sealer)
+            self.remote.void(why, sealer)
 
     def refuse(self) -> None:
         """Put what has come aside, for whoever wants to look at it: it is not believed.

@@ -49,6 +49,8 @@ class ChainWriter:
         self.path = path
         self.head = FIRST_PREV if after is None else after.head
         """Hash of the last line written."""
+        self.sealed_head = self.head
+        """Hash of the last line before the seal, once that is written."""
         self._sealer = sealer
         self.count = 0 if after is None else after.count
         """Lines written."""
@@ -72,22 +74,15 @@ class ChainWriter:
             self._file.close()
             raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
 
-    def write_signature(self) -> None:
-        """Sign what is written; the signature is not synced.
+    def seal(self) -> None:
+        """Sign what is written, if the key is here; the signature is not synced.
 
         Raises:
             NotWritten: the disk refused.
         """
-        self.write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
-
-    def write_seal(self) -> None:
-        """Sign what is written, and sync the file to the disk.
-
-        Raises:
-            NotWritten: the disk refused.
-        """
-        self.write_signature()
-        self.sync()
+        self.sealed_head = self.head
+        if self._sealer.can_sign:
+            self.write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line.

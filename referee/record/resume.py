@@ -62,7 +62,9 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
         if record.result is None:
             writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
         else:
-            writer.write_seal()
+            writer.seal()
+        writer.sync()
+        writer.close()
     header = record.header
     return Resumption(
         match, writer, last_ms, tuple(header.programs or ()), header.folder, header.context, header.durability

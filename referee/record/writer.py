@@ -37,8 +37,6 @@ class RecordWriter(ChainWriter):
     def __init__(self, path: Path, sealer: Sealer, after: ChainEnd | None = None) -> None:
         super().__init__(path, sealer, after)
         self._salts = new_salts()
-        self.result_head = self.head
-        """Hash of the result line, once it is written."""
 
     def write_header(
         self,
@@ -97,40 +95,11 @@ class RecordWriter(ChainWriter):
         """
         self.append(*step_line(event, commands, standstills, self._salts))
 
-    def write_ending(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
-        """Write the result and the seal, without syncing them.
+    def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
+        """Write the result and the seal; whoever calls this syncs and closes the file.
 
         Raises:
             NotWritten: the disk refused.
         """
         self.write("result", result=msgspec.to_builtins(result), seed=seed, nonces=nonces)
-        self.write_signature()
-
-    def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
-        """Write the result and the seal, sync the file to the disk, and close it.
-
-        Raises:
-            NotWritten: the disk refused.
-        """
-        self.write_ending(result, seed=seed, nonces=nonces)
-        self.sync()
-        self.close()
-
-    def write_seal(self) -> None:
-        """Sign what is written, sync the file to the disk, and close it.
-
-        Raises:
-            NotWritten: the disk refused.
-        """
-        super().write_seal()
-        self.close()
-
-    def write_signature(self) -> None:
-        """Sign what is written, which ends with the result, if the key is here; the signature is not synced.
-
-        Raises:
-            NotWritten: the disk refused.
-        """
-        self.result_head = self.head
-        if self._sealer.can_sign:
-            super().write_signature()
+        self.seal()

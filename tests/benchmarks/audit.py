@@ -62,6 +62,7 @@ def write_record(path: Path, number: int, sealer: Sealer) -> int:
         writer.write_step(event, commands)
     assert match.result is not None
     writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
+    writer.close()
     return match.turn
 
 

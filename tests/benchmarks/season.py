@@ -82,7 +82,7 @@ def play(path: Path, matches: int, joining: int) -> float:
                 seen.append(memory_mib())
                 print(f"{tournament.played:6} matches: {seen[-1]:6.1f} MiB", flush=True)
         writer.write_step(e.Finished(at=AT), tournament.handle(e.Finished(at=AT)))
-        writer.write_seal()
+        writer.seal()
     spent_s = time.process_time() - begun
     entrants = len(tournament.spec.entrants)
     print(f"{matches} matches, {entrants} entrants, {writer.count} lines: {path.stat().st_size / 1e6:.1f} MB of record")

@@ -117,6 +117,7 @@ def lied(real: Record, path: Path, lie: Lie) -> int:
                 writer.write_step(gone, match.handle(gone))
         assert match.result is not None
         writer.write_result(match.result, seed=real.seed.hex(), nonces=match.nonces.opened)
+        writer.close()
     return number
 
 

@@ -21,7 +21,7 @@ def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytes
     os.dup2(full, writer._file.fileno())
     os.close(full)
     with pytest.raises(SystemExit) as raised, worded():
-        writer.write_seal()
+        writer.seal()
     writer.close()
     said = f"the record {path} can't be written: No space left on device; what it was for was not finished\n"
     assert (raised.value.code, capsys.readouterr().err) == (1, said)

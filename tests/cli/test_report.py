@@ -157,5 +157,5 @@ def test_a_tournament_that_could_not_be_played_here(
     """A format or a tie-break that this installation does not have is named."""
     with closing(TournamentWriter(tmp_path / "cup.jsonl", SEALER)) as writer:
         writer.write_header(spec(4, **more), SALT, {}, referee="0.0", opened=AT)
-        writer.write_seal()
+        writer.seal()
     assert complaint in words(run(tmp_path, status=status).stderr)

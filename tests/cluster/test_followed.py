@@ -59,7 +59,7 @@ def test_what_has_come_is_kept_and_told(tmp_path: Path, watching: tuple[Watching
     assert not match.is_over
     match.end(RECORD)
     judged = match.judged()
-    match.remote.sealed(judged.result, judged.end, SEALER).close()
+    match.remote.seal(judged.result, judged.end, SEALER).close()
     assert [watch.lines for watch in watching] == [list(range(1, STEPS + 1))] * len(watching)
     assert read_record(match.remote.path).is_sealed
     assert [event for event, _ in judged.unusual] == ["match-opened", "match-ended"]
@@ -75,7 +75,7 @@ def test_a_match_whose_host_is_lost_is_void(
     """On record as far as it came; what nobody has judged, or is none of its lines, is put aside."""
     match = Followed(JOB, folder, Observers(*watching), HandedOut(process=""))
     match.told(0, come)
-    match.voided("its host is gone", SEALER)
+    match.void("its host is gone", SEALER)
     record = read_record(match.remote.path)
     assert record.is_sealed
     assert record.result is not None

@@ -132,10 +132,10 @@ def _accept(folder: Path) -> None:
     try:
         followed.end(data)
         judged = followed.judged()
-        followed.remote.sealed(judged.result, judged.end, SEALER).close()
+        followed.remote.seal(judged.result, judged.end, SEALER).close()
     except RecordError:
         followed.refuse()
-        followed.voided("its record does not hold", SEALER)
+        followed.void("its record does not hold", SEALER)
         return
     told, honest = (records.told(read_record(path)) for path in (followed.remote.path, folder / records.HONEST))
     if told != honest and (folder / records.HOW).read_text() != records.How.FOLDED:

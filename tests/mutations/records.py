@@ -162,6 +162,7 @@ def refolded(path: Path, lines: Sequence[Any]) -> bytes | None:
                     writer.write_step(event, match.handle(event))
             assert match.result is not None
             writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
+            writer.close()
         return path.read_bytes()
     except Exception:  # noqa: BLE001  # it is no match then
         return None

@@ -74,7 +74,7 @@ def written(folder: Path, seed: int) -> Path:
                     wish = asked(tournament, random, number)
                     writer.write_step(wish, tournament.handle(wish))
         writer.write_step(e.Finished(at=AT), tournament.handle(e.Finished(at=AT)))
-        writer.write_seal()
+        writer.seal()
     return path
 
 

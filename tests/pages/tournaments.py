@@ -145,7 +145,7 @@ class Stage:
             most -= 1
         is_over = self.tournament.is_over and not self.tournament.playing
         self.take(te.Finished(at=LATER) if is_over else te.Stopped(at=LATER, why="the day is over"))
-        self._writer.write_seal()
+        self._writer.seal()
         return self
 
     def play_one(self, fixture: Fixture) -> tuple[MatchEntry, Match]:
@@ -255,3 +255,4 @@ def _write(
         writer.write_step(event, commands)
     assert match.result is not None
     writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+    writer.close()

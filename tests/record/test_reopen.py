@@ -34,6 +34,7 @@ def _write_result(resumed: Resumption) -> None:
     match = resumed.match
     assert match.result is not None
     resumed.writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+    resumed.writer.close()
 
 
 @pytest.mark.parametrize("name", STORIES)

@@ -62,7 +62,7 @@ def test_the_bytes_of_a_tiny_record(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert writer.path.read_bytes() == HEADER[:-1] + opened_seed
     writer.write_step(opened(0.5), ())
     assert writer.path.read_bytes() == HEADER[:-1] + opened_seed + STEP
-    writer.write_seal()
+    writer.seal()
     assert writer.path.read_bytes() == HEADER[:-1] + opened_seed + STEP + SEAL
 
 
@@ -279,6 +279,7 @@ def test_nobody_silences_a_record(
     result = story.match.result
     assert result is not None
     writer.write_result(result, seed=story.match.seed.hex(), nonces=story.match.nonces.opened)
+    writer.close()
     assert said(path.read_bytes()) == said(record_of("clean"))
     assert read_record(path).state == "sealed"
 

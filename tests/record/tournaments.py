@@ -115,7 +115,8 @@ class Organiser:
         self.clock_ms = round(self.clock_ms + event.at_ms, 3)
         assert match.result is not None
         writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
-        return outcome(context.fixture, setup.names, match.result, writer.result_head)
+        writer.close()
+        return outcome(context.fixture, setup.names, match.result, writer.sealed_head)
 
     def chooser(self, match: Match) -> Choose:
         """Return how the players of a match choose their moves."""

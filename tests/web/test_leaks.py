@@ -149,6 +149,7 @@ class World:
             if not is_open:
                 assert match.result is not None
                 writer.write_result(match.result, seed=self._seed(number).hex(), nonces=[None, None])
+                writer.close()
         if not is_open:
             self.over = path
             return entry_of(read_record(path))

@@ -1,4 +1,4 @@
-"""A match that another process plays: followed line by line here, if anybody looks on, and sealed or voided."""
+"""A match that another process plays: followed line by line here, if anybody looks on, and sealed or made void."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -79,7 +79,7 @@ class RemoteMatch:
         result, head = self._end
         return SealedMatch(result=result, record=self.path, head=head)
 
-    def believed(self, head: str, sealer: Sealer) -> RecordWriter:
+    def check_and_seal(self, head: str, sealer: Sealer) -> RecordWriter:
         """Sign the record that a process of our own has written.
 
         Args:
@@ -96,9 +96,9 @@ class RemoteMatch:
         line, end = read_end(self.path)
         if not isinstance(line, ResultLine) or end.head != head:
             raise RecordError(self.path, end.count - 1, f"the result whose hash is {head}", end.head)
-        return self.sealed(line.result, end, sealer)
+        return self.seal(line.result, end, sealer)
 
-    def sealed(self, result: Result, end: ChainEnd, sealer: Sealer) -> RecordWriter:
+    def seal(self, result: Result, end: ChainEnd, sealer: Sealer) -> RecordWriter:
         """Sign a record that is believed.
 
         Args:
@@ -114,11 +114,11 @@ class RemoteMatch:
         """
         self._put_in_place()
         writer = RecordWriter(self.path, sealer, after=end)
-        writer.write_signature()
+        writer.seal()
         self._end = result, end.head
         return writer
 
-    def voided(self, why: str, sealer: Sealer) -> None:
+    def void(self, why: str, sealer: Sealer) -> None:
         """End the record of a match whose worker is no more: void for the referee's fault, unless it was over.
 
         In any thread; nobody writes it any more.
@@ -141,7 +141,7 @@ class RemoteMatch:
         else:
             writer, last_ms = self._begun(sealer), 0.0
         result = self.match.result or self._void(writer, RefereeFailed(at_ms=last_ms, detail=why))
-        self._end = result, writer.result_head
+        self._end = result, writer.sealed_head
 
     def _catch_up(self) -> None:
         """Let the match take the events that are on record, and that nobody was told of."""
@@ -177,4 +177,6 @@ class RemoteMatch:
         self.untold.append(MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head)))
         closing = next(command for command in commands if isinstance(command, CloseMatch))
         writer.write_result(closing.result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
+        writer.sync()
+        writer.close()
         return closing.result

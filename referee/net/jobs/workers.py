@@ -107,7 +107,7 @@ class Workers:
             raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
         if isinstance(outcome, MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
-        await outlasting(self._in_thread(match.voided, outcome.why, self._sealer))
+        await outlasting(self._in_thread(match.void, outcome.why, self._sealer))
         for step in match.untold:
             self._tell(step)
         for step in match.untold[-1:]:
@@ -141,7 +141,7 @@ class Workers:
             return await outlasting(course), True
 
     async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> SealedMatch:
-        writer = match.believed(ended.head, self._sealer)
+        writer = match.check_and_seal(ended.head, self._sealer)
         try:
             await self._commits.sync(writer)
         finally:

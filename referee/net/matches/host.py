@@ -401,8 +401,9 @@ class MatchHost:
 
     @staticmethod
     def _played(match: Match, result: Result, writer: RecordWriter) -> MatchReport:
-        head = writer.result_head
-        return MatchReport(names=match.setup.names, result=result, record=writer.path, match=match, head=head)
+        return MatchReport(
+            names=match.setup.names, result=result, record=writer.path, match=match, head=writer.sealed_head
+        )
 
     def _new_record(self, match: Match) -> RecordWriter:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._services.sealer)

@@ -87,7 +87,7 @@ class Journal:
         """Take the next step that is settled, in order; None if there is none."""
         return self._due.popleft() if self.has_due else None
 
-    def write_ending(self, result: Result, match: Match) -> "Deferred[None]":
+    def write_result(self, result: Result, match: Match) -> "Deferred[None]":
         """Write a match's result and the seal.
 
         Returns:
@@ -96,7 +96,7 @@ class Journal:
         Raises:
             NotWritten: the disk refused.
         """
-        self.writer.write_ending(result, seed=match.seed.hex(), nonces=match.nonces.opened)
+        self.writer.write_result(result, seed=match.seed.hex(), nonces=match.nonces.opened)
         return self.synced()
 
     def synced(self) -> "Deferred[None]":

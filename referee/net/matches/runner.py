@@ -445,7 +445,7 @@ class MatchRunner(Owner):
 
     def _finish(self, result: c.Result) -> None:
         """Seal the record; the match is over once the disk has it."""
-        sealed = self._journal.write_ending(result, self.match)
+        sealed = self._journal.write_result(result, self.match)
         sealed.addCallbacks(lambda _: self._conclude(result), lambda failure: self._give_up(failure.value))
 
     def _conclude(self, result: c.Result) -> None:

@@ -86,7 +86,8 @@ class Recorder:
 
     def seal(self) -> None:
         """Sign all that is on record."""
-        self._writer.write_seal()
+        self._writer.seal()
+        self._writer.sync()
 
     def _tell(self, count: int) -> None:
         """Tell observers of what is among the first so many lines, and then whoever waits for these."""

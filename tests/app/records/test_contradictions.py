@@ -30,6 +30,7 @@ def written(path: Path, match: str, standstills: list[Standstill], process: str 
             writer.write_step(event, commands, standstills if event is steps[-2][0] else [])
         assert whole.match.result is not None
         writer.write_result(whole.match.result, seed=whole.match.seed.hex(), nonces=whole.match.nonces.opened)
+        writer.close()
 
 
 def audited(folder: Path) -> AuditReport:

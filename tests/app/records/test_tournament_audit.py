@@ -270,6 +270,7 @@ def test_two_records_of_a_match_of_no_tournament_are_named(tmp_path: Path) -> No
     resumed.writer.write_step(failed, resumed.match.handle(failed))
     assert resumed.match.result is not None
     resumed.writer.write_result(resumed.match.result, seed=resumed.match.seed.hex(), nonces=resumed.match.nonces.opened)
+    resumed.writer.close()
     assert audited(other).holds
     assert audited(one, other).equivocations == [Equivocation(match="m", records=(str(one), str(other)))]
 

@@ -133,9 +133,9 @@ def _begun(folder: Path, job: MatchJob, header: dict[str, Any]) -> RecordWriter:
 
 def _end(writer: RecordWriter, match: Match) -> str:
     assert match.result is not None
-    writer.write_ending(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+    writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
     writer.close()
-    return writer.result_head
+    return writer.sealed_head
 
 
 def _any(event: e.Event) -> Any:

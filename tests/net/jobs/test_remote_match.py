@@ -59,9 +59,9 @@ def test_a_record_is_sealed_as_its_worker_has_written_it(tmp_path: Path, is_foll
     """Observers who look on see every step as if it had been played here, positions included; the record audits."""
     played = Played(tmp_path)
     match, watching = followed(tmp_path, played.told if is_followed else [])
-    with closing(match.believed(played.end(), SEALER)) as writer:
+    with closing(match.check_and_seal(played.end(), SEALER)) as writer:
         writer.sync()
-    assert (match.played.result, match.played.head) == (played.match.result, played.writer.result_head)
+    assert (match.played.result, match.played.head) == (played.match.result, played.writer.sealed_head)
     told = played.told if is_followed else []
     assert [(step.line, step.hash) for step in watching.steps] == [(each.line, each.hash) for each in told]
     assert [step.position for step in watching.steps[-1:]] == [played.match.state] * is_followed
@@ -77,7 +77,7 @@ def test_a_record_is_not_sealed_that_ends_otherwise(tmp_path: Path, is_over: boo
     played.writer.close()
     match, _ = followed(tmp_path, [])
     with pytest.raises(RecordError, match="expected the result whose hash is"):
-        match.believed(head or ended, SEALER)
+        match.check_and_seal(head or ended, SEALER)
     assert not read_record(match.path).is_sealed
 
 
@@ -97,7 +97,7 @@ def test_a_match_whose_worker_dies_is_void(tmp_path: Path, steps: int) -> None:
     with played.path.open("ab") as file:
         file.write(b'{"n":')  # it died while it wrote
     match, _ = followed(tmp_path, played.told[:1])
-    match.voided(WHY, SEALER)
+    match.void(WHY, SEALER)
     record = read_record(match.path)
     assert record.is_sealed
     assert len(record.steps) == steps + 1
@@ -118,7 +118,7 @@ def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, tol
     registry = CollectorRegistry()
     metrics = Metrics(registry)
     match, watching = followed(tmp_path, reports[:told], metrics)
-    match.voided(WHY, SEALER)
+    match.void(WHY, SEALER)
     for step in match.untold:
         watching.match_stepped(step)
         metrics.match_stepped(step)
@@ -135,7 +135,7 @@ def test_a_match_that_was_not_begun_is_void_as_well(tmp_path: Path, left: bytes 
     match, _ = followed(tmp_path, [], durability=Durability.TURN)
     if left is not None:
         match.path.write_bytes(left)
-    match.voided(WHY, SEALER)
+    match.void(WHY, SEALER)
     record = read_record(match.path)
     assert record.is_sealed
     assert (record.header.context, record.header.durability) == (JOB.context, "turn")
@@ -151,7 +151,7 @@ def test_a_match_that_was_over_counts(tmp_path: Path, has_result: bool) -> None:
         played.end()
     played.writer.close()
     match, _ = followed(tmp_path, played.told)
-    match.voided(WHY, SEALER)
+    match.void(WHY, SEALER)
     assert match.untold == []
     assert match.played.result == played.match.result
     assert read_record(match.path).is_sealed

@@ -47,6 +47,7 @@ def audited(folder: Path, story: Story, standstills: dict[int, list[Standstill]]
         writer.write_step(event, commands, found)
     assert story.match.result is not None
     writer.write_result(story.match.result, seed=story.match.seed.hex(), nonces=story.match.nonces.opened)
+    writer.close()
     return audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
 
 
