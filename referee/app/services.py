@@ -17,9 +17,8 @@ from ..observers import InThread, Observer, Observers
 from ..observers.heads import HeadLog
 from ..plugins import installed
 from ..programs import confining
-from ..programs.confining import SandboxMode
+from ..programs.confining import Confinement, SandboxMode
 from ..programs.limits import ProgramLimits
-from ..programs.program import Confinement
 from ..programs.sandbox import NoSandboxError
 from ..record.key_file import default_path, load_or_make
 from ..record.record_files import record_names

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..plugins import Registry
+from ..programs.confining import Confinement
 from ..programs.player_spec import Launch, PlayerKind, no_folder, parse_player
-from ..programs.program import Confinement
 from ..text import near, nearest
 from . import real_matches, steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext, CheckRequest, CheckStep

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from ..programs.build import BUILDS, Builds
+from ..programs.confining import Confinement
 from ..programs.player_spec import Launch, PlayerError, read_folder
-from ..programs.program import Confinement
 from ..testing.seats import AnyGame
 from .findings import Failed, Skipped
 from .loop import Loop

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ..programs.orphans import orphans
+from ..programs.starting import orphans
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

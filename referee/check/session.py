@@ -18,10 +18,10 @@ from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL
 from protocol.messages import Hello, Message, Welcome
 
 from ..net.matches.programs import ending_of
+from ..programs.confining import Confinement, own_copy
 from ..programs.file_view import FileAccess
-from ..programs.folder_copy import own_copy
 from ..programs.player_spec import Launch
-from ..programs.program import CLEAR_S, GRACE_S, PATIENCE_S, Confinement, Invitation, Program
+from ..programs.program import CLEAR_S, GRACE_S, PATIENCE_S, Invitation, Program
 from ..text import counted
 from .findings import Failed
 from .loop import Loop

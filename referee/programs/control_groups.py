@@ -2,11 +2,16 @@
 
 Both versions of the kernel's control groups will do. A group is made beneath the referee's own (or, where the kernel
 forbids that, beside it), so that what holds for the referee holds for what it starts.
+
+A referee that is killed leaves its groups behind: another one tells them by their names from what a living one needs. A
+name has the process and when it started, for numbers of processes come back, and the namespace in which they count:
+another container's processes can't be seen from here, and are nobody's to end.
 """
 
 import contextlib
 import itertools
 import os
+import re
 import signal
 import time
 from collections import defaultdict
@@ -18,8 +23,47 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.tree import MIB
-from .leftovers import PREFIX, is_left_behind, own_prefix
 from .limits import ProgramLimits
+
+PREFIX = "referee-"
+_MARK = re.compile(re.escape(PREFIX) + r"([0-9a-f]+)-([0-9a-f]+)-([0-9a-f]+)-")
+_STARTED = 19
+"""Among the fields behind the program's name: the clock tick at which the process began."""
+
+
+def own_prefix() -> str:
+    """Return how the name of everything begins that goes with this process."""
+    return _prefix(os.getpid())
+
+
+@cache
+def _prefix(pid: int) -> str:
+    return f"{PREFIX}{_namespace():x}-{pid:x}-{_started(pid) or 0:x}-"
+
+
+def is_left_behind(name: str) -> bool:
+    """Tell whether a name is one of a process that is no more."""
+    mark = _MARK.match(name)
+    if mark is None:
+        return False
+    namespace, pid, started = (int(part, 16) for part in mark.groups())
+    return namespace == _namespace() and _started(pid) != started
+
+
+def _namespace() -> int:
+    try:
+        return Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return 0
+
+
+def _started(pid: int) -> int | None:
+    """Return when a process began; None if there is none of that number."""
+    try:
+        return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[_STARTED])
+    except (OSError, ValueError, IndexError):
+        return None
+
 
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")

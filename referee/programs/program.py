@@ -6,11 +6,10 @@ the referee's address, its own token and the mark of its start in its environmen
 
 import contextlib
 import functools
-import os
 import secrets
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,18 +17,15 @@ from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from ..clock import Timer
-from .control_groups import ControlGroups, Group
-from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
-from .folder_image import FolderImages
-from .fork_server import ForkServer, for_all
+from .confining import Confinement
+from .control_groups import Group
+from .file_view import FileAccess, FileView, view_of
+from .fork_server import for_all
 from .house import FORKS, MARK, ForkRequest
-from .limits import ProgramLimits, limited
-from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
-from .sandbox import HOME, SOCKET, Sandbox
-from .starting import ChildProcess, FirstProcess, ProcessCommand, RunningProcess, if_alive, start
-from .visible_paths import rustup_home
+from .sandbox import SOCKET
+from .starting import ChildProcess, FirstProcess, ProcessCommand, RunningProcess, kill_orphans, start
 
 PATIENCE_S = 2.0
 """How long a program may take to end by itself, once its match is over: it may have last words."""
@@ -39,88 +35,8 @@ CLEAR_S = 5.0
 """How long what was killed may take to be gone: the kernel frees the memory of a large process first."""
 POLL_S = 0.02
 """How often it is looked at whether all of it is gone."""
-CHECK_VARIABLE = "REFEREE_CHECK"
-"""Marks the processes of a check that is one of many, and what they leave behind."""
-_PASSED_ON = (CHECK_VARIABLE, "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
-"""Of the referee's own environment, what a program needs to run at all; secrets stay here."""
-_OUTSIDE = ("HOME", "TMPDIR")
-"""Of these, what names places that a sandbox does not have."""
 _SIGNALLED = 128
 """What a shell, and bubblewrap as well, adds to the number of the signal that ended a program."""
-
-
-class Confinement(Struct, frozen=True, kw_only=True):
-    """What launched programs are held to."""
-
-    sandbox: Sandbox | None = None
-    """None: they can read and write what the referee's user can."""
-    groups: ControlGroups | None = None
-    """None, or groups without folders: the kernel limits each process, not the whole program."""
-    limits: ProgramLimits = ProgramLimits()
-    hidden: tuple[Path, ...] = ()
-    """Files and folders that no program may read, whatever else it is shown: records and keys."""
-    private_names: PrivateNames = nothing_private
-    """Tells what no program may read wherever it lies: records of other runs."""
-    images: FolderImages | None = None
-    """Of players' folders that were copied; None: they are read for each copy."""
-    fork_server: ForkServer | None = None
-    """What house players are forked from; None: each has an interpreter of its own to start."""
-
-    @property
-    def controllers(self) -> frozenset[str]:
-        """What control groups hold."""
-        return frozenset(self.groups.folders) if self.groups is not None else frozenset()
-
-    def command(self, argv: Sequence[str], view: Callable[[], FileView], group: Group | None) -> ProcessCommand:
-        """Return a command line that runs a program within its bounds, for `start`.
-
-        Args:
-            argv: the program by its whole path.
-            view: returns what it is shown in a sandbox.
-            group: the control groups that it joins.
-        """
-        boxed = self.sandbox is not None
-        inner = limited(
-            argv,
-            self.limits,
-            holds_memory="memory" not in self.controllers,
-            counts_processes=boxed and "pids" not in self.controllers,
-        )
-        inner = if_alive(inner)
-        command = (
-            ProcessCommand(tuple(inner)) if self.sandbox is None else self.sandbox.wrapped(inner, view(), self.limits)
-        )
-        return command if group is None else command.within(group.joining())
-
-    def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment of a program.
-
-        Args:
-            own: added to what is passed on.
-        """
-        passed_on = {key: value for key in _PASSED_ON if (value := os.environ.get(key)) is not None}
-        if self.sandbox is not None:
-            passed_on = {key: value for key, value in passed_on.items() if key not in _OUTSIDE}
-            passed_on |= {"HOME": HOME, "RUSTUP_HOME": str(rustup_home())}
-        return {**passed_on, "REFEREE_MEMORY_MIB": str(self.limits.memory_mib), **own}
-
-    def group(self) -> Group | None:
-        """Make the control groups of one program.
-
-        Raises:
-            PlayerError: they can't be made.
-        """
-        if self.groups is None or not self.groups.folders:
-            return None
-        try:
-            return Group(self.groups, self.limits)
-        except OSError as error:
-            raise PlayerError(f"no control group can be made: {error}; see `referee doctor`") from None
-
-    def close(self) -> None:
-        """End what is kept running for programs to come."""
-        if self.fork_server is not None:
-            self.fork_server.close()
 
 
 class Invitation(Struct, frozen=True, kw_only=True):

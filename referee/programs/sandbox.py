@@ -2,9 +2,14 @@
 
 What holds inside: no network but the referee's socket, no other process to be seen, nothing to be written but an empty
 home and /tmp, no capability, no user namespace of its own; everything ends with the first process.
+
+Of /proc, a program is not shown what the kernel counts for the whole machine. Such a number carries words: one program
+has it count, another reads it, if need be in a later match. What runtimes ask for at their start is there all the same,
+and says the same at all times. One file is hidden because all cores work for whoever reads it: sys/vm/stat_refresh.
 """
 
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -18,12 +23,10 @@ from msgspec.structs import replace
 
 from ..errors import RemediableError
 from ..files.tree import MIB
-from .file_view import FileView
-from .kernel_view import counted, told
+from .file_view import SETTINGS, SYSTEM, FileView, is_within, own_runtime, real_place
 from .limits import ProgramLimits, found_program, without_dumps
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
 from .system_calls import ABSENT, REFUSALS, REFUSALS_OF_BUILDS, NoFilterError, system_call_filter
-from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime, real_place
 
 HOME = "/home/player"
 SOCKET = "/run/referee.sock"
@@ -80,7 +83,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
                 in_memory(system_call_filter(REFUSALS if view.workspace is None else REFUSALS_OF_BUILDS))
             )
             options += ["--seccomp", str(descriptors[-1])]
-        for path, content in told().items():
+        for path, content in _shown_of_kernel().items():
             descriptors.append(in_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]
         content = _listed(_namespaces(view)) + _same_for_all(limits.tmp_mib) + _own(view) + _listed(options)
@@ -168,7 +171,7 @@ def _own_places(size: str) -> Iterator[str]:
     # no terminals: what is written to one passes through threads of the kernel's, which no control group is charged for
     yield from ("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts", "--remount-ro", "/dev")
     yield from ("--proc", "/proc")
-    for path in counted():
+    for path in _hidden_of_kernel():
         yield from ("--ro-bind", "/dev/null", path) if Path(path).is_file() else ("--tmpfs", path, "--remount-ro", path)
     # read-only: a referee that runs as root is root in there, too, and the kernel's settings ask for no capability
     yield from ("--remount-ro", "/proc")
@@ -286,3 +289,31 @@ def _is_new(sandbox: Sandbox) -> bool:
         return subprocess.run(probe, capture_output=True, timeout=_TRIAL_S, check=False).returncode == 0
     except OSError:
         return False
+
+
+_COUNTED = (
+    *("buddyinfo", "diskstats", "fs", "interrupts", "key-users", "keys", "kpagecgroup", "kpagecount", "kpageflags"),
+    *("pagetypeinfo", "pressure", "schedstat", "slabinfo", "softirqs", "sys/fs", "sys/kernel/pty"),
+    *("sys/vm/stat_refresh", "timer_list", "uptime", "vmallocinfo", "vmstat", "zoneinfo"),
+)
+_NUMBER = re.compile(rb"(?<= )\d+")
+_LOAD = b"0.00 0.00 0.00 1/1 1\n"
+_KIB = 1024
+
+
+@cache
+def _hidden_of_kernel() -> tuple[str, ...]:
+    """Return the files and folders that are not shown: those of this kernel that the referee's user could read."""
+    return tuple(path for name in _COUNTED if os.access(path := f"/proc/{name}", os.R_OK))
+
+
+@cache
+def _shown_of_kernel() -> Mapping[str, bytes]:
+    """Return what is shown in the place of files with such numbers: the processors and the memory that there are."""
+    memory = b"".join(b"%s: %d kB\n" % (name, _memory_kib()) for name in (b"MemTotal", b"MemFree", b"MemAvailable"))
+    processors = _NUMBER.sub(b"0", Path("/proc/stat").read_bytes())
+    return {"/proc/loadavg": _LOAD, "/proc/meminfo": memory, "/proc/stat": processors}
+
+
+def _memory_kib() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _KIB

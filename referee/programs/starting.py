@@ -1,9 +1,13 @@
-"""Starts a process that ends with this one, and that shares no keyring with it.
+"""Starts a process that ends with this one, and that shares no keyring with it; finds what such a process has left.
 
 The kernel kills a process with the thread that started it (PR_SET_PDEATHSIG), but only once the process has asked for
 that: whoever dies before leaves it alone in the world. So the last thing before the program itself writes into a socket
 whose other end this process alone has: with nobody there, that write ends it. All programs share it, and it stays open
 in the first process of a sandbox: a pipe could be opened there once more and carry words from one to another.
+
+Processes that a program has started and that left its process group are found by what they inherited. In a sandbox
+there are none: its end is theirs. Without one, and without control groups, a process that leaves its group and changes
+its environment can't be told from the user's own.
 """
 
 import contextlib
@@ -17,14 +21,16 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import IO, Any, Protocol, Self
 
 from msgspec import Struct
 from twisted.python.failure import Failure
 
+from ..files.opened import opened
 from .output import Reactor
 
 _TAKING = Lock()
@@ -306,3 +312,111 @@ def _keyctl(operation: int, first: int | None) -> int:
 @cache
 def _libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
+
+
+GONE_S = 5.0
+"""A process that was killed is gone after that, unless the disk holds it up."""
+
+
+class OwnProcess:
+    """A process of this program's own, which ends with it; it is started.
+
+    Args:
+        command: its command line.
+        output: takes its stdout, as `subprocess.Popen` has it.
+        errors: takes its stderr.
+        cwd: its working directory; None: this process's.
+        env: added to the environment, of which it gets all but a token of the user's.
+        pass_fds: descriptors that it gets.
+
+    Raises:
+        OSError: it can't be started.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        output: int | IO[bytes],
+        errors: int | IO[bytes],
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        pass_fds: tuple[int, ...] = (),
+    ) -> None:
+        inherited = {name: value for name, value in os.environ.items() if name != "REFEREE_TOKEN"}
+        argv = ProcessCommand(tuple(if_alive(command)))
+        whole_env = {**inherited, **(env or {})}
+        process = start(argv, cwd=cwd, env=whole_env, output=output, errors=errors, pass_fds=pass_fds)
+        self.output = process.stdout
+        """What it writes on stdout, if that is a pipe."""
+        self._child = ChildProcess(process)
+        self._status: int | None = None
+        self._ended = Event()
+        self._child.when_ended(self._take_end)
+
+    def _take_end(self, status: int) -> None:
+        self._status = status
+        self._ended.set()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it, and what it has left in its process group, is gone."""
+        return self._ended.is_set()
+
+    def wait(self, limit_s: float | None = None) -> int | None:
+        """Wait for its end, in a thread; return its exit status, None if it has not ended within a limit."""
+        self._ended.wait(limit_s)
+        return self._status
+
+    def ask_to_end(self) -> None:
+        """Ask it to end, unless it has.
+
+        SIGINT would not do: what a script starts in the background ignores that, and so does what is started by it.
+        """
+        self._child.send_signal(signal.SIGTERM)
+
+    def end(self, grace_s: float) -> None:
+        """End it, if it has not ended, in a thread.
+
+        Args:
+            grace_s: between asking it to end and killing it, in seconds.
+        """
+        self.ask_to_end()
+        if self.wait(grace_s) is None:
+            self._child.send_signal(signal.SIGKILL)
+            self.wait(GONE_S)
+
+
+_READ_BYTES = 65_536
+
+
+def orphans(mark: str) -> list[int]:
+    """Return the processes of this user whose environment holds a mark.
+
+    Args:
+        mark: `NAME=VALUE` that nothing else has.
+    """
+    wanted, own = mark.encode(), os.getpid()
+    pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())  # noqa: PTH208  # names are all that is wanted
+    return [pid for pid in pids if pid != own and _has(pid, wanted)]
+
+
+def kill_orphans(mark: str) -> bool:
+    """Kill the processes whose environment holds a mark; tell whether there were any."""
+    pids = orphans(mark)
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    return bool(pids)
+
+
+def _has(pid: int, wanted: bytes) -> bool:
+    """Tell whether a process inherited a variable; read without ado, for the loop waits meanwhile."""
+    environment = b""
+    try:
+        with opened(f"/proc/{pid}/environ", os.O_RDONLY) as file:
+            while data := os.read(file, _READ_BYTES):
+                environment += data
+    except OSError:
+        return False  # gone, or another user's
+    return wanted in environment and wanted in environment.split(b"\0")

@@ -15,10 +15,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from referee.programs.control_groups import Group, find_control_groups
-from referee.programs.file_view import FileView
+from referee.programs.file_view import FileView, own_runtime
 from referee.programs.limits import ProgramLimits
 from referee.programs.sandbox import Sandbox, find_sandbox
-from referee.programs.visible_paths import own_runtime
 
 from ..peers import burden
 

@@ -19,10 +19,10 @@ from typing import Any
 from msgspec import Struct
 
 from referee.files.scratch import scratch
+from referee.programs.confining import Confinement, own_copy
 from referee.programs.file_view import FileAccess, view_of
-from referee.programs.folder_copy import own_copy
 from referee.programs.player_spec import Launch, PlayerError, resolved
-from referee.programs.program import Confinement, Invitation
+from referee.programs.program import Invitation
 from referee.programs.starting import start
 
 from . import channel_probe

@@ -10,8 +10,8 @@ from collections import Counter
 
 from msgspec.structs import replace
 
+from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
-from referee.programs.program import Confinement
 from referee.programs.sandbox import find_sandbox
 
 from .channels import UNHIDDEN, TriedChannel, tried

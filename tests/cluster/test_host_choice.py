@@ -33,7 +33,7 @@ from referee.net.group_commit import Durability
 from referee.net.jobs.messages import SharedSettings
 from referee.net.matches.services import MatchServices
 from referee.observers.metrics import Metrics
-from referee.programs.program import Confinement
+from referee.programs.confining import Confinement
 from referee.tournament.hosts import Calibration
 
 from ..net.jobs.making import job_of

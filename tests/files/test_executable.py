@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from referee.files.executable import find_obstacle
+from referee.programs.file_view import runtimes
 from referee.programs.player_spec import Launch, PlayerError, command_launch, resolved
-from referee.programs.visible_paths import runtimes
 
 PRINT = b"print(1)\n"
 TRUE = Path(shutil.which("true") or "").resolve().read_bytes()

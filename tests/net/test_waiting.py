@@ -11,8 +11,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from referee.net.matches.programs import MatchPrograms
 from referee.net.matches.services import MatchServices
 from referee.net.waiting import outlasting, whole
+from referee.programs.confining import Confinement
 from referee.programs.player_spec import Launch
-from referee.programs.program import Confinement
 
 from ..programs.test_folder_copy import BOXED, player
 

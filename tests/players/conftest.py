@@ -10,9 +10,9 @@ import pytest
 
 from referee.app.new_player import SAMPLES, make_player
 from referee.programs.build import Builds
+from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
 from referee.programs.player_spec import Launch, read_folder
-from referee.programs.program import Confinement
 from referee.programs.sandbox import find_sandbox
 
 TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")

@@ -10,9 +10,9 @@ import pytest
 
 from referee.programs import build
 from referee.programs.build import Builds, content_hash
+from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
 from referee.programs.player_spec import PlayerError, read_folder
-from referee.programs.program import Confinement
 from referee.programs.sandbox import find_sandbox
 
 

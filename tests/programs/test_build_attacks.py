@@ -11,9 +11,9 @@ import pytest
 
 from referee.files.removal import remove
 from referee.programs.build import Builds, content_hash
+from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
 from referee.programs.player_spec import PlayerError, read_folder
-from referee.programs.program import Confinement
 from referee.programs.sandbox import Sandbox, find_sandbox
 
 PYTHON = shlex.quote(sys.executable)

@@ -4,8 +4,8 @@ import os
 
 from msgspec.structs import replace
 
+from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
-from referee.programs.program import Confinement
 from referee.programs.sandbox import find_sandbox
 from tests.benchmarks.channels import TIMED, Together, TriedChannel, tried
 

@@ -19,8 +19,8 @@ from referee.programs.control_groups import (
     _removed,
     clear_groups,
     find_control_groups,
+    own_prefix,
 )
-from referee.programs.leftovers import own_prefix
 from referee.programs.limits import ProgramLimits
 
 LIMITS = ProgramLimits(memory_mib=100, processes=5)

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from referee.programs import folder_image
+from referee.programs.confining import Confinement, is_copied, own_copy, quick_copy
 from referee.programs.file_view import FileAccess
-from referee.programs.folder_copy import is_copied, own_copy, quick_copy
 from referee.programs.folder_image import FolderImages
 from referee.programs.player_spec import Launch, PlayerError
-from referee.programs.program import Confinement
 from referee.programs.sandbox import Sandbox
 
 BOXED = Confinement(sandbox=Sandbox(program="bwrap"))
@@ -190,7 +189,7 @@ def test_a_full_disk_is_not_the_player_s_affair(tmp_path: Path, monkeypatch: pyt
     def _fails(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("referee.programs.folder_copy.copied", _fails)
+    monkeypatch.setattr("referee.programs.confining.copied", _fails)
     launch = player(tmp_path / "ada")
     with (
         pytest.raises(OSError, match=r"No space left on device: .*/ada is copied into /") as caught,

@@ -13,15 +13,16 @@ import pytest
 
 from referee.plugins import installed
 from referee.programs import fork_server
+from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
 from referee.programs.file_view import FileAccess
 from referee.programs.fork_server import ForkServer
 from referee.programs.house import ForkRequest
 from referee.programs.limits import ProgramLimits
-from referee.programs.orphans import orphans
 from referee.programs.player_spec import house_launch
-from referee.programs.program import POLL_S, Confinement, Invitation, Program
+from referee.programs.program import POLL_S, Invitation, Program
 from referee.programs.sandbox import find_sandbox
+from referee.programs.starting import orphans
 
 from ..net.wires import fired
 from .loop import Loop

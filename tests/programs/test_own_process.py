@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from referee.programs.own_process import OwnProcess
+from referee.programs.starting import OwnProcess
 
 FOR_EVER = "tail -f /dev/null & echo begun; wait"
 LEFT = "tail -f /dev/null & echo begun; exit 3"

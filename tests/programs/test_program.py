@@ -12,11 +12,11 @@ from typing import NoReturn
 import pytest
 
 from referee.programs import program
-from referee.programs.control_groups import ControlGroups, find_control_groups
+from referee.programs.confining import Confinement
+from referee.programs.control_groups import ControlGroups, find_control_groups, own_prefix
 from referee.programs.fork_server import ForkServer
-from referee.programs.leftovers import own_prefix
 from referee.programs.player_spec import Launch, PlayerError, house_launch
-from referee.programs.program import GRACE_S, PATIENCE_S, POLL_S, Confinement, Invitation, Program
+from referee.programs.program import GRACE_S, PATIENCE_S, POLL_S, Invitation, Program
 from referee.programs.sandbox import find_sandbox
 
 from ..net.wires import fired

@@ -9,12 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from referee.programs.file_view import MAX_COVERED, MAX_SIFTED, FileAccess, FileView, private_folders, view_of
+from referee.programs.file_view import (
+    MAX_COVERED,
+    MAX_SIFTED,
+    FileAccess,
+    FileView,
+    is_shared,
+    named,
+    own_runtime,
+    private_folders,
+    runtimes,
+    view_of,
+)
 from referee.programs.limits import ProgramLimits
 from referee.programs.player_spec import Launch, PlayerError, command_launch, house_launch, resolved
 from referee.programs.sandbox import HOME, NoSandboxError, find_sandbox
 from referee.programs.starting import ProcessCommand
-from referee.programs.visible_paths import is_shared, named, own_runtime, runtimes
 from referee.record.record_files import record_names
 
 

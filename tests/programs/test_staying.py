@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from referee.programs.confining import Confinement
 from referee.programs.control_groups import ControlGroups, find_control_groups
 from referee.programs.limits import ProgramLimits
-from referee.programs.program import GRACE_S, Confinement
+from referee.programs.program import GRACE_S
 
 from .test_program import Running
 

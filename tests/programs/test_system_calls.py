@@ -15,11 +15,10 @@ from typing import Any
 import pyseccomp
 import pytest
 
-from referee.programs.file_view import FileView
+from referee.programs.file_view import FileView, own_runtime
 from referee.programs.limits import ProgramLimits
 from referee.programs.sandbox import Sandbox, find_sandbox
 from referee.programs.system_calls import BURDENS, REFUSALS, REFUSALS_OF_BUILDS, Refusal, system_call_filter
-from referee.programs.visible_paths import own_runtime
 
 CALLER = """
 import ctypes, json, sys

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.programs.file_view import FileAccess, view_of
+from referee.programs.file_view import FileAccess, runtimes, view_of
 from referee.programs.player_spec import PlayerError, read_folder, resolved
-from referee.programs.visible_paths import runtimes
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from ...errors import RefereeError
 from ...files.tree import MIB
 from ...net.jobs.job import rules_digest
 from ...programs.capabilities import examine
-from ...programs.program import Confinement
+from ...programs.confining import Confinement
 from ...text import printable
 from ..examination import HostReport
 from ..messages import (

@@ -21,10 +21,9 @@ from ...net.matches.runner import MatchPaused
 from ...net.matches.services import MatchServices
 from ...observers import Observers
 from ...programs.build import Builds
-from ...programs.confining import find_confinement
+from ...programs.confining import Confinement, find_confinement
 from ...programs.limits import ProgramLimits
 from ...programs.player_spec import Launch, PlayerError, house_launch, resolved
-from ...programs.program import Confinement
 from ...record.record_files import record_names
 from ...tournament.hosts import Calibration
 from ..messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, ShippedJob

@@ -26,10 +26,10 @@ from ...net.links.player_protocol import LinkFactory, Owner, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
 from ...net.matches.host import LOCAL
 from ...net.matches.programs import private_sockets
+from ...programs.confining import Confinement, own_copy
 from ...programs.file_view import FileAccess
-from ...programs.folder_copy import own_copy
 from ...programs.player_spec import Launch, PlayerError
-from ...programs.program import Confinement, Invitation, Program
+from ...programs.program import Invitation, Program
 from .forms import choice_of
 from .player_end import Call, PlayerEnd, connect
 

@@ -13,10 +13,10 @@ from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 
 from ...match.events import AnyEvent
+from ...programs.confining import Confinement
 from ...programs.control_groups import ControlGroups
 from ...programs.fork_server import ForkServer
 from ...programs.limits import ProgramLimits
-from ...programs.program import Confinement
 from ...programs.sandbox import Sandbox
 from ...record.record_files import record_names
 from ..group_commit import Durability

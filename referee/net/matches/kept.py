@@ -23,8 +23,9 @@ from ...files.copies import marks
 from ...files.opened import opened
 from ...files.tree import BadTree
 from ...observers import Observer, Observers
+from ...programs.confining import Confinement
 from ...programs.player_spec import Launch
-from ...programs.program import Confinement, Program
+from ...programs.program import Program
 from ..links.player_protocol import Owner, PlayerLink
 from ..waiting import outlasting
 

@@ -16,10 +16,10 @@ from ... import chance
 from ...files.scratch import memory_for, scratch
 from ...match.events import Ending
 from ...match.machine import Match, Phase
+from ...programs.confining import Confinement, is_copied, own_copy, quick_copy
 from ...programs.file_view import FileAccess
-from ...programs.folder_copy import is_copied, own_copy, quick_copy
 from ...programs.player_spec import Launch, PlayerError
-from ...programs.program import Confinement, Invitation, Program
+from ...programs.program import Invitation, Program
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats

@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from ...observers import Observers
-from ...programs.program import Confinement
+from ...programs.confining import Confinement
 from ...record.seal import Sealer
 from ..event_loop import EventLoop
 from ..group_commit import Durability, GroupCommit

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ...errors import RefereeError
-from ...programs.own_process import OwnProcess
+from ...programs.starting import OwnProcess
 from ...text import printable
 from ...tournament.pairing.balanced_tables import Table
 from ...tournament.pairing.base import BadPairing, RoundToPair

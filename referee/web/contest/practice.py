@@ -24,7 +24,7 @@ from ...observers import Note
 from ...pages.replay_frames import fold_record
 from ...pages.replay_page import replay_page
 from ...plugins import installed
-from ...programs.own_process import OwnProcess
+from ...programs.starting import OwnProcess
 from ...record.reader import Record
 from ..submissions.challenges import PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from .contest_file import Contest

@@ -23,9 +23,8 @@ from ...files.scratch import scratch
 from ...files.tree import BadTree, is_of_the_machine
 from ...net.waiting import whole
 from ...observers import Note
-from ...programs.orphans import kill_orphans
-from ...programs.own_process import GONE_S, OwnProcess
-from ...programs.program import CHECK_VARIABLE
+from ...programs.confining import CHECK_VARIABLE
+from ...programs.starting import GONE_S, OwnProcess, kill_orphans
 from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, HandedInVersion, Store, StoreError
 
 CHECK_S = 600.0

@@ -28,7 +28,7 @@ from referee.net.jobs.messages import (
 )
 from referee.net.jobs.worker import NoGroupCommit, Reporter, Worker
 from referee.observers import MatchStep
-from referee.programs.program import Confinement
+from referee.programs.confining import Confinement
 
 from .played import JOB, Played
 

@@ -14,7 +14,7 @@ from referee.net.jobs import worker_process, workers
 from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, framed
 from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_DEATHS, Workers, WorkersFail, names_needed
 from referee.observers import Observers
-from referee.programs.program import Confinement
+from referee.programs.confining import Confinement
 from referee.record.reader import read_record
 from referee.record.writer import RecordWriter
 

@@ -13,8 +13,8 @@ from protocol import ConnectionState
 from referee.net.matches import kept as kept_module
 from referee.net.matches.kept import FILES, LOOK_S, SETTLE_S, KeptProgram, KeptPrograms
 from referee.observers import Observers
+from referee.programs.confining import Confinement
 from referee.programs.player_spec import Launch
-from referee.programs.program import Confinement
 
 from ..tournaments.in_memory import Loop
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from referee.net.links.tokens import add_tokens
-from referee.programs.orphans import orphans
-from referee.programs.program import CHECK_VARIABLE
+from referee.programs.confining import CHECK_VARIABLE
+from referee.programs.starting import orphans
 from referee.web.submissions.archive import MAX_PACKED_BYTES, ArchiveEntry, pack
 
 from .receptions import TOML, Reception, archive, receiving
