@@ -19,8 +19,7 @@ from referee.games.base import BadSetup
 from referee.games.q.game import QGame
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
-from referee.net.matches.services import MatchServices
-from referee.net.matches.settings import MatchSettings
+from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.observers import Observer, Observers
 from referee.plugins import installed
 from referee.record.audit.audit import audit

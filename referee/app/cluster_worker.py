@@ -12,9 +12,8 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from ..cluster import calls
-from ..cluster.host.calibrating import calibrate
-from ..cluster.host.host import Host, new_name
-from ..cluster.host.run import HostSettings
+from ..cluster.host import Host, calibrate, new_name
+from ..cluster.host_run import HostSettings
 from ..cluster.security import check_address
 from ..errors import BadRequest, Interrupted
 from ..files.removal import remove
@@ -109,7 +108,7 @@ async def _monitored(reactor: Any, monitoring: Monitoring, options: WorkerOption
 
 
 async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) -> None:
-    from ..cluster.host.dask_worker import DaskWorker, log_to  # noqa: PLC0415  # Dask is an extra, which was looked for
+    from ..cluster.dask_worker import DaskWorker, log_to  # noqa: PLC0415  # Dask is an extra, which was looked for
 
     log_to(settings.folder / "dask.log")
     name = new_name()

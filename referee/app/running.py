@@ -9,7 +9,7 @@ from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
 from ..errors import Interrupted
-from ..net.garbage import look_seldom
+from ..net.event_loop import look_seldom
 from ..observers.output import unblocked_output
 from .interrupts import asked_by, take_signals
 

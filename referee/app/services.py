@@ -12,7 +12,7 @@ from msgspec import Struct
 from ..errors import BadRequest
 from ..net.group_commit import Durability
 from ..net.links.addresses import listen, stopped
-from ..net.matches.services import MatchServices
+from ..net.matches.settings import MatchServices
 from ..observers import InThread, Observer, Observers
 from ..observers.heads import HeadLog
 from ..plugins import installed

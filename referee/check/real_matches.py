@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from ..files.removal import temporary_folder
 from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
-from ..net.matches.services import MatchServices
-from ..net.matches.settings import MatchSettings
+from ..net.matches.settings import MatchServices, MatchSettings
 from ..programs.player_spec import house_launch
 from ..text import counted
 from .context import CheckContext, CheckStep, demanding

@@ -1,11 +1,24 @@
-"""A host as a tournament has it, and the matches that it was given."""
+"""A host as a tournament has it, and which one is given the next match: the one with least to do.
+
+Which programs run on which hosts? One that can't on a host, though it may on another, is not to blame. What a program
+needs may be missing on one host; in a record that looks like a fault of its own: a build that fails, a start that
+fails, a crash at what is loaded for the first answer. So where a program has never made a move, its end before that is
+the host's fault if it has moved on another host, and is tried on another one if that is not known. A program that has
+made a move has what it needs: what it does from then on is its own, and it can't have a match that it is about to lose
+played again.
+"""
 
 import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from heapq import heapify, heappush, heapreplace
 from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
+from ..match import events as e
+from ..match.fouls import Cause, Foul
 from ..net.jobs.job import MatchJob
 from ..observers import PlayingProcess
 from ..programs.build import BUILD_S
@@ -181,3 +194,144 @@ class ClusterHost:
             matches=tuple(self.attempts),
             silent_s=self.absent_looks * SEEN_S,
         )
+
+
+ENOUGH_HOSTS = 3
+"""A program that runs on none of so many hosts is at fault itself."""
+_CAUSES = (Cause.CRASHED, Cause.REFUSED_TO_START)
+_ENDINGS = (None, e.Ending.ENDED, e.Ending.FAILED, e.Ending.SPEECHLESS, e.Ending.OUT_OF_MEMORY)
+"""Of a program that may have lacked something."""
+
+
+class Starts:
+    """What is known of programs, by their digests, and of hosts, by their names."""
+
+    def __init__(self) -> None:
+        self._well: defaultdict[str, set[str]] = defaultdict(set)
+        """Program -> hosts on which it has made a move."""
+        self._failed: defaultdict[str, set[str]] = defaultdict(set)
+        """Program -> hosts on which it did not come so far."""
+        self._counted: defaultdict[str, list[str]] = defaultdict(list)
+        """Program -> matches in which that counted."""
+
+    def fit(self, programs: Iterable[str], hosts: Collection[str]) -> Collection[str]:
+        """Return the hosts that a match can be given to; all of them, the very same, if there is no better one.
+
+        Args:
+            programs: of the match; one that has failed somewhere plays where it has made a move.
+            hosts: that are there.
+        """
+        for program in programs:
+            if failed := self._failed.get(program):
+                well = self._well[program].intersection(hosts)
+                hosts = well or set(hosts) - failed or hosts
+        return hosts
+
+    def is_excused(self, program: str, host: str, others: Collection[str]) -> bool:
+        """Tell whether a program that did not come to a move is not to blame for that.
+
+        Args:
+            program: it.
+            host: where it did not.
+            others: hosts that are there besides.
+        """
+        well, failed = self._well[program], self._failed[program]
+        if host in well:
+            return False
+        failed.add(host)
+        return bool(well) or (len(failed) < ENOUGH_HOSTS and not failed.issuperset(others))
+
+    def counted(self, program: str, match: str) -> None:
+        """Take note that a match counts in which a program did not come to a move."""
+        self._counted[program].append(match)
+
+    def moved(self, program: str, host: str) -> list[str]:
+        """Take note that a program has made a move on a host.
+
+        Args:
+            program: it.
+            host: where.
+
+        Returns:
+            The matches that somebody has to look at: they count though it made no move in them, and it was not known
+            yet that it can.
+        """
+        is_news = not self._well[program]
+        self._well[program].add(host)
+        self._failed[program].discard(host)
+        return self._counted.pop(program, []) if is_news else []
+
+
+def unstarted(fouls: Iterable[Foul], moved: Collection[int]) -> set[int]:
+    """Return the seats whose programs may have lacked what they need.
+
+    Args:
+        fouls: of a match that is over.
+        moved: the seats that made a move in it.
+    """
+    seats = {foul.seat for foul in fouls if foul.cause in _CAUSES and not foul.evidence and foul.ending in _ENDINGS}
+    return seats.difference(moved)
+
+
+class HostChoice:
+    """The hosts that can be given matches.
+
+    Whatever changes what hosts can take is to be followed by `look`, which goes through all of them; a host that has
+    more to do than it had is found out when it is its turn.
+    """
+
+    def __init__(self) -> None:
+        self.starts = Starts()
+        self.room = 0
+        """How many matches all of them are given at a time."""
+        self._able: dict[str, ClusterHost] = {}
+        self._queue: list[tuple[float, str]] = []
+        """Load and name: a heap in which each host stands at least once, with no more than its load."""
+
+    def look(self, hosts: Iterable[ClusterHost]) -> None:
+        """Take note of what hosts can take now.
+
+        Args:
+            hosts: all that there are.
+        """
+        self._able = {host.name: host for host in hosts if host.capacity}
+        self.room = sum(host.capacity for host in self._able.values())
+        self._queue = [(host.load, host.name) for host in self._able.values()]
+        heapify(self._queue)
+
+    def eased(self, host: ClusterHost) -> None:
+        """Take note that a host has a match less."""
+        if host.name in self._able:
+            heappush(self._queue, (host.load, host.name))
+
+    def pick(self, preferred: str | None, programs: Iterable[str]) -> ClusterHost | None:
+        """Return the host that a match is given to; None: there is none.
+
+        Args:
+            preferred: name of the one that is to have it if it is there, and its programs run there; else another one
+                of its machine is.
+            programs: of the match.
+        """
+        fit = self.starts.fit(programs, self._able)
+        if preferred is not None:
+            same_machine = [name for name in fit if machine_of(name) == machine_of(preferred)]
+            if same_machine:
+                return self._able[preferred] if preferred in fit else self._least_busy(same_machine)
+        return self._first() if fit is self._able else self._least_busy(fit)
+
+    def others(self, than: ClusterHost) -> Collection[str]:
+        """Return the names of all other hosts that can be given matches."""
+        return self._able.keys() - {than.name}
+
+    def _least_busy(self, names: Iterable[str]) -> ClusterHost | None:
+        hosts = (self._able[name] for name in names)
+        return min(hosts, key=lambda host: (host.load, host.name), default=None)
+
+    def _first(self) -> ClusterHost | None:
+        while self._queue:
+            load, name = self._queue[0]
+            host = self._able[name]
+            if host.load == load:
+                return host
+            heapreplace(self._queue, (host.load, name))
+        return None

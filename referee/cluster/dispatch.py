@@ -10,8 +10,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 
-from ..net.jobs.helper_process import HelperProcess
-from ..net.jobs.messages import Frames, framed
+from ..net.jobs.messages import Frames, HelperProcess, framed
 from .messages import (
     MAX_ANSWER_BYTES,
     REPORTS,

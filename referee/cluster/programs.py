@@ -1,16 +1,29 @@
-"""The folders of programs as bytes: what a host needs to play with them, kept there by the SHA-256 of these bytes."""
+"""What goes with a job to a host: the folders of its programs; and what comes back beside the record: their output.
+
+A folder is packed once for a run of a tournament. A host keeps it by the SHA-256 of its bytes.
+"""
 
 import hashlib
 import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import RefereeError
 from ..files.removal import remove
 from ..files.tree import walk
+from ..files.whole import write_whole
+from ..net.jobs.job import JobSeat, MatchJob, encoded
 from ..programs.file_view import PrivateNames, private_to
+from ..programs.output import KEPT_BYTES
+from ..programs.player_spec import Launch
+from ..record.printed import output_path
+from ..record.record_files import record_names
+from .messages import ShippedJob
 
 _LEFT_OUT = ("__pycache__", ".git")
 """What running and keeping a program makes, and no program needs."""
@@ -130,3 +143,104 @@ def _put(folder: Path, entry: Entry) -> None:
             file.write(entry.content)
         if entry.is_executable:
             place.chmod(0o755)
+
+
+PACKED = ".programs"
+"""Folder beside the records: the packed folders, each by its digest."""
+
+
+class Shipping:
+    """The packed programs of a run; its methods may be called in any thread.
+
+    Args:
+        folder: of the records.
+        hidden: what no program may read, and no host gets.
+    """
+
+    def __init__(self, folder: Path, hidden: tuple[Path, ...]) -> None:
+        self._folder = folder / PACKED
+        self._hidden = hidden
+        self._digests: dict[Path, str] = {}
+
+    def shipped(self, job: MatchJob, run: str) -> ShippedJob:
+        """Return what a host is sent: the job without any path of this machine, and the digests of its programs.
+
+        Raises:
+            BadTree: a program's folder can't be read.
+            OSError: a packed folder can't be kept.
+        """
+        digests = tuple(self._digest(seat.launch) for seat in job.seats)
+        sent = replace(job, seats=tuple(_without_path(seat) for seat in job.seats))
+        return ShippedJob(run=run, match=job.match, job=encoded(sent), programs=digests)
+
+    def packed(self, digest: str) -> bytes:
+        """Return a packed folder.
+
+        Raises:
+            OSError: it is not there.
+        """
+        return (self._folder / digest).read_bytes()
+
+    def _digest(self, launch: Launch | None) -> str:
+        if launch is None or launch.folder is None:
+            return ""
+        if launch.folder not in self._digests:
+            packed = packed_folder(launch.folder, record_names, self._hidden)
+            digest = digest_of(packed)
+            self._folder.mkdir(exist_ok=True)
+            write_whole(self._folder / digest, (packed,))
+            self._digests[launch.folder] = digest
+        return self._digests[launch.folder]
+
+
+def can_go(job: MatchJob) -> bool:
+    """Tell whether a job can be played on another machine: a command names what is on this one."""
+    launches = [seat.launch for seat in job.seats if seat.launch is not None]
+    return all(launch.is_house or launch.folder is not None for launch in launches)
+
+
+def _without_path(seat: JobSeat) -> JobSeat:
+    """Return a seat without the place where its program lies here."""
+    return seat if seat.launch is None else replace(seat, launch=replace(seat.launch, folder=None))
+
+
+MOST_BYTES = KEPT_BYTES + 128
+"""Of one program: what is kept of it, and the line that says how much is not."""
+
+
+def taken(folder: Path, job: MatchJob) -> dict[int, bytes]:
+    """Return what the programs of a match printed, by seat; on the host, where nothing of it stays.
+
+    Args:
+        folder: of the records.
+        job: the match.
+    """
+    found = {}
+    for seat, path in _paths(folder, job):
+        with suppress(OSError):  # most have printed nothing; and no match is broken off for want of it
+            found[seat] = path.read_bytes()
+            path.unlink()
+    return found
+
+
+def keep(folder: Path, job: MatchJob, printed: Mapping[int, bytes]) -> None:
+    """Write what a host says that the programs of a match printed; what no program of it can have printed is dropped.
+
+    Args:
+        folder: of the records.
+        job: the match.
+        printed: by seat; anything at all.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    for seat, path in _paths(folder, job):
+        if end := printed.get(seat, b"")[-MOST_BYTES:]:
+            path.write_bytes(end)
+
+
+def _paths(folder: Path, job: MatchJob) -> Iterator[tuple[int, Path]]:
+    """Yield the seats for which programs are started, and the files for what they print."""
+    for seat, who in enumerate(job.seats):
+        if who.launch is not None:
+            yield seat, output_path(folder, job.match, seat, who.launch.name)

@@ -17,10 +17,8 @@ from twisted.internet.task import LoopingCall
 from referee import chance
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.event_loop import EventLoop
-from referee.net.garbage import look_seldom
-from referee.net.links.lobby import Lobby
-from referee.net.links.patience import Patience
+from referee.net.event_loop import EventLoop, look_seldom
+from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
 from referee.net.matches.runner import MatchRunner, SeatedPlayers

@@ -19,7 +19,7 @@ from unittest import mock
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.cluster import hosts as product
+from referee.cluster import coordinator as product
 from referee.cluster.cluster_host import Attempt, ClusterHost
 from referee.cluster.messages import HostAnswer, KnownHosts, PlayedMatch, RunAnswer, SeenHost, ShippedJob, packed
 from referee.tournament.hosts import Calibration

@@ -18,11 +18,9 @@ from twisted.protocols.basic import Int32StringReceiver
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from referee.games.q.game import QGame
 from referee.match.machine import Match
-from referee.net.event_loop import EventLoop
-from referee.net.garbage import look_seldom
+from referee.net.event_loop import EventLoop, look_seldom
 from referee.net.group_commit import GroupCommit
-from referee.net.links.lobby import Lobby
-from referee.net.links.patience import Patience
+from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
 from referee.net.matches.runner import MatchRunner, SeatedPlayers

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from referee.cli.commands.key import SCHEDULER
-from referee.cluster.keys import make_keys
+from referee.cluster.security import make_keys
 
 SCHEDULER_HOST = "scheduler"
 KEEPER = "keeper"

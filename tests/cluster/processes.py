@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from referee.cli.commands.key import SCHEDULER
-from referee.cluster.keys import CA, make_keys
+from referee.cluster.security import CA, make_keys
 
 GIVE_UP_S = 120.0
 ENVIRONMENT = os.environ | dict(

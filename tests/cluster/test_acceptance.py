@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.cluster import acceptance
-from referee.cluster.acceptance import Accepted, HandedOut, accepted
+from referee.cluster import followed
+from referee.cluster.followed import Accepted, HandedOut, accepted
 from referee.match import events as e
 from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
@@ -280,7 +280,7 @@ def test_an_audit_that_fails_is_a_false_record(honest: bytes, monkeypatch: pytes
     def fails(*_: Any) -> None:
         raise ZeroDivisionError("by hostile bytes")
 
-    monkeypatch.setattr(acceptance, "check_course", fails)
+    monkeypatch.setattr(followed, "check_course", fails)
     error = refused(honest)
     assert "ZeroDivisionError: by hostile bytes" in str(error)
     assert isinstance(error.__cause__, ZeroDivisionError)

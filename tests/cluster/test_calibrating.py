@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from referee.cluster.host import calibrating
+from referee.cluster import host
 
 OWN = os.getpid()
 
@@ -17,14 +17,14 @@ def work(work_s: float) -> list[tuple[float, float]]:
 
 def test_of_all_pieces_the_median_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each table does them in a process of its own."""
-    monkeypatch.setattr(calibrating, "_work", work)
-    found = calibrating.calibrate(2, 0.006)
+    monkeypatch.setattr(host, "_work", work)
+    found = host.calibrate(2, 0.006)
     assert (found.tables, found.wall_ms, found.processor_ms) == (2, 20.0, 6.0)
 
 
 def test_a_table_does_one_piece_at_least() -> None:
     """However short it is to work."""
-    ((wall_s, processor_s),) = calibrating._work(0.0)
+    ((wall_s, processor_s),) = host._work(0.0)
     assert wall_s > 0
     assert processor_s >= 0
 
@@ -35,6 +35,6 @@ def test_a_machine_may_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     def _no_more(*_: object, **__: object) -> None:
         raise BlockingIOError("no more processes")
 
-    monkeypatch.setattr(calibrating, "ProcessPoolExecutor", _no_more)
-    with pytest.raises(calibrating.NotCalibrated, match="fewer --tables"):
-        calibrating.calibrate(2)
+    monkeypatch.setattr(host, "ProcessPoolExecutor", _no_more)
+    with pytest.raises(host.NotCalibrated, match="fewer --tables"):
+        host.calibrate(2)

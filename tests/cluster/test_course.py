@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from referee.cluster.host.course import Course
+from referee.cluster.host_run import Course
 from referee.cluster.messages import PlayedMatch
 
 OVER = PlayedMatch(record=b"all of it")

@@ -6,9 +6,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from referee.cluster.acceptance import HandedOut
 from referee.cluster.cluster_host import Attempt, patience_s
-from referee.cluster.followed import Followed, longest_lag_ms
+from referee.cluster.followed import Followed, HandedOut, longest_lag_ms
 from referee.cluster.messages import SEEN_S, ShippedJob
 from referee.observers import MatchStep, Observer, Observers
 from referee.record.reader import read_record

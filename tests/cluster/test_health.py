@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from twisted.internet.task import Clock
 
-from referee.cluster.host.dask_worker import DaskWorker
-from referee.cluster.host.health import LOOK_BACK_S, Health
-from referee.cluster.host.host import Host
-from referee.cluster.host.run import HostSettings
+from referee.cluster.dask_worker import DaskWorker
+from referee.cluster.host import LOOK_BACK_S, Health, Host
+from referee.cluster.host_run import HostSettings
 from referee.tournament.hosts import Calibration
 
 

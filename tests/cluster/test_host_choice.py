@@ -10,10 +10,10 @@ from prometheus_client import CollectorRegistry
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.cluster import hosts as hosts_module
+from referee.cluster import coordinator as hosts_module
 from referee.cluster.cluster_host import GONE_LOOKS, Attempt, ClusterHost, Lost, patience_s
+from referee.cluster.coordinator import MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.followed import Followed
-from referee.cluster.hosts import MOST_FAILURES, ClusterPlan, Hosts
 from referee.cluster.messages import (
     SEEN_S,
     BrokenOff,
@@ -31,7 +31,7 @@ from referee.cluster.messages import (
 )
 from referee.net.group_commit import Durability
 from referee.net.jobs.messages import SharedSettings
-from referee.net.matches.services import MatchServices
+from referee.net.matches.settings import MatchServices
 from referee.observers.metrics import Metrics
 from referee.programs.confining import Confinement
 from referee.tournament.hosts import Calibration

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.cluster.host.dask_worker import log_to
-from referee.cluster.host.host import Host, versions
-from referee.cluster.host.run import HostSettings
+from referee.cluster.dask_worker import log_to
+from referee.cluster.host import Host, versions
+from referee.cluster.host_run import HostSettings
 from referee.cluster.messages import RunAnswer, RunOffer, packed, unpacked
 from referee.tournament.hosts import Calibration
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurv
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from referee.cli.commands.key import SCHEDULER
-from referee.cluster.keys import FILES, ROLES, BadKeys, make_keys
+from referee.cluster.security import FILES, ROLES, BadKeys, make_keys
 
 from ..cli.calling import played, referee
 

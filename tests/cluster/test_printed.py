@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cluster.printed import MOST_BYTES, keep, taken
+from referee.cluster.programs import MOST_BYTES, keep, taken
 from referee.programs.player_spec import house_launch
 
 from ..net.jobs.making import LAUNCH, job_of

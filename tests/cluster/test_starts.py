@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.cluster.starts import Starts, unstarted
+from referee.cluster.cluster_host import Starts, unstarted
 from referee.match import events as e
 from referee.match.fouls import Cause, Foul
 

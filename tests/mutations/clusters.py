@@ -7,13 +7,11 @@ from random import Random
 import msgspec
 from msgspec.structs import replace
 
-from referee.cluster.acceptance import HandedOut
 from referee.cluster.examination import HostReport, _read
-from referee.cluster.followed import Followed
-from referee.cluster.keys import FILES, ROLES, make_keys
+from referee.cluster.followed import Followed, HandedOut
 from referee.cluster.messages import RETURNED, BrokenOff, HostAnswer, Needs, NotBegun, PlayedMatch, RunAnswer, packed
 from referee.cluster.programs import ProgramStore, digest_of, packed_folder
-from referee.cluster.security import security_of
+from referee.cluster.security import FILES, ROLES, make_keys, security_of
 from referee.observers import Observers
 from referee.programs.file_view import nothing_private
 from referee.record.reader import RecordError, read_record

@@ -16,13 +16,10 @@ from referee.match.commands import Result
 from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.agenda import AT_ONCE, Agenda
-from referee.net.event_loop import EventLoop
+from referee.net.event_loop import AT_ONCE, BEAT_S, Agenda, EventLoop
 from referee.net.group_commit import Durability, GroupCommit
-from referee.net.links.lobby import MatchLobby, SignUpPolicy
-from referee.net.links.patience import Patience
+from referee.net.links.lobby import MatchLobby, Patience, SignUpPolicy
 from referee.net.matches.journal import Journal
-from referee.net.matches.lag import BEAT_S
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.observers import Observer, Observers
 from referee.plugins import installed

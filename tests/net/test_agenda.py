@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from twisted.python import log
 
-from referee.net import agenda as module
-from referee.net.agenda import Agenda, Stages
+from referee.net import event_loop as module
+from referee.net.event_loop import Agenda, Stages
 
 
 def stages(name: str, acts: list[str], *, then: Callable[[], None] = lambda: None) -> Stages:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.net.garbage import YOUNG_OBJECTS, look_seldom
+from referee.net.event_loop import YOUNG_OBJECTS, look_seldom
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
 from referee.net.matches.programs import MatchPrograms
-from referee.net.matches.services import MatchServices
+from referee.net.matches.settings import MatchServices
 from referee.net.waiting import outlasting, whole
 from referee.programs.confining import Confinement
 from referee.programs.player_spec import Launch

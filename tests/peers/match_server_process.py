@@ -21,11 +21,10 @@ from twisted.internet.protocol import Factory
 from twisted.protocols.basic import LineOnlyReceiver
 
 from referee.games.q.game import QGame
-from referee.net.garbage import look_seldom
+from referee.net.event_loop import look_seldom
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
-from referee.net.matches.services import MatchServices
-from referee.net.matches.settings import MatchSettings
+from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.observers import MatchStep, Observer, Observers
 from referee.record.key_file import default_path, load_or_make
 

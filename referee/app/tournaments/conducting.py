@@ -16,13 +16,12 @@ from twisted.python.failure import Failure
 
 from ... import __version__
 from ...clock import wall_clock
-from ...cluster.coordinator import Cluster
-from ...cluster.hosts import ClusterPlan, Hosts
+from ...cluster.coordinator import Cluster, ClusterPlan, Hosts
 from ...errors import Interrupted, RefereeError, RemediableError
 from ...files.removal import remove
-from ...net.jobs.executor import OpenExecutor
+from ...net.event_loop import new_process
+from ...net.jobs.job import OpenExecutor
 from ...net.jobs.workers import Workers, names_needed
-from ...net.matches.lag import new_process
 from ...net.tournaments.course import TournamentCourse
 from ...net.tournaments.recorder import Recorder
 from ...net.tournaments.run_settings import RunSettings

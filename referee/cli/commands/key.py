@@ -8,7 +8,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...cluster.keys import MAX_DAYS, MadeKeys, make_keys
+from ...cluster.security import MAX_DAYS, MadeKeys, make_keys
 from ...record.key_file import BadKey, default_path, load_key, make_key, public_pem
 from ...record.seal import Sealer
 from ..common import FOLDER, PATH, Count, json_option, out, print_json

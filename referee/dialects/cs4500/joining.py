@@ -21,7 +21,7 @@ from ...games.base import Game, MalformedMove
 from ...hookspecs import Joined
 from ...net.event_loop import EventLoop
 from ...net.links.addresses import Ports
-from ...net.links.patience import Patience
+from ...net.links.lobby import Patience
 from ...net.links.player_protocol import LinkFactory, Owner, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
 from ...net.matches.host import LOCAL

@@ -1,10 +1,14 @@
-"""What it takes to play one match of a tournament: whoever has the job can play it, and needs no key for that."""
+"""What it takes to play one match of a tournament: whoever has the job can play it, and needs no key for that.
+
+An executor plays jobs in other processes than the tournament's own: its workers, or the hosts of a cluster.
+"""
 
 import hashlib
 import sys
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -12,13 +16,16 @@ from msgspec import Struct
 from protocol.messages import TimeControl
 
 from ... import __version__
+from ...match.commands import Result
 from ...match.setup import MatchSetup
+from ...observers import PlayingProcess
 from ...plugins import find_game
 from ...programs.player_spec import Launch
 from ...record.seal import Sealer
 from ...tournament.match_context import MatchContext
 from ..matches.programs import Occupant, Vacancy
-from ..matches.settings import MatchSettings, seed_of, setup_of
+from ..matches.settings import MatchServices, MatchSettings, seed_of, setup_of
+from .messages import SharedSettings
 
 
 class JobSeat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -170,3 +177,43 @@ def rules_digest(game: str) -> str:
     for path in sorted(path for path in found if path.suffix in (".py", ".toml")):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+class SealedMatch(Struct, frozen=True, kw_only=True):
+    """A match that an executor has played, sealed here."""
+
+    result: Result
+    record: Path
+    head: str
+    """Hash of the record's result line, over which it is sealed."""
+
+
+class Executor(Protocol):
+    """Plays matches in other processes, each as its job says."""
+
+    @property
+    def room(self) -> int | None:
+        """How many matches may be open at a time now; None: as many as the tournament has tables."""
+
+    def takes(self, job: MatchJob) -> bool:
+        """Tell whether a match can be played there at all."""
+
+    async def play(self, job: MatchJob) -> SealedMatch:
+        """Have a match played to its end, and seal its record.
+
+        Raises:
+            MatchPaused: it was cancelled; its record is what it goes on from.
+            RefereeError: it can't be played there.
+            OSError: the record can't be written.
+        """
+
+    def processes(self) -> Sequence[PlayingProcess]:
+        """Return what plays there, and how it is."""
+
+    async def close(self) -> None:
+        """Play no more, and wait until nothing is left of what plays."""
+
+
+OpenExecutor = Callable[[Any, SharedSettings, MatchServices, Callable[[], None]], Executor]
+"""Takes Twisted's reactor, what all matches share, the tournament's services (with `commits`), and what is to be called
+when there is more room."""

@@ -18,8 +18,7 @@ from ...record.schema import FIRST_PREV, ResultLine
 from ...record.seal import Sealer
 from ...record.writer import RecordWriter
 from ..group_commit import Durability
-from .executor import SealedMatch
-from .job import MatchJob
+from .job import MatchJob, SealedMatch
 from .messages import Stepped
 
 

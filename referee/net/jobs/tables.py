@@ -16,7 +16,7 @@ from ..group_commit import GroupCommit
 from ..matches.host import LOCAL, MatchHost, MatchReport
 from ..matches.kept import KeptPrograms
 from ..matches.programs import Occupant
-from ..matches.services import MatchServices
+from ..matches.settings import MatchServices
 from .job import MatchJob
 
 

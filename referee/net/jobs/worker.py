@@ -19,10 +19,10 @@ from ... import __version__
 from ...match.events import AnyEvent
 from ...observers import MatchStep, Observer, Observers
 from ...record.chain_writer import ChainWriter
-from ..garbage import look_seldom
+from ..event_loop import look_seldom
 from ..group_commit import Durability, GroupCommit
 from ..matches.runner import MatchPaused
-from ..matches.services import MatchServices
+from ..matches.settings import MatchServices
 from .job import KeylessSealer, MatchJob, decoded, rules_digest
 from .messages import (
     ORDERS,

@@ -27,15 +27,13 @@ from ...text import counted
 from ..event_loop import EventLoop
 from ..group_commit import Durability, GroupCommit
 from ..links.addresses import Ports
-from ..links.lobby import Lobby, MatchLobby, SignUpPolicy
-from ..links.patience import Patience
+from ..links.lobby import Lobby, MatchLobby, Patience, SignUpPolicy
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from .journal import Journal
 from .programs import InvitedPlayer, MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
-from .services import MatchServices
-from .settings import MatchSettings, seed_of, setup_of
+from .settings import MatchServices, MatchSettings, seed_of, setup_of
 
 LOCAL = "tcp:0:interface=127.0.0.1"
 """A port of this machine's own choice that only its own programs reach."""

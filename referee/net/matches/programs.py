@@ -25,7 +25,7 @@ from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from ..waiting import outlasting, whole
 from .kept import KeptProgram
-from .services import MatchServices
+from .settings import MatchServices
 
 _MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.IGNORECASE

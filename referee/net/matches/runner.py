@@ -30,9 +30,8 @@ from ...observers import MatchStep
 from ...programs.program import Program
 from ...record.writer import NotWritten
 from ..event_loop import EventLoop
-from ..links.lobby import Absence
+from ..links.lobby import Absence, Patience, Wait
 from ..links.outgoing import message_of
-from ..links.patience import Patience, Wait
 from ..links.player_protocol import Owner, PlayerLink
 from ..links.reserved_seats import STRANGER
 from ..links.tokens import index_of

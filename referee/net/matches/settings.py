@@ -1,19 +1,30 @@
-"""What an organiser settles before a match: options of the game, time, deal, who may come."""
+"""What a match needs before it begins: what the organiser settles, and what it shares with others of its referee.
+
+The organiser settles options of the game, time, deal, and who may come. Shared are the key, the observers, the sandbox
+and the event loop.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from protocol.messages import TimeControl
 
 from ... import chance
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_TIME, MatchSetup, SeedOpens
+from ...observers import Observers
+from ...programs.confining import Confinement
+from ...record.seal import Sealer
 from ...tournament.match_context import MatchContext
+from ..event_loop import EventLoop
+from ..group_commit import Durability, GroupCommit
 from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
+from ..links.reserved_seats import RemotePool
+from .kept import KeptPrograms
 
 
 class MatchSettings(Struct, frozen=True, kw_only=True):
@@ -100,3 +111,24 @@ def setup_of(settings: MatchSettings, game: str, match: str, names: Sequence[str
         commitment=chance.commitment(seed),
         position=settings.position,
     )
+
+
+class MatchServices(Struct, frozen=True, kw_only=True):
+    """What there is around a match, whatever is played."""
+
+    sealer: Sealer = field(default_factory=Sealer.new)
+    """The key that seals the record; one of its own, forgotten afterwards, if none is given."""
+    observers: Observers = field(default_factory=Observers)
+    """Those who are told what happens; whatever they do, the match goes on."""
+    confinement: Confinement = Confinement()
+    """What launched programs are held to."""
+    loop: EventLoop | None = None
+    """The event loop, if several matches share it; None: the match makes its own."""
+    durability: Durability = Durability.MATCH
+    """What of a running match outlives the machine's power."""
+    commits: GroupCommit | None = None
+    """Syncs the records of several matches together; None: the match has its own syncs."""
+    remote_pool: RemotePool | None = None
+    """Lends players that are connected, and takes them back; None: their connections end with the match."""
+    kept: KeptPrograms | None = None
+    """The programs that stay from match to match; None: each is started for its match, and ends with it."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ...clock import Clock, Timer
 from ...match.standstills import MAX_LOOKS, UNNOTICED_MS, Standstill
-from .lag import Lag
+from ..event_loop import Lag
 
 MARGIN_MS = 0.002
 """Covers the rounding of instants where the referee grants a player its whole limit."""

@@ -14,7 +14,7 @@ from ...tournament import events as e
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
 from ...tournament.spec import Participant
 from ..jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
-from ..links.remote_pool import RemotePool
+from ..links.reserved_seats import RemotePool
 from ..matches.programs import Occupant, Vacancy
 from .recorder import Recorder
 from .run_settings import RunSettings

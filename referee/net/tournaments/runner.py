@@ -25,15 +25,15 @@ from ...tournament.match_context import Fixture
 from ...tournament.pairing.base import RoundToPair
 from ...tournament.pairing.trf import TrfPlayer
 from ..group_commit import Durability
-from ..jobs.executor import Executor, OpenExecutor
+from ..jobs.job import Executor, OpenExecutor
 from ..jobs.messages import SharedSettings
 from ..jobs.tables import LocalTables
 from ..links.addresses import listen, stopped
-from ..links.patience import Patience
+from ..links.lobby import Patience
 from ..links.player_protocol import LinkFactory
-from ..links.remote_pool import RemotePool
+from ..links.reserved_seats import RemotePool
 from ..matches.runner import MatchPaused
-from ..matches.services import MatchServices
+from ..matches.settings import MatchServices
 from .course import TournamentCourse
 from .early_starts import EarlyStarts, most_early
 from .pairing_program import PairedRound, PairingProgramError, RoundByProgram

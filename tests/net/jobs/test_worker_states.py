@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.net.group_commit import Durability
-from referee.net.jobs import worker_process, workers
+from referee.net.jobs import workers
 from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, framed
 from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_DEATHS, Workers, WorkersFail, names_needed
 from referee.observers import Observers
@@ -153,8 +153,8 @@ def test_whatever_a_worker_says_it_lives(
     """And who says what makes no sense is killed."""
     killed = list[str]()
     helper = SimpleNamespace(pid=1, write=lambda _: None, kill=killed.append)
-    monkeypatch.setattr(worker_process, "HelperProcess", lambda *_: helper)
-    worker = worker_process.WorkerProcess(
+    monkeypatch.setattr(workers, "HelperProcess", lambda *_: helper)
+    worker = workers.WorkerProcess(
         None, 1, SharedSettings.of(tmp_path, Confinement(), Durability.MATCH, None), Observers()
     )
     worker.silent_looks = 7

@@ -6,12 +6,10 @@ from twisted.internet.task import Clock
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Welcome
 from referee.match.timekeeper import MAX_EXTENSIONS
-from referee.net.event_loop import EventLoop
-from referee.net.links.lobby import HELLO_S, Absence, MatchLobby, SignUpPolicy
+from referee.net.event_loop import BEAT_S, EventLoop
+from referee.net.links.lobby import HELLO_S, Absence, MatchLobby, Patience, SignUpPolicy
 from referee.net.links.origin_limits import STORM
-from referee.net.links.patience import Patience
 from referee.net.links.reserved_seats import ReservedSeats
-from referee.net.matches.lag import BEAT_S
 
 from ..in_memory import OpenMatch
 from ..matches.test_stopwatch import Turns

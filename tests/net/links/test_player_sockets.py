@@ -15,8 +15,7 @@ from twisted.python.failure import Failure
 from protocol import Connection, Need, RemoteProtocolError, Role
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message
-from referee.net import agenda as agenda_module
-from referee.net.links import player_sockets
+from referee.net import event_loop as event_loop_module
 from referee.net.links.lobby import Lobby
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 
@@ -161,8 +160,8 @@ def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, most: int, answered: list[int]
 ) -> None:
     """So their instants are right, however long the answers take; but the loop does not fall far behind."""
-    monkeypatch.setattr(agenda_module, "AT_ONCE", 3)
-    monkeypatch.setattr(player_sockets, "_MOST_WAITING", most)
+    monkeypatch.setattr(event_loop_module, "AT_ONCE", 3)
+    monkeypatch.setattr(event_loop_module, "_MOST_WAITING", most)
     taken: list[str] = []
     agenda = scene.lobby.patience.loop.agenda
     scene.lobby.on_seated = lambda link: agenda.add(link, (lambda: taken.append(link.name),))
@@ -232,7 +231,7 @@ def test_what_follows_in_the_same_bytes_is_judged_after_the_first_is_answered(sc
 
 def test_an_end_is_told_after_what_came_before_is_answered(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though the connection ended while its match waited for others."""
-    monkeypatch.setattr(agenda_module, "AT_ONCE", 0)
+    monkeypatch.setattr(event_loop_module, "AT_ONCE", 0)
     end = scene.connect()
     (link,) = scene.sockets._links.values()
     order = scene.answers()

@@ -14,7 +14,7 @@ from referee.net.links.addresses import ACCEPTS, _bounded, origin_of
 from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.links.player_protocol import LinkFactory
 from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy, private_sockets
-from referee.net.matches.services import MatchServices
+from referee.net.matches.settings import MatchServices
 from referee.programs.confining import Confinement
 from referee.programs.player_spec import Launch
 

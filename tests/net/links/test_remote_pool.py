@@ -8,7 +8,7 @@ from twisted.internet.task import Clock
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import End, Offer, Refused, TimeControl, Welcome
 from referee.net.links.player_protocol import PlayerLink
-from referee.net.links.remote_pool import RemotePool
+from referee.net.links.reserved_seats import RemotePool
 
 from ..wires import Peer
 

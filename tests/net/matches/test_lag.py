@@ -6,8 +6,8 @@ import pytest
 from twisted.internet.task import Clock
 
 from referee.match.standstills import UNNOTICED_MS
+from referee.net.event_loop import BEAT_S, Lag
 from referee.net.links.origin_limits import STORM
-from referee.net.matches.lag import BEAT_S, Lag
 
 
 class Watch:

@@ -14,11 +14,9 @@ import pytest
 from protocol import Connection, ConnectionState, Need, Role
 from protocol.messages import Ack, Hello, Message, Move, Nonce, Offer, Resumed, Reveal, Turn
 from referee.games.q.game import QGame
-from referee.net import agenda
+from referee.net import event_loop as event_loop_module
 from referee.net.event_loop import EventLoop
-from referee.net.links import player_sockets
-from referee.net.links.lobby import Lobby
-from referee.net.links.patience import Patience
+from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory
 from referee.plugins import installed
 from referee.record.audit.audit import audit
@@ -182,8 +180,8 @@ def played(folder: Path, source: Random, loop: Any) -> list[SocketMatch]:
 def test_however_matches_wait_their_records_hold(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them end, none is void, no record contradicts another one, and nothing is left in the loop."""
     source = Random(seed)
-    monkeypatch.setattr(agenda, "AT_ONCE", source.choice((1, 2, 4)))
-    monkeypatch.setattr(player_sockets, "_MOST_WAITING", source.choice((4, 16)))
+    monkeypatch.setattr(event_loop_module, "AT_ONCE", source.choice((1, 2, 4)))
+    monkeypatch.setattr(event_loop_module, "_MOST_WAITING", source.choice((4, 16)))
     clock = TickingClock(source, 0.002)
     with real_loop(clock.seconds) as loop:
         matches = played(tmp_path, source, loop)

@@ -11,8 +11,8 @@ from referee import chance
 from referee.games.q.game import QGame
 from referee.match import events as e
 from referee.match.fouls import Cause
+from referee.net.event_loop import BEAT_S
 from referee.net.links.origin_limits import STORM
-from referee.net.matches.lag import BEAT_S
 from referee.record.audit.audit import audit
 from referee.record.reader import read_record
 from referee.record.writer import NotWritten, RecordWriter

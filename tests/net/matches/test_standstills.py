@@ -8,9 +8,8 @@ import pytest
 from twisted.internet.task import Clock
 
 from protocol.messages import Move
-from referee.net import agenda
-from referee.net.event_loop import EventLoop
-from referee.net.matches.lag import BEAT_S
+from referee.net import event_loop as event_loop_module
+from referee.net.event_loop import BEAT_S, EventLoop
 from referee.record.audit.standstills import Presence, contradictions, presences
 from referee.record.audit.times import check_book
 from referee.record.reader import read_record
@@ -67,7 +66,7 @@ def test_matches_of_one_loop_tell_of_the_same_standstills(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever they do meanwhile, whenever one of them begins or ends; the audit of each finds nothing too much."""
-    monkeypatch.setattr(agenda, "AT_ONCE", 1)
+    monkeypatch.setattr(event_loop_module, "AT_ONCE", 1)
     source, clock = Random(seed), TickingClock(Random(seed))
     loop = EventLoop(clock, clock.seconds)
     loop.lag.start()

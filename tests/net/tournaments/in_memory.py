@@ -13,11 +13,10 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from referee.match.commands import Result
+from referee.net.event_loop import BEAT_S
 from referee.net.group_commit import _sync_all
 from referee.net.matches.host import MatchReport
-from referee.net.matches.lag import BEAT_S
-from referee.net.matches.services import MatchServices
-from referee.net.matches.settings import MatchSettings
+from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.net.tournaments.course import TournamentCourse
 from referee.net.tournaments.recorder import Recorder
 from referee.net.tournaments.run_settings import RunSettings

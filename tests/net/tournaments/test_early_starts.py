@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from referee.net.jobs.job import MatchJob
 from referee.net.jobs.tables import LocalTables
-from referee.net.matches.services import MatchServices
+from referee.net.matches.settings import MatchServices
 from referee.net.tournaments import early_starts
 from referee.net.tournaments.early_starts import EarlyStarts, most_early
 from referee.net.tournaments.run_settings import RunSettings

@@ -1,28 +1,41 @@
-"""A host of the cluster as Dask's threads call it: lets runs of tournaments in, keeps programs, plays matches."""
+"""A host of the cluster as Dask's threads call it: lets runs of tournaments in, keeps programs, plays matches.
 
+While its timers slip, it takes no matches: all of them are measured in time. What a fixed piece of work takes here is
+measured under full load: on all tables at once, before anything is played. Idle neighbours would flatter it: cores
+share caches and heat, and there may be fewer of them than tables.
+"""
+
+import hashlib
 import os
 import secrets
 import shutil
 import socket
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from statistics import median
 from typing import Any, TypeVar
 
 import msgspec
 from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 
-from ... import __version__
-from ...errors import RefereeError
-from ...files.tree import MIB
-from ...net.jobs.job import rules_digest
-from ...programs.capabilities import examine
-from ...programs.confining import Confinement
-from ...text import printable
-from ..examination import HostReport
-from ..messages import (
+from .. import __version__
+from ..errors import RefereeError
+from ..files.tree import MIB
+from ..match.setup import DEFAULT_LAG_MARGIN_MS
+from ..net.event_loop import Lag
+from ..net.jobs.job import rules_digest
+from ..programs.capabilities import examine
+from ..programs.confining import Confinement
+from ..text import printable
+from ..tournament.hosts import Calibration
+from .examination import HostReport
+from .host_run import HostRun, HostSettings, confinement_of
+from .messages import (
     BrokenOff,
     CommonVersions,
     KeptFolder,
@@ -37,10 +50,122 @@ from ..messages import (
     packed,
     unpacked,
 )
-from ..programs import ProgramStore
-from ..security import dask_version
-from .health import Health
-from .run import HostRun, HostSettings, confinement_of
+from .programs import ProgramStore
+from .security import dask_version
+
+SLIP_S = DEFAULT_LAG_MARGIN_MS / 1000
+"""A standstill of more than this usually leaves it open who was late; shorter ones are taken off as lag."""
+LOOK_BACK_S = 10.0
+SICK_S = 1.0
+"""So long in all of that, and the host is not well until there is none of it."""
+
+
+class Health:
+    """How long the loop of a host stood still lately.
+
+    Args:
+        changed: called with whether it is well, when that changes.
+    """
+
+    def __init__(self, changed: Callable[[bool], None]) -> None:
+        self.is_well = True
+        self._changed = changed
+        self._slips: deque[tuple[float, float]] = deque()
+        """Begin and end, in monotonic seconds."""
+
+    def listen(self, lag: Lag) -> None:
+        """Hear of the standstills of a loop: of one that several beats tell of, once."""
+        lag.listeners.add(self.stalled)
+
+    def stalled(self, begin: float, end: float) -> None:
+        """Take note of a standstill.
+
+        Args:
+            begin: monotonic seconds.
+            end: monotonic seconds: now.
+        """
+        begin = max(begin, self._slips[-1][1]) if self._slips else begin
+        if end - begin > SLIP_S:
+            self._slips.append((begin, end))
+            self.look(end)
+
+    def look(self, now: float) -> None:
+        """Look whether it is well, and tell if that has changed; a sick one has to be looked at again.
+
+        Args:
+            now: monotonic seconds.
+        """
+        while self._slips and self._slips[0][1] <= now - LOOK_BACK_S:
+            self._slips.popleft()
+        still_s = sum(end - begin for begin, end in self._slips)
+        is_well = still_s <= SICK_S if self.is_well else not self._slips
+        if is_well != self.is_well:
+            self.is_well = is_well
+            self._changed(is_well)
+
+
+WORK_S = 0.6
+"""How long each table works: about a hundred pieces."""
+_ROUNDS = 40_000
+"""Of one piece: some milliseconds of a core."""
+_START_S = 60.0
+_DIGITS = 3
+
+
+class NotCalibrated(RefereeError):
+    """A machine on which not all tables can work at once; the text says what to do."""
+
+
+def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
+    """Return what a piece of work takes here; of all pieces on all tables, the median.
+
+    It is to be called before this process has threads: it forks.
+
+    Args:
+        tables: how many matches are played at a time.
+        work_s: how long each table works.
+
+    Raises:
+        NotCalibrated: the machine can't have so many processes.
+    """
+    context = get_context("fork")
+    gate = context.Barrier(tables)
+    try:
+        with ProcessPoolExecutor(tables, context, initializer=_wait, initargs=(gate,)) as pool:
+            pieces = [piece for found in pool.map(_work, [work_s] * tables) for piece in found]
+    except (BrokenExecutor, OSError) as error:
+        raise NotCalibrated(f"{tables} tables can't work here at once: {error}; give it fewer --tables") from None
+    walls, processors = zip(*pieces, strict=True)
+    return Calibration(
+        tables=tables,
+        wall_ms=round(1000 * median(walls), _DIGITS),
+        processor_ms=round(1000 * median(processors), _DIGITS),
+    )
+
+
+def _wait(gate: Any) -> None:
+    """Let all tables begin at once."""
+    gate.wait(_START_S)
+
+
+def _work(work_s: float) -> list[tuple[float, float]]:
+    """Do pieces of work for a while; return the seconds that each took, by the clock and of the core."""
+    found: list[tuple[float, float]] = []
+    until = time.perf_counter() + work_s
+    while not found or time.perf_counter() < until:
+        begun_s, spent_s = time.perf_counter(), time.process_time()
+        _piece()
+        found.append((time.perf_counter() - begun_s, time.process_time() - spent_s))
+    return found
+
+
+def _piece() -> bytes:
+    """Do what programs do: count, look up, sort, and make text of it; half a MiB of memory is gone over."""
+    table: dict[int, int] = {}
+    for number in range(_ROUNDS):
+        table[number * 7919 % 10_007] = table.get(number % 10_007, 0) + number
+    return hashlib.sha256(repr(sorted(table.values())).encode()).digest()
+
 
 T = TypeVar("T")
 CALL_S = 15.0

@@ -15,8 +15,8 @@ from typing import Any
 import dask
 from distributed import Worker, WorkerPlugin
 
-from ..security import security_of
 from .host import Host
+from .security import security_of
 
 AGAIN_S = (0.5, 3.0)
 """How long a host waits before it connects again: not all of them at the same instant."""
