@@ -18,7 +18,7 @@ from twisted.internet.defer import Deferred, gatherResults
 from referee.games.base import BadSetup
 from referee.games.q.game import QGame
 from referee.net.links.lobby import SignUpPolicy
-from referee.net.matches.host import MatchHost
+from referee.net.matches.session import MatchSession
 from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.observers import Observer, Observers
 from referee.plugins import installed
@@ -94,7 +94,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     most = MAX_SEATS if staff else len(position["players"])
     policy = SignUpPolicy(min_players=fewest_players(case), max_players=most, wait_s=SIGN_UP_S, tries=1)
     services = MatchServices(observers=Observers(JobSender(case, host)))
-    table = MatchHost(_reactor, time.monotonic, QGame(), settings, services)
+    table = MatchSession(_reactor, time.monotonic, QGame(), settings, services)
     try:
         played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)
     except BadSetup:

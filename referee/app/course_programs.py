@@ -9,7 +9,7 @@ from ..errors import BadRequest
 from ..games.base import BadSetup
 from ..hookspecs import Dialect
 from ..net.links.addresses import endpoint_of
-from ..net.matches.host import MatchHost, MatchReport
+from ..net.matches.session import MatchReport, MatchSession
 from ..plugins import find_game, installed
 from ..programs.confining import SandboxMode
 from .playing import host_match
@@ -48,7 +48,7 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
     """
     address = endpoint_of(_port(server.port), interface)
 
-    async def _play(host: MatchHost) -> MatchReport | ServerOutcome:
+    async def _play(host: MatchSession) -> MatchReport | ServerOutcome:
         try:
             return await host.play_signed_up(address, server.policy) or ServerOutcome()
         except BadSetup as error:  # the state was checked: not as many players as it has

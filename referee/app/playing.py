@@ -10,9 +10,9 @@ from twisted.internet.defer import Deferred
 
 from ..errors import BadRequest, Interrupted
 from ..games.base import Game, seats_text
-from ..net.matches.host import MatchHost, MatchReport
 from ..net.matches.programs import Occupant
 from ..net.matches.runner import MatchPaused
+from ..net.matches.session import MatchReport, MatchSession
 from ..net.matches.settings import MatchSettings
 from ..plugins import find_game
 from ..record.resume import Resumption, reopen
@@ -117,11 +117,11 @@ def _host_table(
     game: Game[Any, Any, Any],
     settings: MatchSettings,
     at_hand: Services,
-    play_at: Callable[[MatchHost, Sequence[Occupant]], Coroutine[Deferred[Any], Any, T]],
+    play_at: Callable[[MatchSession, Sequence[Occupant]], Coroutine[Deferred[Any], Any, T]],
 ) -> T:
     """Host a match between programs and the persons of a table."""
 
-    async def _play(host: MatchHost) -> T:
+    async def _play(host: MatchSession) -> T:
         with at_hand.match.observers.also(*[table] * table.has_persons):
             async with table.opened(host.reactor) as occupants:
                 return await play_at(host, occupants)
@@ -133,7 +133,7 @@ def host_match(
     game: Game[Any, Any, Any],
     settings: MatchSettings,
     at_hand: Services,
-    play_at: Callable[[MatchHost], Coroutine[Deferred[Any], Any, T]],
+    play_at: Callable[[MatchSession], Coroutine[Deferred[Any], Any, T]],
 ) -> T:
     """Set up a host, and run the reactor until it is done.
 
@@ -148,7 +148,7 @@ def host_match(
     """
 
     async def _main(reactor: Any) -> T:
-        host = MatchHost(reactor, monotonic, game, settings, at_hand.match)
+        host = MatchSession(reactor, monotonic, game, settings, at_hand.match)
         async with at_hand.monitoring.opened(reactor):
             return await play_at(host)
 

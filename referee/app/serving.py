@@ -10,7 +10,7 @@ from ..errors import BadRequest
 from ..games.base import Game, seats_text
 from ..net.links.lobby import SignUpPolicy
 from ..net.links.tokens import read_tokens
-from ..net.matches.host import MatchReport
+from ..net.matches.session import MatchReport
 from ..net.matches.settings import MatchSettings
 from ..plugins import find_game, installed
 from ..programs.confining import SandboxMode

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..files.removal import temporary_folder
 from ..match.setup import DEFAULT_TIME
-from ..net.matches.host import MatchHost
+from ..net.matches.session import MatchSession
 from ..net.matches.settings import MatchServices, MatchSettings
 from ..programs.player_spec import house_launch
 from ..text import counted
@@ -43,11 +43,11 @@ def _played(name: str, context: CheckContext) -> str:
             folder=folder,
         )
         services = MatchServices(confinement=context.confinement)
-        host = MatchHost(loop.reactor, loop.seconds, game, settings, services)
+        session = MatchSession(loop.reactor, loop.seconds, game, settings, services)
         with demanding("a program that can be built and started", "Mend it as it says there."):
             context.builds.build(context.launch)
             others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
-            played = loop.result(host.play([context.launch, *others]))
+            played = loop.result(session.play([context.launch, *others]))
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
             where = f"it was expelled in turn {fouls[0].turn}: "

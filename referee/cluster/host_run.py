@@ -34,7 +34,7 @@ LINES_BYTES = 1 << 20
 """Told at once; a longer line is told alone."""
 
 
-class Course:
+class HostedMatch:
     """A match while it is played, and for a while afterwards.
 
     Args:
@@ -105,7 +105,7 @@ def _whole_lines(data: bytes) -> bytes:
 
 TELL_S = 0.5
 """How often lines of records are told."""
-_KEPT_COURSES = 256
+_KEPT_MATCHES = 256
 """Matches that are over, and whose records are kept: whoever asks again is not to wait for another match."""
 
 TellLines = Callable[[str, str, int, bytes], None]
@@ -151,8 +151,8 @@ class HostRun:
         self._confinement = confinement
         self._builds = Builds(settings.folder / "builds", confinement)
         self._tell = tell
-        self._courses: dict[str, Course] = {}
-        """Match -> its course; some that are over, too."""
+        self._matches: dict[str, HostedMatch] = {}
+        """Match -> the match as it is played here; some that are over, too."""
         self._over: deque[str] = deque()
         durability = Durability(hello.durability)
         commits = commits_of(reactor, durability)
@@ -190,59 +190,59 @@ class HostRun:
 
     def begin(self, job: MatchJob) -> "Future[Returned | None]":
         """Play a match, unless it is being played or was; return what holds what comes of it."""
-        course = self._courses.get(job.match)
-        if course is None:
-            course = self._courses[job.match] = Course(self._folder / f"{job.match}.jsonl")
-            course.path.unlink(missing_ok=True)
-            course.playing = Deferred.fromCoroutine(self._played(job, course))
-        return course.wait()
+        hosted = self._matches.get(job.match)
+        if hosted is None:
+            hosted = self._matches[job.match] = HostedMatch(self._folder / f"{job.match}.jsonl")
+            hosted.path.unlink(missing_ok=True)
+            hosted.playing = Deferred.fromCoroutine(self._played(job, hosted))
+        return hosted.wait()
 
-    async def _played(self, job: MatchJob, course: Course) -> None:
+    async def _played(self, job: MatchJob, hosted: HostedMatch) -> None:
         returned: Returned
         try:
             await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
-            returned = PlayedMatch(record=course.path.read_bytes(), printed=taken(self._folder, job))
+            returned = PlayedMatch(record=hosted.path.read_bytes(), printed=taken(self._folder, job))
         except (MatchPaused, CancelledError):
             returned = BrokenOff(why="it was stopped")
         except Exception as error:  # noqa: BLE001  # whoever handed it out is told
             why = f"{type(error).__name__}: {error}"
-            is_begun = course.path.exists()
+            is_begun = hosted.path.exists()
             returned = BrokenOff(why=why, printed=taken(self._folder, job)) if is_begun else NotBegun(why=why)
-        self._tell_course(job.match, course)
-        course.end(returned)
-        self._forget(job.match, course)
+        self._tell_of(job.match, hosted)
+        hosted.end(returned)
+        self._forget(job.match, hosted)
 
-    def _forget(self, match: str, course: Course) -> None:
+    def _forget(self, match: str, hosted: HostedMatch) -> None:
         """Forget a match that could be played again, and those that have been over for long."""
-        course.playing = None
-        if not isinstance(course.returned, PlayedMatch):
-            del self._courses[match]
+        hosted.playing = None
+        if not isinstance(hosted.returned, PlayedMatch):
+            del self._matches[match]
             return
         self._over.append(match)
-        while len(self._over) > _KEPT_COURSES:
-            self._courses.pop(self._over.popleft()).path.unlink(missing_ok=True)
+        while len(self._over) > _KEPT_MATCHES:
+            self._matches.pop(self._over.popleft()).path.unlink(missing_ok=True)
 
     def listen(self, wanted: tuple[str, ...]) -> None:
         """Go on with those matches that somebody waits for, and tell of them from their first lines."""
-        for match, course in list(self._courses.items()):
-            course.tell_again()
+        for match, hosted in list(self._matches.items()):
+            hosted.tell_again()
             if match not in wanted:
-                course.stop()
+                hosted.stop()
 
     def stop(self, match: str) -> None:
         """Stop a match in the middle, if it is played here."""
-        if match in self._courses:
-            self._courses[match].stop()
+        if match in self._matches:
+            self._matches[match].stop()
 
     def release(self) -> None:
         """Let nobody wait any more."""
-        for course in self._courses.values():
-            course.release()
+        for hosted in self._matches.values():
+            hosted.release()
 
     @property
     def playing(self) -> int:
         """How many matches are played."""
-        return sum(course.playing is not None for course in self._courses.values())
+        return sum(hosted.playing is not None for hosted in self._matches.values())
 
     @property
     def is_idle(self) -> bool:
@@ -252,12 +252,12 @@ class HostRun:
     @property
     def is_fetched(self) -> bool:
         """Whether somebody was given what came of each match."""
-        return all(course.is_fetched for course in self._courses.values())
+        return all(hosted.is_fetched for hosted in self._matches.values())
 
     async def close(self) -> None:
         """Stop all, and wait until nothing is left of it."""
-        for course in list(self._courses.values()):
-            playing = course.playing
+        for hosted in list(self._matches.values()):
+            playing = hosted.playing
             if playing is not None:
                 playing.cancel()
                 await playing
@@ -267,12 +267,12 @@ class HostRun:
         self._confinement.close()
 
     def _tell_lines(self) -> None:
-        for match, course in self._courses.items():
-            if course.playing is not None:
-                self._tell_course(match, course)
+        for match, hosted in self._matches.items():
+            if hosted.playing is not None:
+                self._tell_of(match, hosted)
 
-    def _tell_course(self, match: str, course: Course) -> None:
-        for offset, lines in course.untold():
+    def _tell_of(self, match: str, hosted: HostedMatch) -> None:
+        for offset, lines in hosted.untold():
             self._tell(self._run, match, offset, lines)
 
 

@@ -22,7 +22,7 @@ from referee.cli.views.match import MatchProgress, Moves, show_played
 from referee.cli.views.notices import TurnedAway
 from referee.cli.views.submissions import MATCHES, VERSIONS, show_rows, show_verdict
 from referee.hookspecs import Joined
-from referee.net.matches.host import MatchReport
+from referee.net.matches.session import MatchReport
 from referee.observers import MatchStep, Observer
 from referee.observers.diagnostics import DiagnosticLog
 from referee.text import printable, printable_json, printable_lines

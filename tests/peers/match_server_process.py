@@ -23,7 +23,7 @@ from twisted.protocols.basic import LineOnlyReceiver
 from referee.games.q.game import QGame
 from referee.net.event_loop import look_seldom
 from referee.net.links.lobby import SignUpPolicy
-from referee.net.matches.host import MatchHost
+from referee.net.matches.session import MatchSession
 from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.observers import MatchStep, Observer, Observers
 from referee.record.key_file import default_path, load_or_make
@@ -79,7 +79,7 @@ class TestServer(LineOnlyReceiver):
     async def _play(self, job: dict[str, Any]) -> None:
         settings = msgspec.convert({**job["settings"], "folder": str(self._folder)}, MatchSettings, dec_hook=_decoded)
         watch = Watch(self._say)
-        table = MatchHost(
+        table = MatchSession(
             _reactor,
             time.monotonic,
             GAMES[job["game"]],

@@ -10,7 +10,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from ...app.services import RefereeOptions
 from ...match import commands as c
 from ...match import events as e
-from ...net.matches.host import MatchReport
+from ...net.matches.session import MatchReport
 from ...observers import MatchStep, Observer
 from ...pages.causes import why
 from ...text import printable

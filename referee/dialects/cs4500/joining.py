@@ -24,8 +24,8 @@ from ...net.links.addresses import Ports
 from ...net.links.lobby import Patience
 from ...net.links.player_protocol import LinkFactory, Owner, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
-from ...net.matches.host import LOCAL
 from ...net.matches.programs import private_sockets
+from ...net.matches.session import LOCAL
 from ...programs.confining import Confinement, own_copy
 from ...programs.file_view import FileAccess
 from ...programs.player_spec import Launch, PlayerError

@@ -9,7 +9,7 @@ from ...errors import BadRequest
 from ...games.base import BadSetup
 from ...match.setup import DEFAULT_TIME
 from ...net.links.lobby import SignUpPolicy
-from ...net.matches.host import MatchReport
+from ...net.matches.session import MatchReport
 from ...net.matches.settings import MatchSettings
 from ...plugins import find_game
 from .configs import ServerConfig, read_config

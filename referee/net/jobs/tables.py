@@ -13,9 +13,9 @@ from ...record.resume import Resumption
 from ...record.seal import Sealer
 from ..event_loop import EventLoop
 from ..group_commit import GroupCommit
-from ..matches.host import LOCAL, MatchHost, MatchReport
-from ..matches.kept import KeptPrograms
+from ..matches.program_pool import ProgramPool
 from ..matches.programs import Occupant
+from ..matches.session import LOCAL, MatchReport, MatchSession
 from ..matches.settings import MatchServices
 from .job import MatchJob
 
@@ -51,7 +51,7 @@ class LocalTables:
         self.commits = commits or GroupCommit(reactor, services.durability)
         self._kept = None
         if keep_for is not None:
-            self._kept = KeptPrograms(reactor, services.confinement, keep_for, services.observers)
+            self._kept = ProgramPool(reactor, services.confinement, keep_for, services.observers)
         self.services = replace(services, loop=self.loop, commits=self.commits, kept=self._kept)
 
     async def play(
@@ -73,10 +73,10 @@ class LocalTables:
             MatchPaused: it was cancelled; its record is what it goes on from.
             OSError: the record can't be written.
         """
-        host = self._host(job, self.services if sealer is None else replace(self.services, sealer=sealer))
+        session = self._session(job, self.services if sealer is None else replace(self.services, sealer=sealer))
         if resumed is None:
-            return await host.play(occupants, vacate_if_missing=True)
-        return await host.play_on(resumed, occupants, LOCAL, void_if_missing=True)
+            return await session.play(occupants, vacate_if_missing=True)
+        return await session.play_on(resumed, occupants, LOCAL, void_if_missing=True)
 
     async def play_once_opened(
         self, job: MatchJob, occupants: Sequence[Launch], opened: "Deferred[MatchJob]"
@@ -96,10 +96,10 @@ class LocalTables:
             OSError: as `play`; or a folder can't be copied.
         """
         settings = opened.addCallback(lambda whole: whole.settings(self._folder))
-        return await self._host(job, self.services).play_once_opened(occupants, settings)
+        return await self._session(job, self.services).play_once_opened(occupants, settings)
 
-    def _host(self, job: MatchJob, services: MatchServices) -> MatchHost:
-        return MatchHost(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)
+    def _session(self, job: MatchJob, services: MatchServices) -> MatchSession:
+        return MatchSession(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)
 
     async def close(self) -> None:
         """End the programs that stayed, and wait until nothing is left of them."""

@@ -206,11 +206,11 @@ class RemotePool(Lobby):
         """Tell whether an entrant waits for a match."""
         return name in self._waiting
 
-    def lend(self, name: str) -> PlayerLink:
+    def acquire(self, name: str) -> PlayerLink:
         """Hand out an entrant that waits, for one match."""
         return self._waiting.pop(name)
 
-    def take_again(self, link: PlayerLink) -> None:
+    def release(self, link: PlayerLink) -> None:
         """Let a remote player wait for its next match; one whose conversation can't go on has to connect again.
 
         A launched program is let go: it plays one match.

@@ -24,7 +24,7 @@ from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from ..waiting import outlasting, whole
-from .kept import KeptProgram
+from .program_pool import KeptProgram
 from .settings import MatchServices
 
 _MEMORY = re.compile(
@@ -141,7 +141,7 @@ class MatchPrograms:
         self._stamps[seat] = await self._kept.stamp(launch)
         if self._match.phase is not Phase.NEW:
             return False
-        kept = await self._kept.lend(launch, self._match.setup.commitment)
+        kept = await self._kept.acquire(launch, self._match.setup.commitment)
         if kept is not None:
             self.staying[seat] = self.reused[seat] = kept
             self.programs[seat] = kept.program
@@ -270,7 +270,7 @@ class MatchPrograms:
             kept = self.staying.pop(seat, None)
             if kept is None or self._kept is None:
                 program.end()
-            elif self._kept.take_again(kept):
+            elif self._kept.release(kept):
                 continue
             ending.append(program)
         for program in ending:

@@ -36,7 +36,7 @@ from ..links.player_protocol import Owner, PlayerLink
 from ..links.reserved_seats import STRANGER
 from ..links.tokens import index_of
 from .journal import Due, Journal
-from .kept import KeptProgram
+from .program_pool import KeptProgram
 from .programs import ending_of
 from .stopwatch import Stopwatch
 

@@ -24,7 +24,7 @@ from ..group_commit import Durability, GroupCommit
 from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
 from ..links.reserved_seats import RemotePool
-from .kept import KeptPrograms
+from .program_pool import ProgramPool
 
 
 class MatchSettings(Struct, frozen=True, kw_only=True):
@@ -130,5 +130,5 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     """Syncs the records of several matches together; None: the match has its own syncs."""
     remote_pool: RemotePool | None = None
     """Lends players that are connected, and takes them back; None: their connections end with the match."""
-    kept: KeptPrograms | None = None
+    kept: ProgramPool | None = None
     """The programs that stay from match to match; None: each is started for its match, and ends with it."""

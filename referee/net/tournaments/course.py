@@ -87,7 +87,7 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
             elif is_back:
                 found.append(None)
             elif pool.is_here(name):
-                found.append(pool.lend(name))
+                found.append(pool.acquire(name))
             else:
                 found.append(Vacancy(name=name, why=f"not connected within {run_settings.show_up_s:g} s"))
         return found

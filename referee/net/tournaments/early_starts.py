@@ -17,9 +17,9 @@ from ...record.printed import output_path
 from ...tournament.match_context import Fixture, MatchContext
 from ..jobs.job import MatchJob
 from ..jobs.tables import LocalTables
-from ..matches.host import MatchReport
-from ..matches.kept import FolderStamps, is_memory_short
+from ..matches.program_pool import FolderStamps, is_memory_short
 from ..matches.programs import Occupant
+from ..matches.session import MatchReport
 from ..waiting import outlasting
 from .course import TournamentCourse
 from .run_settings import RunSettings

@@ -85,7 +85,7 @@ def test_a_token_tells_the_name(evening: Evening) -> None:
     """Whatever a player calls itself, it waits under its entrant's name until it is lent, once."""
     peer = evening.enter("ada")
     assert (evening.pool.is_here("ada"), evening.pool.is_here("bob"), evening.changes) == (True, False, 1)
-    assert evening.pool.lend("ada") is peer.link
+    assert evening.pool.acquire("ada") is peer.link
     assert (peer.link.name, evening.pool.is_here("ada")) == ("ada", False)
 
 
@@ -103,7 +103,7 @@ def test_the_newer_connection_takes_the_place(evening: Evening) -> None:
     older, newer = evening.enter("ada"), evening.enter("ada")
     assert (older.is_open, newer.is_open) == (False, True)
     assert [getattr(message, "code", None) for message in older.heard()] == ["replaced"]
-    assert evening.pool.lend("ada") is newer.link
+    assert evening.pool.acquire("ada") is newer.link
 
 
 def test_who_leaves_is_not_here(evening: Evening) -> None:
@@ -116,32 +116,32 @@ def test_after_a_match_a_player_waits_for_the_next(evening: Evening) -> None:
     """A connection whose match ended is lent again; one that broke off is not."""
     peer = evening.enter("ada")
     for _ in range(2):
-        link = evening.pool.lend("ada")
+        link = evening.pool.acquire("ada")
         link.send(OFFER)
         link.send(END)
-        evening.pool.take_again(link)
+        evening.pool.release(link)
         assert evening.pool.is_here("ada")
-    evening.pool.lend("ada").send(OFFER)
-    evening.pool.take_again(peer.link)
+    evening.pool.acquire("ada").send(OFFER)
+    evening.pool.release(peer.link)
     assert (evening.pool.is_here("ada"), peer.is_open) == (False, False)
 
 
 def test_a_launched_program_is_let_go(evening: Evening) -> None:
     """Who is no remote entrant does not wait in the pool when its match is over: it is to end by itself."""
     peer = evening.enter("ada")
-    link = evening.pool.lend("ada")
+    link = evening.pool.acquire("ada")
     link.name = "greedy"
-    evening.pool.take_again(link)
+    evening.pool.release(link)
     assert (evening.pool.is_here("greedy"), peer.is_open) == (False, False)
 
 
 def test_a_spare_connection_goes_before_the_one_that_comes_back(evening: Evening) -> None:
     """Whoever connected anew during its match goes on with the new connection."""
     first = evening.enter("ada")
-    link = evening.pool.lend("ada")
+    link = evening.pool.acquire("ada")
     second = evening.enter("ada")
-    evening.pool.take_again(link)
-    assert (first.is_open, evening.pool.lend("ada") is second.link) == (False, True)
+    evening.pool.release(link)
+    assert (first.is_open, evening.pool.acquire("ada") is second.link) == (False, True)
 
 
 @pytest.mark.parametrize("token", ["resume", "token of bob"])

@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from referee.match.commands import Result
 from referee.net.event_loop import BEAT_S
 from referee.net.group_commit import _sync_all
-from referee.net.matches.host import MatchReport
+from referee.net.matches.session import MatchReport
 from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.net.tournaments.course import TournamentCourse
 from referee.net.tournaments.recorder import Recorder
@@ -75,7 +75,7 @@ class Loop(Clock):
 
 
 class Hosts:
-    """Match hosts whose matches end when the test says so; has the place of the class MatchHost."""
+    """Match hosts whose matches end when the test says so; has the place of the class MatchSession."""
 
     def __init__(self) -> None:
         self.playing: dict[str, tuple[MatchSettings, Deferred[MatchReport]]] = {}

@@ -17,7 +17,7 @@ from .in_memory import Hosts, InMemoryTournament, events_on_record
 def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """Return the hosts of all matches."""
     hosts = Hosts()
-    monkeypatch.setattr(tables, "MatchHost", hosts)
+    monkeypatch.setattr(tables, "MatchSession", hosts)
     return hosts
 
 

@@ -107,7 +107,7 @@ def test_what_is_on_record_is_signed(begun: InMemoryTournament) -> None:
 def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """Return the hosts of all matches."""
     hosts = Hosts()
-    monkeypatch.setattr(tables, "MatchHost", hosts)
+    monkeypatch.setattr(tables, "MatchSession", hosts)
     return hosts
 
 

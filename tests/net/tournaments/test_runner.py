@@ -42,7 +42,7 @@ Make = Callable[..., InMemoryTournament]
 def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """Return the hosts of all matches; rounds are paired in this process."""
     hosts = Hosts()
-    monkeypatch.setattr(tables, "MatchHost", hosts)
+    monkeypatch.setattr(tables, "MatchSession", hosts)
     monkeypatch.setattr(runner, "PairingProcess", lambda: SimpleNamespace(pair=pair_round, end=lambda: None))
     return hosts
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from referee.cluster.host_run import Course
+from referee.cluster.host_run import HostedMatch
 from referee.cluster.messages import PlayedMatch
 
 OVER = PlayedMatch(record=b"all of it")
@@ -10,17 +10,17 @@ OVER = PlayedMatch(record=b"all of it")
 
 def test_who_waits_is_given_what_came_of_a_match() -> None:
     """Then it was fetched, and a host that is to end need not stay for it."""
-    course = Course(Path("unused"))
-    waiting = course.wait()
-    course.end(OVER)
-    assert (waiting.result(0), course.is_fetched) == (OVER, True)
+    hosted = HostedMatch(Path("unused"))
+    waiting = hosted.wait()
+    hosted.end(OVER)
+    assert (waiting.result(0), hosted.is_fetched) == (OVER, True)
 
 
 def test_a_match_that_ends_while_the_connection_is_lost_waits_to_be_fetched() -> None:
     """Who waited was let go with nothing; who comes back is given it at once."""
-    course = Course(Path("unused"))
-    waiting = course.wait()
-    course.release()
-    course.end(OVER)
-    assert (waiting.result(0), course.is_fetched) == (None, False)
-    assert (course.wait().result(0), course.is_fetched) == (OVER, True)
+    hosted = HostedMatch(Path("unused"))
+    waiting = hosted.wait()
+    hosted.release()
+    hosted.end(OVER)
+    assert (waiting.result(0), hosted.is_fetched) == (None, False)
+    assert (hosted.wait().result(0), hosted.is_fetched) == (OVER, True)

@@ -1,4 +1,4 @@
-"""Hosts one match: listens, starts the programs, seats who comes, runs the match, and cleans up after it."""
+"""The session of one match: listens, starts the programs, seats who comes, runs the match, and cleans up after it."""
 
 import contextlib
 import secrets
@@ -90,8 +90,8 @@ class Gathered(Struct, frozen=True):
                 link.say_goodbye()
 
 
-class MatchHost:
-    """The host of one match at a time.
+class MatchSession:
+    """What it takes to play one match at a time.
 
     Args:
         reactor: Twisted's reactor.
@@ -125,7 +125,7 @@ class MatchHost:
         self.match_name = settings.match or _match_name(game.name)
         self._seed = seed_of(settings)
         self._address = ""
-        """What a player writes to connect, once the host listens."""
+        """What a player writes to connect, once the session listens."""
 
     async def play(
         self, occupants: Sequence[Occupant], address: str = LOCAL, *, vacate_if_missing: bool = False
@@ -395,7 +395,7 @@ class MatchHost:
         if self._services.remote_pool is None:
             link.say_goodbye()
         else:
-            self._services.remote_pool.take_again(link)
+            self._services.remote_pool.release(link)
 
     @staticmethod
     def _played(match: Match, result: Result, writer: RecordWriter) -> MatchReport:

@@ -83,7 +83,7 @@ class KeptProgram(Owner):
         link.say_goodbye()
 
     def link_lost(self, link: PlayerLink, detail: str) -> None:
-        """Take note that it does not stay."""
+        """Mark the program as gone, so that it is not used again."""
         self.has_left = True
 
 
@@ -111,7 +111,7 @@ class FolderStamps:
         return stamp
 
 
-class KeptPrograms:
+class ProgramPool:
     """All programs of one process that wait for a match.
 
     Args:
@@ -137,7 +137,7 @@ class KeptPrograms:
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // FILES
         """Of those that wait."""
 
-    async def lend(self, launch: Launch, deal: str) -> KeptProgram | None:
+    async def acquire(self, launch: Launch, deal: str) -> KeptProgram | None:
         """Return a program that waits and may play a deal; it is not stopped any more. None if there is none.
 
         Args:
@@ -168,7 +168,7 @@ class KeptPrograms:
         kept.deals.add(deal)
         return kept
 
-    def take_again(self, kept: KeptProgram) -> bool:
+    def release(self, kept: KeptProgram) -> bool:
         """Let a program wait for its next match, unless it has to be started anew.
 
         Returns:

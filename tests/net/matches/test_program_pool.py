@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 
 from protocol import ConnectionState
 from referee.net.matches import kept as kept_module
-from referee.net.matches.kept import FILES, LOOK_S, SETTLE_S, KeptProgram, KeptPrograms
+from referee.net.matches.program_pool import FILES, LOOK_S, SETTLE_S, KeptProgram, ProgramPool
 from referee.observers import Observers
 from referee.programs.confining import Confinement
 from referee.programs.player_spec import Launch
@@ -68,7 +68,7 @@ class Kept:
     def __init__(self) -> None:
         self.loop = Loop()
         self.observers = Observers()
-        self.programs = KeptPrograms(self.loop, Confinement(), 6, self.observers)
+        self.programs = ProgramPool(self.loop, Confinement(), 6, self.observers)
         self.removed: list[int] = []
 
     def start(self, launch: Launch = ADA, deal: str = "one") -> tuple[KeptProgram, StandIn]:
@@ -80,9 +80,9 @@ class Kept:
         kept.link, made.owner = made, kept
         return kept, made
 
-    def lend(self, deal: str, launch: Launch = ADA) -> KeptProgram | None:
+    def acquire(self, deal: str, launch: Launch = ADA) -> KeptProgram | None:
         """Return the program that is to play a deal."""
-        found: KeptProgram | None = self._result(self.programs.lend(launch, deal))
+        found: KeptProgram | None = self._result(self.programs.acquire(launch, deal))
         return found
 
     def stamp(self, launch: Launch) -> int:
@@ -107,8 +107,8 @@ def test_a_program_plays_match_after_match() -> None:
     kept = Kept()
     (ada, _), (bob, _) = kept.start(), kept.start(Launch(name="bob", argv=("ada",)))
     assert (ada.number, bob.number) == (1, 2)
-    assert [kept.programs.take_again(ada), kept.programs.take_again(bob)] == [True, True]
-    assert (kept.lend("two"), kept.lend("two")) == (ada, None)
+    assert [kept.programs.release(ada), kept.programs.release(bob)] == [True, True]
+    assert (kept.acquire("two"), kept.acquire("two")) == (ada, None)
     assert kept.removed == []
 
 
@@ -116,27 +116,27 @@ def test_no_program_gets_a_deal_twice() -> None:
     """Another one that waits plays it, if there is one; the first one waits on."""
     kept = Kept()
     ada, _ = kept.start(deal="one")
-    kept.programs.take_again(ada)
-    assert kept.lend("one") is None
+    kept.programs.release(ada)
+    assert kept.acquire("one") is None
     second, _ = kept.start(deal="two")
-    kept.programs.take_again(second)
-    assert kept.lend("one") is second
-    assert kept.lend("two") is ada
+    kept.programs.release(second)
+    assert kept.acquire("one") is second
+    assert kept.acquire("two") is ada
 
 
 def test_who_waits_is_stopped() -> None:
     """Not at once: it may have something to tidy up; and it goes on for its next match."""
     kept = Kept()
     ada, made = kept.start()
-    kept.programs.take_again(ada)
+    kept.programs.release(ada)
     kept.loop.advance(SETTLE_S / 2)
-    assert kept.lend("two") is ada
+    assert kept.acquire("two") is ada
     kept.loop.advance(SETTLE_S)
     assert made.done == []
-    kept.programs.take_again(ada)
+    kept.programs.release(ada)
     kept.loop.advance(SETTLE_S)
     assert made.done == ["stop"]
-    assert kept.lend("three") is ada
+    assert kept.acquire("three") is ada
     assert made.done == ["stop", "go on"]
 
 
@@ -167,13 +167,13 @@ def test_what_can_not_play_on_is_ended(spoil: Callable[[Any, Any], None], when: 
     ada, made = kept.start()
     if when == "in its match":
         spoil(ada, made)
-        assert not kept.programs.take_again(ada)
+        assert not kept.programs.release(ada)
     else:
-        kept.programs.take_again(ada)
+        kept.programs.release(ada)
         spoil(ada, made)
         if len(ada.deals) > 1 or made.filled:
             return  # nothing of the kind comes about while a program waits
-        assert kept.lend("two") is None
+        assert kept.acquire("two") is None
     kept.work()
     assert ("end" in made.done, kept.removed) == (True, [1])
 
@@ -182,30 +182,30 @@ def test_who_ends_between_two_matches_can_not_stay() -> None:
     """It is no foul, and from then on it is started anew for each match."""
     kept = Kept()
     ada, made = kept.start()
-    kept.programs.take_again(ada)
+    kept.programs.release(ada)
     made.is_connected = False
     ada.link_lost(ada.link, "gone")  # type: ignore[arg-type]  # a stand-in
-    assert kept.lend("two") is None
+    assert kept.acquire("two") is None
     again, _ = kept.start(deal="two")
-    assert not kept.programs.take_again(again)
+    assert not kept.programs.release(again)
 
 
 def test_who_says_so_plays_one_match() -> None:
     """With `matches` in its player.toml."""
     kept = Kept()
     ada, _ = kept.start(Launch(name="ada", argv=("ada",), matches=2))
-    assert kept.programs.take_again(ada)
-    assert kept.lend("two", ada.launch) is ada
-    assert not kept.programs.take_again(ada)
+    assert kept.programs.release(ada)
+    assert kept.acquire("two", ada.launch) is ada
+    assert not kept.programs.release(ada)
 
 
 def test_who_speaks_unasked_is_hung_up_on() -> None:
     """Between two matches nobody has asked for anything."""
     kept = Kept()
     ada, made = kept.start()
-    kept.programs.take_again(ada)
+    kept.programs.release(ada)
     ada.protocol_broken(made, None)  # type: ignore[arg-type]  # a stand-in
-    assert kept.lend("two") is None
+    assert kept.acquire("two") is None
 
 
 def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
@@ -215,13 +215,13 @@ def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
     ada = Launch(name="ada", argv=("ada",), folder=tmp_path)
     kept = Kept()
     old, _ = kept.start(ada)
-    kept.programs.take_again(old)
+    kept.programs.release(old)
     kept.loop.advance(LOOK_S)
-    assert kept.lend("two", ada) is old
-    kept.programs.take_again(old)
+    assert kept.acquire("two", ada) is old
+    kept.programs.release(old)
     (tmp_path / "sub" / "player.py").write_text("newer")
     kept.loop.advance(LOOK_S)
-    assert kept.lend("three", ada) is None
+    assert kept.acquire("three", ada) is None
     kept.work()
     assert kept.removed == [1]
 
@@ -233,10 +233,10 @@ def test_workers_share_the_machines_memory(monkeypatch: pytest.MonkeyPatch, tmp_
     memory.write_text("MemTotal: 100 kB\nMemAvailable: 50 kB\n")
     workers = [Kept(), Kept()]
     for worker in workers:
-        worker.programs.take_again(worker.start()[0])
+        worker.programs.release(worker.start()[0])
     memory.write_text("MemTotal: 100 kB\nMemAvailable: 24 kB\n")
     for worker in workers:
-        worker.programs.take_again(worker.start()[0])
+        worker.programs.release(worker.start()[0])
         worker.work()
     assert [worker.removed for worker in workers] == [[1], [1]]
 
@@ -249,7 +249,7 @@ def test_not_too_many_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, i
     monkeypatch.setattr(kept_module, "_MEMORY", tmp_path / "memory")
     kept = Kept()
     all_of_them = [kept.start()[0] for _ in range(6)]
-    assert all(map(kept.programs.take_again, all_of_them))
+    assert all(map(kept.programs.release, all_of_them))
     kept.work()
     assert kept.removed == [1, 2, 3, 4, 5, 6][: 6 if is_short else 2]
     closed = Deferred.fromCoroutine(kept.programs.close())
