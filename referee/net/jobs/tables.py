@@ -49,10 +49,10 @@ class LocalTables:
         self.loop = EventLoop(reactor, now, process)
         self.loop.lag.note = services.observers.note
         self.commits = commits or GroupCommit(reactor, services.durability)
-        self._kept = None
+        self._pool = None
         if keep_for is not None:
-            self._kept = ProgramPool(reactor, services.confinement, keep_for, services.observers)
-        self.services = replace(services, loop=self.loop, commits=self.commits, kept=self._kept)
+            self._pool = ProgramPool(reactor, services.confinement, keep_for, services.observers)
+        self.services = replace(services, loop=self.loop, commits=self.commits, pool=self._pool)
 
     async def play(
         self,
@@ -103,5 +103,5 @@ class LocalTables:
 
     async def close(self) -> None:
         """End the programs that stayed, and wait until nothing is left of them."""
-        if self._kept is not None:
-            await self._kept.close()
+        if self._pool is not None:
+            await self._pool.close()

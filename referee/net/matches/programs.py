@@ -93,8 +93,8 @@ class MatchPrograms:
         self._tokens = tokens
         self._records = records
         self._reactor = reactor
-        self._kept = services.kept
-        self._confinement = services.confinement if self._kept is None else self._kept.confinement
+        self._pool = services.pool
+        self._confinement = services.confinement if self._pool is None else self._pool.confinement
         self._note = services.observers.note
 
     @property
@@ -136,12 +136,12 @@ class MatchPrograms:
 
         A match that is resumed starts new programs: one that has played before knows nothing of it.
         """
-        if self._kept is None:
+        if self._pool is None:
             return False
-        self._stamps[seat] = await self._kept.stamp(launch)
+        self._stamps[seat] = await self._pool.stamp(launch)
         if self._match.phase is not Phase.NEW:
             return False
-        kept = await self._kept.acquire(launch, self._match.setup.commitment)
+        kept = await self._pool.acquire(launch, self._match.setup.commitment)
         if kept is not None:
             self.staying[seat] = self.reused[seat] = kept
             self.programs[seat] = kept.program
@@ -149,7 +149,7 @@ class MatchPrograms:
 
     async def _copy(self, seat: int, launch: Launch) -> None:
         access, pool = self._access(), self._reactor.getThreadPool()
-        quick = quick_copy(launch, self._confinement, access) if self._kept is None else None
+        quick = quick_copy(launch, self._confinement, access) if self._pool is None else None
         if quick is not None:
             self._copies[seat] = self._quick.enter_context(quick)
             return
@@ -190,9 +190,9 @@ class MatchPrograms:
                 lobby.give_up(seat, str(error))
                 continue
             self.programs[seat] = program
-            if self._kept is not None:
+            if self._pool is not None:
                 folders, deal = self._folders.pop(seat, contextlib.ExitStack()), self._match.setup.commitment
-                self.staying[seat] = self._kept.started(launch, program, folders, self._stamps[seat], deal)
+                self.staying[seat] = self._pool.started(launch, program, folders, self._stamps[seat], deal)
             program.exited.addCallback(self._vacate, lobby, seat, program)
 
     def _seat(self, seat: int, lobby: ReservedSeats) -> None:
@@ -268,9 +268,9 @@ class MatchPrograms:
         while self.programs:
             seat, program = self.programs.popitem()
             kept = self.staying.pop(seat, None)
-            if kept is None or self._kept is None:
+            if kept is None or self._pool is None:
                 program.end()
-            elif self._kept.release(kept):
+            elif self._pool.release(kept):
                 continue
             ending.append(program)
         for program in ending:

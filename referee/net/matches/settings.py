@@ -130,5 +130,5 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     """Syncs the records of several matches together; None: the match has its own syncs."""
     remote_pool: RemotePool | None = None
     """Lends players that are connected, and takes them back; None: their connections end with the match."""
-    kept: ProgramPool | None = None
+    pool: ProgramPool | None = None
     """The programs that stay from match to match; None: each is started for its match, and ends with it."""
