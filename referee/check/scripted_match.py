@@ -16,7 +16,7 @@ from ..match import events as e
 from ..match.fouls import Cause, Foul
 from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
-from ..net.links.outgoing import message_of
+from ..net.links.player_protocol import message_of
 from ..testing.seats import AnyGame, Choose, ScriptedSeat, plain
 from .findings import Failed
 from .remedies import foul_remedy

@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 
 from ..files.whole import sync_folder
 from ..match.standstills import DISK_MS
-from ..record.chain_writer import ChainWriter
+from ..record.writer import ChainWriter
 
 _AT_ONCE = 8
 """Files of a batch that are synced at the same time: a journaling file system commits them together then; one by one,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.audit import FindGame
-from .chain_writer import wait_until_left
 from .match_entries import entry_of
 from .reader import MAX_LINE_BYTES, RecordError, check_key, read_record
 from .resume import Resumption, reopen
 from .seal import Sealer
+from .writer import wait_until_left
 
 TORN = ".torn"
 """Ending of what is left of a record whose referee died before its first line was written."""

@@ -19,9 +19,9 @@ from ..tournament.machine import ImpossibleEvent
 from ..tournament.match_context import MatchContext, MatchEntry
 from ..tournament.pairing.base import BadRuling
 from ..tournament.spec import TournamentSpec
-from .chain_writer import ChainWriter
 from .reader import Chain, RecordError, is_sealed, lines_in, read_chain
 from .schema import FORMAT, OTHER_FORM, TOURNAMENT, Hex32, Line, PlainLine, SealLine, has_form
+from .writer import ChainWriter
 
 _OF_ENTRANTS = (b'"entrant-joined"', b'"program-changed"')
 _encode = msgspec.json.Encoder().encode

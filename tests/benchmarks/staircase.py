@@ -14,7 +14,7 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.links.outgoing import message_of
+from referee.net.links.player_protocol import message_of
 from referee.record.schema import FIRST_PREV
 
 TURNS = 100

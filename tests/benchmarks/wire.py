@@ -27,12 +27,11 @@ from protocol.messages import Hello, Ready
 from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match.machine import Match
-from referee.net.links.outgoing import message_of
+from referee.net.links.player_protocol import message_of
 from referee.record.hidden_fields import new_salts
 from referee.record.schema import FIRST_PREV
 from referee.record.seal import RECORD_PURPOSE, Sealer
-from referee.record.step_lines import step_line
-from referee.record.writer import RecordWriter
+from referee.record.writer import RecordWriter, step_line
 
 from . import staircase
 

@@ -22,8 +22,7 @@ from referee.net.event_loop import EventLoop, look_seldom
 from referee.net.group_commit import GroupCommit
 from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
-from referee.net.matches.journal import Journal
-from referee.net.matches.runner import MatchRunner, SeatedPlayers
+from referee.net.matches.runner import Journal, MatchRunner, SeatedPlayers
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 

@@ -9,8 +9,8 @@ import pytest
 
 from referee.match.standstills import DISK_MS
 from referee.net.group_commit import Durability, GroupCommit
-from referee.record.chain_writer import ChainWriter, NotWritten
 from referee.record.seal import Sealer
+from referee.record.writer import ChainWriter, NotWritten
 
 from .tournaments.in_memory import Loop
 from .wires import fired

@@ -14,7 +14,7 @@ from referee.match import events as e
 from referee.match.standstills import Standstill
 from referee.record.hidden_fields import new_salts
 from referee.record.schema import read_line
-from referee.record.step_lines import step_line
+from referee.record.writer import step_line
 
 from ..match.folding import moved
 from .forging import SALT, ZEROS, line_bytes

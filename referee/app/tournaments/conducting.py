@@ -32,10 +32,10 @@ from ...pages.causes import short_cause
 from ...plugins import find_game
 from ...programs.build import BUILDS, Builds
 from ...programs.player_spec import Launch, PlayerError
-from ...record.chain_writer import NotWritten
 from ...record.reader import RecordError
 from ...record.recovery import check_no_others, recover
 from ...record.tournament_record import find_record
+from ...record.writer import NotWritten
 from ...tournament import events as e
 from ...tournament.hosts import Calibration
 from ...tournament.machine import ImpossibleEvent, Tournament

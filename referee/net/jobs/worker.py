@@ -18,7 +18,7 @@ from twisted.internet.task import LoopingCall, deferLater
 from ... import __version__
 from ...match.events import AnyEvent
 from ...observers import MatchStep, Observer, Observers
-from ...record.chain_writer import ChainWriter
+from ...record.writer import ChainWriter
 from ..event_loop import look_seldom
 from ..group_commit import Durability, GroupCommit
 from ..matches.runner import MatchPaused

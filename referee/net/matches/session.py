@@ -30,9 +30,8 @@ from ..links.addresses import Ports
 from ..links.lobby import Lobby, MatchLobby, Patience, SignUpPolicy
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
-from .journal import Journal
 from .programs import InvitedPlayer, MatchPrograms, Occupant, Vacancy, private_sockets
-from .runner import MatchPaused, MatchRunner, SeatedPlayers
+from .runner import Journal, MatchPaused, MatchRunner, SeatedPlayers
 from .settings import MatchServices, MatchSettings, seed_of, setup_of
 
 LOCAL = "tcp:0:interface=127.0.0.1"

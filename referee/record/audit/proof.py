@@ -30,7 +30,7 @@ from ..schema import (
     typed,
     with_open,
 )
-from ..step_lines import step_line
+from ..writer import step_line
 
 _BEFORE_OPEN = b',"%s":' % OPEN.encode()
 _HASHED = re.compile(re.escape(HASH_PREFIX) + rb'"[0-9a-f]{64}"}')

@@ -15,7 +15,7 @@ from referee.match.fouls import Cause
 from referee.net.event_loop import EventLoop
 from referee.net.links.player_protocol import PlayerLink
 from referee.net.matches.runner import MatchPaused
-from referee.record.chain_writer import ChainWriter
+from referee.record.writer import ChainWriter
 
 from ...peers.rogues import frame
 from ..in_memory import PASS, InMemoryMatch, let_others_go_first, ready, token

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from referee.net.jobs import tables
-from referee.record.chain_writer import NotWritten
 from referee.record.tournament_record import read_tournament
+from referee.record.writer import NotWritten
 from referee.tournament import events as e
 from referee.tournament.machine import ImpossibleEvent
 from referee.tournament.match_context import FoulEntry, MatchContext

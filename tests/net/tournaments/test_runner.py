@@ -14,8 +14,8 @@ from referee.net.jobs import tables
 from referee.net.matches.settings import MatchSettings
 from referee.net.tournaments import runner
 from referee.net.tournaments.runner import MAX_ATTEMPTS, TournamentStopped
-from referee.record.chain_writer import NotWritten
 from referee.record.tournament_record import read_tournament
+from referee.record.writer import NotWritten
 from referee.tournament import events as e
 from referee.tournament.pairing.base import BadRuling
 from referee.tournament.pairing.dutch import pair_round
