@@ -92,7 +92,7 @@ class Story:
             result = self.match.result
             if result is not None:
                 writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
-                writer.close()
+                writer.sync()
         return path
 
 

@@ -63,6 +63,7 @@ def test_the_bytes_of_a_tiny_record(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     writer.write_step(opened(0.5), ())
     assert writer.path.read_bytes() == HEADER[:-1] + opened_seed + STEP
     writer.seal()
+    writer.close()
     assert writer.path.read_bytes() == HEADER[:-1] + opened_seed + STEP + SEAL
 
 
@@ -120,7 +121,7 @@ def test_every_line_stands_in_the_file_before_the_caller_goes_on(tmp_path: Path)
 
 
 def test_the_whole_record_is_synced_with_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is asked once to keep the file, when its last line stands in it, and then its name in the folder."""
+    """Whoever writes the result has the disk keep the file, its last line included, and then its name in the folder."""
     synced: list[tuple[int, int]] = []
     monkeypatch.setattr(os, "fsync", lambda number: synced.append((os.fstat(number).st_ino, os.fstat(number).st_size)))
     path = tell("clean").write(tmp_path / "m.jsonl")

@@ -1,7 +1,7 @@
 """One player's connection: socket bytes -> messages with their instants, messages -> bytes.
 
-Whoever owns the link at the moment, the lobby and then a match runner, is told what came, and decides. What a match tells
-its players, command by command, is made into messages here.
+Whoever owns the link at the moment, the lobby and then a match runner, is told what came, and decides. What a match
+tells its players, command by command, is made into messages here.
 """
 
 import os
