@@ -77,11 +77,9 @@ class Monitoring(Struct, frozen=True):
         if self.address is None or self.registry is None:
             yield
             return
-        from ..net.http_server import HttpServer  # noqa: PLC0415  # few ask for it, and all would wait for the import
-        from ..net.monitor import LIMITS, Monitor  # noqa: PLC0415
+        from ..web.monitor import monitor_site  # noqa: PLC0415  # few ask for it, and all would wait for the import
 
-        server = HttpServer(Monitor(self.registry), LIMITS, self.observers.note, reactor)
-        port = await listen(reactor, self.address, server)
+        port = await listen(reactor, self.address, monitor_site(self.registry, reactor))
         try:
             yield
         finally:

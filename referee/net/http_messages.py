@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
@@ -32,21 +32,6 @@ class Reply(Struct, frozen=True, kw_only=True):
     content_type: str = JSON
     allow: str = ""
     """The methods that are answered at the address, if it was asked by another one."""
-
-
-class HttpService(Protocol):
-    """Who answers."""
-
-    def announced(self, token: str | None, length: int | None) -> str | Reply:
-        """Look at what is announced, before the body is read; return who asks, or why that is refused.
-
-        Args:
-            token: that the request brings; None if it brings none, or several.
-            length: of its body in bytes; None if that is not announced.
-        """
-
-    async def answer(self, inquiry: Inquiry) -> Reply:
-        """Answer a request that was not refused."""
 
 
 def bearer_of(headers: Any) -> str | None:

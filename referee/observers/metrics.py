@@ -39,6 +39,9 @@ class Metrics(Observer):
             buckets=_SECONDS,
             registry=registry,
         )
+        self._versions = Counter(
+            "referee_versions", "Versions that authors handed in by what came of them", ["outcome"], registry=registry
+        )
         self._lag = Histogram(
             "referee_lag_seconds", "Time of an answer that was the referee's", buckets=_SECONDS, registry=registry
         )
@@ -47,7 +50,7 @@ class Metrics(Observer):
         )
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Count a connection's event, a standstill, or what a host has come to with a match."""
+        """Count a connection's event, a standstill, the outcome of a host's match, or that of a version."""
         if event.startswith("connection-"):
             self._connections.labels(event.removeprefix("connection-")).inc()
         elif event == "loop-stalled":
@@ -55,6 +58,10 @@ class Metrics(Observer):
         elif event == "host-match":
             self._hosts.labels(facts["host"], facts["outcome"]).inc()
             self._host_lag.labels(facts["host"]).observe(facts["lag_s"])
+        elif event == "version-handed-in":
+            self._versions.labels("handed-in").inc()
+        elif event == "version-checked":
+            self._versions.labels("passed" if facts["passed"] else "failed").inc()
         elif event == "match-paused":
             self._playing.discard(facts["match"])
 

@@ -1,9 +1,10 @@
-"""`referee submit` and `referee serve --submissions` as their users run them: real processes, sockets and checks."""
+"""`referee submit` and the contest that it hands in to, as users run them: real processes, sockets and checks."""
 
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ from .test_serving import certificate
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reception]:
-    """Return a reception over TLS whose checks are a stand-in."""
+    """Return a contest over TLS whose checks are a stand-in."""
     folder = tmp_path_factory.mktemp("service")
     certificate(folder)
     with receiving(folder, "ssl:0:interface=127.0.0.1:privateKey=key.pem:certKey=cert.pem") as found:
@@ -130,6 +131,14 @@ def test_what_has_one_cause_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
+def ask_socket(path: Path) -> bytes:
+    """Return the numbers that are served on a Unix socket."""
+    with socket.socket(socket.AF_UNIX) as end, end.makefile("rb") as answer:
+        end.connect(str(path))
+        end.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        return answer.read()
+
+
 def invoked(*arguments: str, token: str = "") -> Result:
     """Run a command in this process, for what ends before there is anything to wait for."""
     return CliRunner(env={"REFEREE_TOKEN": token, "COLUMNS": "200"}).invoke(main, arguments)
@@ -139,8 +148,8 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
     "nothing asked": ((), 2, "give either a PLAYER"),
     "two things asked": (("--status", "--matches"), 2, "give either a PLAYER"),
     "no folder": (("nowhere",), 2, "there is no folder nowhere"),
-    "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:7780"),
-    "address with a question": (("--status", "--to", "http://x/y?z"), 2, "no address such as http://HOST:7780"),
+    "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:8080"),
+    "address with a question": (("--status", "--to", "http://x/y?z"), 2, "no address such as http://HOST:8080"),
     "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and the service on?"),
     "no certificate": (("--status", "--ca", __file__), 1, "no certificate in PEM"),
     "match of nobody": (("--explain", "x/../y"), 1, "you have no match x/../y that is over; see --matches"),
@@ -202,38 +211,19 @@ def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:
     assert f"does not speak TLS; is it http://{place}?" in " ".join(secure.output.split())
 
 
-SENSELESS: dict[str, tuple[tuple[str, ...], str]] = {
-    "a game": (("q", "--submissions", "in", "--players", "players.toml"), "leave GAME out"),
-    "an option of play": (("--submissions", "in", "--players", "players.toml", "--bank", "3"), "leave --bank out"),
-    "no players": (("--submissions", "in"), "`referee token ada bob --file players.toml`"),
-    "players that are none": (("--submissions", "in", "--players", "nobody.toml"), "nobody.toml: No such file"),
-    "neither": ((), "say which GAME"),
-    "own options without": (("q", "--check-time", "3"), "give --submissions DIR as well"),
-}
-
-
-@pytest.mark.parametrize(("arguments", "error"), SENSELESS.values(), ids=SENSELESS)
-def test_what_makes_no_sense_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], error: str
-) -> None:
-    """Options that don't go together are named, with the remedy."""
-    monkeypatch.chdir(tmp_path)
-    done = invoked("serve", *arguments)
-    assert done.exit_code == 2
-    assert error in " ".join(done.output.replace("│", " ").split())
-
-
 def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
     """The commands themselves, from the token to the verdict: a program that can't be started fails here and there."""
-    tokens: dict[str, str] = json.loads(referee("token", "ada", "--json", cwd=tmp_path).stdout)["tokens"]
+    (tmp_path / "contest.toml").write_text('title = "Course"\n')
+    made = referee("token", "ada", "--file", "authors.toml", "--json", cwd=tmp_path)
+    tokens: dict[str, str] = json.loads(made.stdout)["tokens"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "player.toml").write_text('name = "mine"\n')
-    command = [sys.executable, "-m", "referee", "serve", "--submissions", "in", "--players", "players.toml"]
+    command = [sys.executable, "-m", "referee", "host", ".", "--key", "key", "--metrics", "unix:monitor"]
     with subprocess.Popen(
         [*command, "--listen", "tcp:0:interface=127.0.0.1"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as process:
-        service = Reception(process, "", tokens, tmp_path / "in")
-        service.url = service.hears("takes submissions on").split()[5]
+        service = Reception(process, "", tokens, tmp_path / "submissions")
+        service.url = service.hears("the site is on").split()[-1]
         try:
             here = submit(service, "ada", str(tmp_path / "mine"), status=1)
             assert "was not handed in" in here.stderr
@@ -243,7 +233,8 @@ def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
             assert (found["state"], found["trouble"]) == ("failed", None)
             assert found["failed_steps"]
             assert str(tmp_path) not in done.stdout
+            assert b'referee_versions_total{outcome="failed"} 1.0\n' in ask_socket(tmp_path / "monitor")
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
-        service.hears("stopped; what was not checked yet is checked")
+        service.hears("stopping; `referee host` goes on")

@@ -190,7 +190,7 @@ def _change_authored(folder: Path, random: Random) -> str:
 
 def _authored(folder: Path) -> int:
     """Show an author its matches, and explain each; return whether there is one, as a command does."""
-    matches = AuthorsMatches(folder, Path("/in"), find_game, remote_by_name=True)
+    matches = AuthorsMatches(folder, Path("/in"), find_game)
     found = matches.of("ann")
     for own in found:
         msgspec.json.encode(own)

@@ -13,7 +13,7 @@ from ...web.contest.contest_file import CONTEST, read_contest, write_example
 from ...web.contest.hosting import LISTEN, host
 from ...web.contest.public_archive import write_archive
 from ..common import FILE, FOLDER, out
-from ..options.running import key_options
+from ..options.running import hosting_options
 
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 """This program, for what has a process of its own."""
@@ -26,7 +26,7 @@ PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 @click.option("--listen", "address", metavar="ENDPOINT", default=LISTEN, show_default=True, help="Where the site is.")
 @click.option("--behind-proxy", is_flag=True, help="A web server in front passes visitors on, with X-Forwarded-For.")
 @click.option("--archive", type=FILE, help="Only write what everybody may see into a zip file.")
-@key_options
+@hosting_options
 def host_command(
     folder: Path,
     address: str,
@@ -41,6 +41,9 @@ def host_command(
 
     FOLDER has contest.toml, which names the tournaments and when they start. Each is played in a process of its own.
     However the host was ended, the same command goes on with all of them.
+
+    Authors hand programs in on the site, or with `referee submit`. Each is checked here, within --sandbox and --memory;
+    for matches, the tournament's file says both.
 
     Exit status: 0 stopped, 1 it can't go on, 2 a file or the command is wrong.
     """

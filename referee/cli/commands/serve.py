@@ -1,15 +1,11 @@
-"""`referee serve`: take sign-ups over TCP, then play; with --submissions, take programs in."""
+"""`referee serve`: take sign-ups over TCP, then play."""
 
 import sys
-from pathlib import Path
 from typing import Any, NoReturn
 
 import rich_click as click
-from click import get_current_context
-from click.core import ParameterSource
 
-from ...app import receiving, serving
-from ...app.receiving import SubmissionService
+from ...app import serving
 from ...app.services import RefereeOptions
 from ...app.serving import SignUpOptions
 from ...games.base import Game
@@ -21,7 +17,6 @@ from ..options.completion import complete_games
 from ..options.grouping import grouped
 from ..options.match import MatchOptions, lot_option, match_options, resume_option, seconds_option
 from ..options.running import referee_options
-from ..options.submissions import check_submissions, submissions_options
 from ..views.match import MatchView
 from ..views.notices import TurnedAway, WhereToConnect
 
@@ -57,20 +52,18 @@ _sign_up_options = grouped(
 
 
 @click.command(epilog="Example:  referee serve q --listen tcp:7777 --min 2 --max 4 --wait 20 --tries 2")
-@click.argument("game", required=False, shell_complete=complete_games)
+@click.argument("game", shell_complete=complete_games)
 @_sign_up_options
 @match_options
 @lot_option
-@submissions_options
 @referee_options
 @json_option
 def serve(
-    game: str | None,
+    game: str,
     *,
     sign_ups: SignUpOptions,
     match: MatchOptions,
     lot: bool,
-    service: SubmissionService | None,
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
@@ -82,8 +75,6 @@ def serve(
 
     With --dialect cs4500, players written for the course CS4500 play: they sign up with a name as a JSON string.
 
-    With --submissions DIR, and without GAME, nothing is played: programs are taken in over HTTP, see `referee submit`.
-
     Whoever comes may play, unless --players names those who may: then name and seat follow from a player's token.
 
     With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit
@@ -91,21 +82,8 @@ def serve(
 
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 usage error.
     """
-    check_submissions(get_current_context())
-    if service is not None:
-        _receive(service, sign_ups, running, match.logs)
-    elif game is None:
-        raise click.UsageError("say which GAME, e.g. `referee serve q`; or take programs in with --submissions DIR")
-    else:
-        rules = find_game(game)
-        _play(rules, sign_ups, match.settings(rules, lot=lot), running, as_json=as_json)
-
-
-def _receive(service: SubmissionService, sign_ups: SignUpOptions, running: RefereeOptions, logs: Path) -> None:
-    is_own = get_current_context().get_parameter_source("listen") is ParameterSource.COMMANDLINE
-    assert sign_ups.players_file is not None, "check_submissions has seen to it"
-    address = sign_ups.listen if is_own else receiving.LISTEN
-    receiving.receive(service, running, sign_ups.players_file, logs, address)
+    rules = find_game(game)
+    _play(rules, sign_ups, match.settings(rules, lot=lot), running, as_json=as_json)
 
 
 def _play(

@@ -19,7 +19,7 @@ from ..views.submissions import MATCHES, VERSIONS, show_rows, show_verdict
 from .check import check
 
 
-@click.command(epilog="Example:  referee submit my_player/ --to http://HOST:7780 --token-file token")
+@click.command(epilog="Example:  referee submit my_player/ --to http://HOST:8080 --token-file token")
 @click.argument("player", metavar="[PLAYER]", required=False, type=PATH)
 @click.option("--to", "url", metavar="URL", required=True, help="Address of the organiser's service.")
 @click.option(

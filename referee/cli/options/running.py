@@ -68,6 +68,8 @@ confinement_options = grouped("running", _options, _SANDBOX, _MEMORY)
 """For commands that start programs and seal nothing."""
 key_options = grouped("running", _options, _KEY)
 """For commands that seal records, and do nothing else of these."""
+hosting_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, metrics_option)
+"""For hosting a contest: the sandbox and the memory are those of checks of what is handed in."""
 sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _HEADS, metrics_option)
 """For commands whose programs are held to what a file says."""
 referee_options = grouped(

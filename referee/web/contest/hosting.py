@@ -1,6 +1,7 @@
 """Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
 
 import os
+import sys
 from collections import deque
 from collections.abc import Sequence
 from contextlib import closing
@@ -12,12 +13,13 @@ import msgspec
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.task import LoopingCall
 
-from ...app.receiving import check_command, telling
 from ...app.running import run_reactor
-from ...app.services import RefereeOptions, find_sealer, monitoring
+from ...app.services import RefereeOptions, Say, find_confinement, find_sealer, monitoring
 from ...net.links.addresses import listen, stopped, url_of
 from ...observers import Note
+from ...programs.confining import SandboxMode
 from ...record.key_file import default_path, public_pem
+from ...text import printable
 from ..cards import ContestCard, TournamentCard
 from ..event_streams import EventStreams
 from ..live import LiveTables
@@ -41,6 +43,9 @@ LISTEN = "tcp:8080:interface=127.0.0.1"
 LOOK_S = 1.0
 KEPT = 60
 """Looks: the last minute."""
+CHECK: tuple[str, ...] = (sys.executable, "-m", "referee.check")
+"""Command line of a check, but for its options and the player's folder."""
+_YES_NO = {True: "yes", False: "no"}
 
 
 def host(
@@ -61,13 +66,14 @@ def host(
         is_behind_proxy: whether a web server in front passes on all that comes, and tells whose it is.
 
     Raises:
-        BadRequest: the key, the address or a file of tokens can't be used.
+        BadRequest: the key, the address or a file of tokens can't be used, or a required sandbox is not to be had.
         StoreError: another referee takes submissions into the contest's folder.
         OSError: the folder can't be written.
     """
     sealer = find_sealer(options.key, options.say)
+    find_confinement(options, contest.folder).close()  # now, and said to the organiser: a check would find out too late
     with closing(Store(contest.folder / SUBMISSIONS)) as store, monitoring(options) as watching:
-        note = telling(watching.observers.note, options.say)
+        note = note_and_say(watching.observers.note, options.say)
 
         async def _main(reactor: Any) -> None:
             intake = Intake(
@@ -77,18 +83,37 @@ def host(
             passed_on = [] if options.key is None else ["--key", str(options.key)]
             hosted = HostedContest(reactor, contest, RefereeProgram(referee, passed_on), intake, note)
             site = hosted.site(public_pem(sealer.public).encode(), is_behind_proxy=is_behind_proxy)
-            port = await listen(reactor, address, site)
-            options.say(f"{contest.title}: the site is on {url_of(port, address)}")
-            hosted.begin()
-            try:
-                await intake.checks.run()
-            except CancelledError:
-                options.say("stopping; `referee host` goes on with the tournaments where they are")
-            finally:
-                await stopped(port)
-                await hosted.stopped()
+            async with watching.opened(reactor):
+                port = await listen(reactor, address, site)
+                options.say(f"{contest.title}: the site is on {url_of(port, address)}")
+                hosted.begin()
+                try:
+                    await intake.checks.run()
+                except CancelledError:
+                    options.say("stopping; `referee host` goes on with the tournaments where they are")
+                finally:
+                    await stopped(port)
+                    await hosted.stopped()
 
         run_reactor(_main)
+
+
+def check_command(options: RefereeOptions) -> Sequence[str]:
+    """Return the command line of a check, but for the folder."""
+    sandbox = () if options.sandbox == SandboxMode.AUTO else ("--sandbox", options.sandbox)
+    return *CHECK, *sandbox, "--memory", str(options.memory_mib)
+
+
+def note_and_say(note: Note, say: Say) -> Note:
+    """Return a function that takes note of what happens, and says it to the organiser in words."""
+
+    def _take(event: str, /, **facts: Any) -> None:
+        note(event, **facts)
+        words = {key: _YES_NO[value] if isinstance(value, bool) else value for key, value in facts.items()}
+        said = ", ".join(f"{key} {value}" for key, value in words.items() if value is not None)
+        say(f"{event.replace('-', ' ')}: {printable(said)}")
+
+    return _take
 
 
 class HostedContest:

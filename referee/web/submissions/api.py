@@ -10,7 +10,6 @@ from twisted.internet.threads import deferToThread
 
 from ...files.tree import MIB
 from ...net.http_messages import Inquiry, Reply, refusal, refuse_method
-from ...net.http_server import Limits
 from ...observers import Note
 from ...record.reader import RecordError
 from .archive import MAX_PACKED_BYTES, BadArchive
@@ -20,9 +19,6 @@ from .matches import AuthorsMatches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
 from .uploaded_folder import pack_upload
 
-LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_address=16, known=256, of_client=8)
-"""A class hands in at the last minute; each may hold the largest archive, on disk while it comes: at 64 KiB/s it takes
-the whole time, as a long record does that is explained in a queue. Who sends no token is no author, and has 10 s."""
 HAND_INS_A_MINUTE = 6
 """Faster than a person changes a program and looks at what came of it."""
 REQUESTS_A_MINUTE = 120

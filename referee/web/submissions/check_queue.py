@@ -28,7 +28,7 @@ from ...programs.starting import GONE_S, OwnProcess, kill_orphans
 from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, HandedInVersion, Store, StoreError
 
 CHECK_S = 600.0
-"""A build may take half of it; the check of a good player takes a minute."""
+"""How long one check may take: a build may take half of it; the check of a good player takes a minute."""
 POLL_S = 0.05
 GRACE_S = 2.0
 """Between asking a check to end and killing it: it takes its players with it."""
@@ -54,7 +54,6 @@ class CheckQueue:
         now: ISO 8601 in UTC.
         note: takes note of what happens.
         command: command line of a check; a player's folder is added, and the report is expected on stdout as JSON.
-        limit_s: how long one may take, in seconds.
     """
 
     def __init__(
@@ -64,14 +63,12 @@ class CheckQueue:
         now: Callable[[], str],
         note: Note,
         command: Sequence[str],
-        limit_s: float = CHECK_S,
     ) -> None:
         self._reactor = reactor
         self._store = store
         self._now = now
         self._note = note
         self._command = tuple(command)
-        self._limit_s = limit_s
         self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
         """What every process of a check has in its environment, those in a sandbox aside: that ends with the check."""
         self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
@@ -185,7 +182,7 @@ class CheckQueue:
         status = await self._ended(self._started(folder))
         if status is None:
             remedy = "`referee check` on your own machine shows where it hangs"
-            return CheckOutcome(passed=False, trouble=f"the check was not done after {self._limit_s:g} s; {remedy}")
+            return CheckOutcome(passed=False, trouble=f"the check was not done after {CHECK_S:g} s; {remedy}")
         report = _report(folder)
         if status not in _VERDICTS or report is None:
             words = (folder / "err").read_bytes()[-_LAST_WORDS_BYTES:].decode(errors="replace").split()
@@ -202,7 +199,7 @@ class CheckQueue:
     async def _ended(self, process: OwnProcess) -> int | None:
         """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
         try:
-            return await deferToThread(process.wait, self._limit_s)
+            return await deferToThread(process.wait, CHECK_S)
         finally:
             await deferToThread(self._sweep, process)
 

@@ -199,7 +199,7 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
     except ValueError:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or "@" in parts.netloc:
-        raise ServiceError(f"{url!r} is no address such as http://HOST:7780, as the organiser gives it")
+        raise ServiceError(f"{url!r} is no address such as http://HOST:8080, as the organiser gives it")
     is_secure = parts.scheme == "https"
     return SubmissionsClient(
         host=parts.hostname,

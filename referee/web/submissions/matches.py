@@ -21,7 +21,6 @@ from ...record.explain import Explanation, explain
 from ...record.printed import Printed, all_printed, last_printed
 from ...record.redacted_record import redacted_lines
 from ...record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
-from ...tournament.spec import REMOTE
 from .challenges import PERSON, PRACTICE
 from .store import PLAYER, VERSIONS
 
@@ -80,17 +79,12 @@ class AuthorsMatches:
         logs: folder of the records and of folders of records.
         root: of the submissions.
         find_game: a game's name -> its rules.
-        remote_by_name: whether a remote entrant of a tournament is the author of that name: the organiser's word, as a
-            record tells the name alone.
     """
 
-    def __init__(
-        self, logs: Path, root: Path, find_game: Callable[[str], Game[Any, Any, Any]], *, remote_by_name: bool = False
-    ) -> None:
+    def __init__(self, logs: Path, root: Path, find_game: Callable[[str], Game[Any, Any, Any]]) -> None:
         self._logs = logs.absolute()
         self._roots = {root.absolute(), root.resolve()}
         self._find_game = find_game
-        self._remote_by_name = remote_by_name
         self._known: dict[Path, tuple[tuple[int, int], AuthoredMatch | None]] = {}
         """Record -> its size and time of change, and what it says."""
 
@@ -196,9 +190,7 @@ class AuthorsMatches:
     def _seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
         found = []
         for seat, program in enumerate(header.programs or ()):
-            if program == REMOTE and header.context is not None and self._remote_by_name:
-                found.append(AuthorsSeat(seat=seat, author=header.setup.names[seat], version=None))
-            elif program.startswith(PERSON) and name.startswith(f"{PRACTICE}/"):
+            if program.startswith(PERSON) and name.startswith(f"{PRACTICE}/"):
                 found.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
             elif own := self._author(header.folder or "/", program):
                 found.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))

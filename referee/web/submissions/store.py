@@ -112,16 +112,14 @@ class Store:
 
     Args:
         root: the folder; made if missing.
-        max_versions: that one author may hand in.
 
     Raises:
         StoreError: another referee has it open, or it can't be written.
     """
 
-    def __init__(self, root: Path, max_versions: int = MAX_VERSIONS) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root.absolute()
         self._versions = self.root / VERSIONS
-        self._max_versions = max_versions
         try:
             self._versions.mkdir(parents=True, exist_ok=True)
             self._lock = (self._versions / ".lock").open("w")
@@ -256,7 +254,7 @@ class Store:
                 text, "wait for its verdict, then hand in the next one; `referee submit --status` tells it"
             )
         ask = "ask the organiser to make room"
-        if len(known) >= self._max_versions:
+        if len(known) >= MAX_VERSIONS:
             raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
         if sum(version.packed_bytes + version.unpacked_bytes for version in known) + size > MAX_AUTHOR_BYTES:
             raise VersionRefused(

@@ -1,4 +1,4 @@
-"""Receptions for tests: started as processes of their own, spoken to over sockets."""
+"""Contests that take programs in, for tests: hosted by processes of their own, spoken to over sockets."""
 
 import json
 import socket
@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from referee.net.links.tokens import add_tokens
+from referee.web.contest.contest_file import CONTEST
+from referee.web.contest.intake import AUTHORS
 from referee.web.submissions.archive import ArchiveEntry, pack
 
 STANDING = str(Path(__file__).with_name("standing.py"))
@@ -28,7 +30,7 @@ def archive(does: str = "pass", note: str = "") -> bytes:
 
 
 class Reception:
-    """A running reception.
+    """A contest while it is hosted.
 
     Args:
         process: its own.
@@ -93,14 +95,16 @@ class Reception:
 
 @contextmanager
 def receiving(folder: Path, *arguments: str, tokens: dict[str, str] | None = None) -> Iterator[Reception]:
-    """Run a reception in a folder; some authors have tokens unless they are given."""
-    players = folder / "players.toml"
-    tokens = tokens or add_tokens(players, ["ada", "bob", "cyd", "dan", "eva", "fay", "gil", "hal"], may_renew=False)
-    command = [sys.executable, STANDING, "submissions", "players.toml", "logs", *arguments]
+    """Host a contest in a folder; some authors have tokens unless they are given."""
+    (folder / CONTEST).write_text('title = "Course"\n')
+    tokens = tokens or add_tokens(
+        folder / AUTHORS, ["ada", "bob", "cyd", "dan", "eva", "fay", "gil", "hal"], may_renew=False
+    )
+    command = [sys.executable, STANDING, *arguments]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         try:
             found = Reception(process, "", tokens, folder / "submissions")
-            found.url = found.hears("takes submissions on").split()[5]
+            found.url = found.hears("the site is on").split()[-1]
             yield found
         finally:
             process.terminate()

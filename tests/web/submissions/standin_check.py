@@ -45,4 +45,4 @@ def nest(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(check(Path(sys.argv[1]).absolute()))
+    sys.exit(check(Path(sys.argv[-1]).absolute()))

@@ -1,26 +1,29 @@
-"""A reception whose checks are a stand-in. A program, run by tests.
+"""A contest whose checks are a stand-in, hosted in the working folder. A program, run by tests.
 
-python standing.py DIR PLAYERS LOGS [ENDPOINT [LIMIT_S [anything: remote entrants are shown their matches]]]
+python standing.py [ENDPOINT [LIMIT_S]]
 """
 
 import sys
 from pathlib import Path
 
-from referee.app.receiving import SubmissionService, receive
 from referee.app.services import RefereeOptions
 from referee.cli.common import console
+from referee.plugins import installed
 from referee.programs.confining import SandboxMode
+from referee.web.contest import hosting
+from referee.web.contest.contest_file import read_contest
+from referee.web.submissions import check_queue
 
 CHECK = str(Path(__file__).with_name("standin_check.py"))
 
 
 def main() -> None:
-    """Be the reception."""
-    folder, *rest = sys.argv[1:]
-    players, logs, address, limit_s, by_name = (*rest, *("tcp:0:interface=127.0.0.1", "60", "")[len(rest) - 2 :])
-    service = SubmissionService(folder=Path(folder), check_s=float(limit_s), remote_by_name=bool(by_name))
-    options = RefereeOptions(sandbox=SandboxMode.OFF, say=console.say)
-    receive(service, options, Path(players), Path(logs), address, (sys.executable, CHECK))
+    """Host the contest."""
+    address, limit_s = (*sys.argv[1:], *("tcp:0:interface=127.0.0.1", "60")[len(sys.argv) - 1 :])
+    check_queue.CHECK_S = float(limit_s)
+    hosting.CHECK = (sys.executable, CHECK)
+    options = RefereeOptions(key=Path("key"), sandbox=SandboxMode.OFF, say=console.say)
+    hosting.host(read_contest(Path(), installed()), options, (sys.executable, "-m", "referee"), address)
 
 
 if __name__ == "__main__":

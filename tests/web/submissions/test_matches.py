@@ -138,31 +138,25 @@ CONTEXT = MatchContext(
     head="00" * 32,
 )
 ROOT = "/srv/in"
-WHOSE: dict[str, tuple[dict[str, Any], bool, list[tuple[int, str, int | None]]]] = {
-    "signed up": ({"programs": None}, True, []),
-    "version": ({"programs": [f"{ROOT}/.versions/ada/0012/player", "remote"]}, False, [(0, "ada", 12)]),
-    "relative": (
-        {"programs": ["in/ada", "../srv/in/bob"], "folder": "/srv"},
-        False,
-        [(0, "ada", None), (1, "bob", None)],
-    ),
-    "beside": ({"programs": [f"{ROOT}x/ada", f"{ROOT}/../ada"]}, True, []),
-    "the folder itself": ({"programs": [ROOT, f"{ROOT}/.versions"]}, True, []),
-    "inside a player": ({"programs": [f"{ROOT}/ada/data", f"{ROOT}/.versions/ada/0001/work"]}, True, []),
-    "commands": ({"programs": [f"cmd:{ROOT}/ada", f"cmd:x/../../..{ROOT}/ada"], "folder": ROOT}, True, []),
-    "remote, not said to be": ({"programs": ["remote", "remote"], "context": CONTEXT}, False, []),
-    "remote": ({"programs": ["remote", "house:dag"], "context": CONTEXT}, True, [(0, "one", None)]),
-    "remote outside a tournament": ({"programs": ["remote", "remote"]}, True, []),
+WHOSE: dict[str, tuple[dict[str, Any], list[tuple[int, str, int | None]]]] = {
+    "signed up": ({"programs": None}, []),
+    "version": ({"programs": [f"{ROOT}/.versions/ada/0012/player", "remote"]}, [(0, "ada", 12)]),
+    "relative": ({"programs": ["in/ada", "../srv/in/bob"], "folder": "/srv"}, [(0, "ada", None), (1, "bob", None)]),
+    "beside": ({"programs": [f"{ROOT}x/ada", f"{ROOT}/../ada"]}, []),
+    "the folder itself": ({"programs": [ROOT, f"{ROOT}/.versions"]}, []),
+    "inside a player": ({"programs": [f"{ROOT}/ada/data", f"{ROOT}/.versions/ada/0001/work"]}, []),
+    "commands": ({"programs": [f"cmd:{ROOT}/ada", f"cmd:x/../../..{ROOT}/ada"], "folder": ROOT}, []),
+    "remote": ({"programs": ["remote", "remote"], "context": CONTEXT}, []),
 }
 
 
-@pytest.mark.parametrize(("fields", "by_name", "seats"), WHOSE.values(), ids=WHOSE)
-def test_whose_a_seat_is(fields: dict[str, Any], *, by_name: bool, seats: list[tuple[int, str, int | None]]) -> None:
+@pytest.mark.parametrize(("fields", "seats"), WHOSE.values(), ids=WHOSE)
+def test_whose_a_seat_is(fields: dict[str, Any], seats: list[tuple[int, str, int | None]]) -> None:
     """A header says whose a seat is by the organiser's own words alone."""
     header = read_record(GOLDEN / "clean.jsonl").header
     setup = replace(header.setup, names=("one", "two"))
     header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
-    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header, "cup/1")
+    found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game)._seats(header, "cup/1")
     assert found == tuple(AuthorsSeat(seat=seat, author=author, version=version) for seat, author, version in seats)
 
 

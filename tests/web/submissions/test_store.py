@@ -17,9 +17,10 @@ PASSED, FAILED = CheckOutcome(passed=True, report={"steps": []}), CheckOutcome(p
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Return a store with room for four versions."""
-    made = Store(tmp_path / "in", max_versions=4)
+    monkeypatch.setattr(module, "MAX_VERSIONS", 4)
+    made = Store(tmp_path / "in")
     yield made
     made.close()
 
@@ -90,13 +91,13 @@ def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
         store.hand_in("ada", archive(note="b"), NOW)
     store.conclude("ada", 1, FAILED, NOW)
     assert [taken(store, "a", FAILED) for _ in range(2)] == [2, 3]
-    monkeypatch.setattr(module, "MAX_AUTHOR_BYTES", 800)
-    with pytest.raises(VersionRefused, match="take no more"):
-        store.hand_in("ada", archive(note="d"), NOW)
-    monkeypatch.setattr(module, "MIN_FREE_BYTES", 1 << 60)
-    with pytest.raises(VersionRefused, match="disk is nearly full"):
-        store.hand_in("bob", archive(note="d"), NOW)
-    monkeypatch.undo()
+    with monkeypatch.context() as full:
+        full.setattr(module, "MAX_AUTHOR_BYTES", 800)
+        with pytest.raises(VersionRefused, match="take no more"):
+            store.hand_in("ada", archive(note="d"), NOW)
+        full.setattr(module, "MIN_FREE_BYTES", 1 << 60)
+        with pytest.raises(VersionRefused, match="disk is nearly full"):
+            store.hand_in("bob", archive(note="d"), NOW)
     assert taken(store, "d", PASSED) == 4
     with pytest.raises(VersionRefused, match="4 versions are kept"):
         store.hand_in("ada", archive(note="e"), NOW)

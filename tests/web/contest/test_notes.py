@@ -1,13 +1,13 @@
-"""What an organiser is told while programs are taken in."""
+"""What an organiser is told while a contest is hosted."""
 
-from referee.app.receiving import telling
+from referee.web.contest.hosting import note_and_say
 
 
 def test_what_happens_is_told_in_words() -> None:
     """Facts that are not known are left out, and whether something is so is told by yes and no."""
     noted: list[tuple[str, dict[str, object]]] = []
     said: list[str] = []
-    take = telling(lambda event, /, **facts: noted.append((event, facts)), said.append)
+    take = note_and_say(lambda event, /, **facts: noted.append((event, facts)), said.append)
     take("version-checked", author="ada", passed=True, again=False, trouble=None)
     assert noted == [("version-checked", {"author": "ada", "passed": True, "again": False, "trouble": None})]
     assert said == ["version checked: author ada, passed yes, again no"]
