@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.app.submit import PATIENCE_S, awaited, find_match
-from referee.web.submissions.client import ServiceError
+from referee.app.submit import PATIENCE_S, ServiceError, await_verdict, find_match
 
 
 class Shelf:
@@ -69,11 +68,11 @@ def test_the_verdict_is_waited_for_and_not_for_ever() -> None:
     """It is looked for less and less often, and after half an hour no more."""
     pauses: list[float] = []
     service: Any = Clerk("waiting", "checking", "passed")
-    assert awaited(service, 7, print, pauses.append)["state"] == "passed"
+    assert await_verdict(service, 7, print, pauses.append)["state"] == "passed"
     assert pauses == [0.25, 0.375]
     endless: Any = Clerk("waiting")
     with pytest.raises(ServiceError, match="no verdict after 30 minutes; ask the organiser"):
-        awaited(endless, 7, print, pauses.append)
+        await_verdict(endless, 7, print, pauses.append)
     assert PATIENCE_S <= sum(pauses) < PATIENCE_S + 10
 
 
@@ -82,4 +81,4 @@ def test_an_answer_without_a_state_is_none_of_a_service(state: Any) -> None:
     """It is told at once, in the place of waiting."""
     service: Any = Clerk(state)
     with pytest.raises(ServiceError, match="does not tell how far version 7 is; is --to right"):
-        awaited(service, 7, print)
+        await_verdict(service, 7, print)

@@ -28,13 +28,13 @@ from threading import Event
 from typing import Any
 from urllib.error import HTTPError
 
+from referee.app.submit import ServiceError
 from referee.files.below import files_below
 from referee.record.key_file import VARIABLE
 from referee.web.contest.contest_file import CONTEST, SUBMISSIONS
 from referee.web.contest.intake import LOGS
 from referee.web.submissions.archive import unpack
 from referee.web.submissions.challenges import PRACTICE, Challenges
-from referee.web.submissions.client import ServiceError
 from referee.web.submissions.store import Store
 
 from ..hosted import fetched, hosted

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.app.submit import explanation_in
+from referee.app.submit import ServiceError, read_explanation
+from referee.cli.commands.submit import show_verdict
 from referee.cli.main import main
 from referee.cli.views.explanation import show_explanation
-from referee.cli.views.submissions import show_verdict
 from referee.plugins import load
 from referee.record.explain import explain
 from referee.record.printed import Printed
@@ -26,7 +26,6 @@ from referee.record.reader import read_record
 from referee.record.redacted_record import redacted_lines
 from referee.record.schema import read_line
 from referee.web.submissions.archive import unpack
-from referee.web.submissions.client import ServiceError
 from referee.web.submissions.folder import write
 from tests.web.submissions.receptions import Reception, archive, receiving
 
@@ -186,7 +185,7 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
     lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
     printed = Printed(path="m.seat0.ada.stderr", lines=("KeyError: 7", "\x1b[2J"))
     told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules, printed)))
-    show_explanation(explanation_in(told))
+    show_explanation(read_explanation(told))
     shown = capsys.readouterr().out
     assert "illegal-move" in shown
     assert "answers and their times" in shown
@@ -197,7 +196,7 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
     wrong += [{**told, "verdict": {**told["verdict"], key: {"id": "x"}}} for key in ("foul", "rule")]
     for answer in (*wrong, {}, {**told, "conversation": [7]}, {**told, "names": []}, {**told, "seat": -1}):
         with pytest.raises(ServiceError, match="explains no match"):
-            explanation_in(answer)
+            read_explanation(answer)
 
 
 def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from rich.markup import escape
 
 from referee.check.findings import Finding, Shown, StepVerdict, Trouble
 from referee.cli.commands import check, join, submit
+from referee.cli.commands.submit import MATCHES, VERSIONS, show_rows, show_verdict
 from referee.cli.common import Terminal, console, out, print_json
 from referee.cli.main import main
 from referee.cli.views.live import LiveView
 from referee.cli.views.live_lines import JsonLines, PlainLines
 from referee.cli.views.match import MatchProgress, Moves, show_played
 from referee.cli.views.notices import TurnedAway
-from referee.cli.views.submissions import MATCHES, VERSIONS, show_rows, show_verdict
 from referee.hookspecs import Joined
 from referee.net.matches.session import MatchReport
 from referee.observers import MatchStep, Observer

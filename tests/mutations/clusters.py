@@ -7,6 +7,7 @@ from random import Random
 import msgspec
 from msgspec.structs import replace
 
+from referee.app.submit import find_service
 from referee.cluster.examination import HostReport, _read
 from referee.cluster.followed import Followed, HandedOut
 from referee.cluster.messages import RETURNED, BrokenOff, HostAnswer, Needs, NotBegun, PlayedMatch, RunAnswer, packed
@@ -16,7 +17,6 @@ from referee.observers import Observers
 from referee.programs.file_view import nothing_private
 from referee.record.reader import RecordError, read_record
 from referee.tournament.hosts import Calibration
-from referee.web.submissions.client import find_service
 
 from ..net.jobs.played import JOB, record_of
 from ..record.records import SEALER

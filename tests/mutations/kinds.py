@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.app.game_options import parse_options
+from referee.app.submit import find_token
 from referee.app.tournaments.beginning import load_or_begin
 from referee.app.tournaments.from_file import absent_programs, read_plan
 from referee.app.tournaments.requests import TournamentRequest, ask, pending, read_request
@@ -28,7 +29,6 @@ from referee.record.resume import reopen
 from referee.testing import Choose
 from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Stopped
 from referee.tournament.spec import Participant
-from referee.web.submissions.client import find_token
 from referee.web.submissions.folder import gather
 
 from ..app.tournament_files import WHOLE, furnished

@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 import msgspec
 import pytest
 
+from referee.app.submit import find_service
 from referee.web.routes import addresses_of
-from referee.web.submissions.client import find_service
 from referee.web.submissions.store import CheckOutcome
 
 from .sites import NOW, TestSite

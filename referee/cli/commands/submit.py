@@ -1,22 +1,42 @@
-"""`referee submit`: hand a program in, and see what came of it and of its matches."""
+"""`referee submit`: hand a program in, and see what came of it and of its matches.
+
+All that the organiser's service answers came over a network, and is shown as text.
+"""
 
 import contextlib
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
+from rich.table import Table as RichTable
 
-from ...app.submit import check_here, explanation_in, find_match, hand_in, in_its_place, open_service, packed
+from ...app.submit import (
+    SubmissionsClient,
+    check_here,
+    find_match,
+    hand_in,
+    open_service,
+    pack_player,
+    read_explanation,
+    read_rows,
+    say_what_plays,
+)
+from ...record.printed import LAST_LINES
 from ...text import printable
-from ...web.submissions.client import SubmissionsClient
 from ...web.submissions.store import VersionState
-from ..common import FILE, PATH, console, json_option, print_json
+from ..common import FILE, PATH, console, harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..views.explanation import show_explanation
-from ..views.submissions import MATCHES, VERSIONS, show_rows, show_verdict
 from .check import check
+
+VERSIONS = ("number", "state", "handed_in", "sha256", "failed_steps")
+"""Columns of an author's versions."""
+MATCHES = ("match", "game", "names", "seat", "version", "rank", "points", "foul")
+"""Columns of an author's matches."""
+_HASH_CHARS, _INSTANT_CHARS = 64, 19
 
 
 @click.command(epilog="Example:  referee submit my_player/ --to http://HOST:8080 --token-file token")
@@ -67,7 +87,7 @@ def submit(
 
 
 def _submit(service: SubmissionsClient, player: Path, *, skip_check: bool, as_json: bool) -> int:
-    archive = packed(player, _say)
+    archive = pack_player(player, _say)
     if not skip_check:
         check_here(archive, player, partial(_passes, as_json=as_json))
     with console.status("waiting for the verdict"):
@@ -75,7 +95,7 @@ def _submit(service: SubmissionsClient, player: Path, *, skip_check: bool, as_js
     if as_json:
         print_json(version)
     else:
-        show_verdict(version, in_its_place(service))
+        show_verdict(version, say_what_plays(service))
     return FINE if version.get("state") == VersionState.PASSED else FAILED
 
 
@@ -96,10 +116,83 @@ def _answer(service: SubmissionsClient, match: str | None, *, is_status: bool, a
     if as_json:
         print_json(found)
     elif match is not None:
-        show_explanation(explanation_in(found))
+        show_explanation(read_explanation(found))
     else:
         show_rows(found, name, VERSIONS if is_status else MATCHES)
 
 
 def _say(text: str) -> None:
     console.say(printable(text))
+
+
+def show_verdict(version: dict[str, Any], in_its_place: str) -> None:
+    """Show what came of a version.
+
+    Args:
+        version: as the service describes it.
+        in_its_place: what plays if it failed.
+    """
+    passed = version.get("state") == VersionState.PASSED
+    word = "[green]passed[/]: it plays from now on" if passed else f"[red]failed[/]: {harmless(in_its_place)}"
+    out.print(f"version {harmless(str(version.get('number')))} {word}", highlight=False)
+    if version.get("trouble"):
+        _print(str(version["trouble"]))
+    report = version.get("report")
+    explained: dict[str, Any] = {}
+    for step in read_rows(report, "steps") if isinstance(report, dict) else ():
+        if step.get("verdict") == "failed":
+            _show_step(step, explained)
+
+
+def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
+    """Show a step that failed; what was explained at an earlier one is not explained again.
+
+    Args:
+        step: as the check describes it.
+        explained: cause of a failure -> the number of its first step; added to.
+    """
+    found = step.get("trouble")
+    trouble: dict[str, Any] = found if isinstance(found, dict) else {}
+    first = explained.setdefault(str(trouble.get("cause", step.get("number"))), step.get("number"))
+    if first != step.get("number"):
+        _print(f"  {step.get('number')} {step.get('title')} (for the cause of step {first})")
+        return
+    _print(f"  {step.get('number')} {step.get('title')}")
+    for key, title in (("happened", "what happened"), ("expected", "expected"), ("remedy", "how to mend it")):
+        if trouble.get(key):
+            _print(f"      {title}: {trouble[key]}")
+    if trouble.get("printed"):
+        _print("      it printed last:")
+        for line in str(trouble["printed"]).rstrip().split("\n")[-LAST_LINES:]:
+            _print(f"        {line}")
+
+
+def show_rows(answer: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
+    """Show a list of an answer as a table.
+
+    Args:
+        answer: of the service.
+        name: of the list.
+        keys: of what is shown of each.
+    """
+    table = RichTable(show_edge=False)
+    for key in keys:
+        table.add_column(key.replace("_", " "), overflow="fold")
+    for row in read_rows(answer, name):
+        table.add_row(*(harmless(_word(row.get(key))) for key in keys))
+    out.print(table)
+
+
+def _word(value: Any) -> str:
+    """Return a value as a table has it: hashes and instants as far as people look at them."""
+    if isinstance(value, str) and len(value) == _HASH_CHARS:
+        return value[:12]
+    if isinstance(value, str) and value[10:11] == "T":
+        return value[:_INSTANT_CHARS]
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _print(text: str) -> None:
+    out.say(printable(text))

@@ -10,7 +10,7 @@ import msgspec
 
 from ...app.records.explain_text import foul_lines, standing
 from ...app.services import monotonic
-from ...app.submit import explanation_in
+from ...app.submit import read_explanation
 from ...clock import wall_clock
 from ...net.links.tokens import add_tokens
 from ...observers import Note
@@ -115,7 +115,7 @@ class Intake:
 
 def told(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
-    found = explanation_in(explained)
+    found = read_explanation(explained)
     return standing(found), () if found.verdict is None else list(foul_lines(found, found.verdict))
 
 

@@ -6,8 +6,8 @@ from threading import Thread
 
 import pytest
 
-from referee.web.submissions import client
-from referee.web.submissions.client import ServiceError, find_service
+from referee.app import submit
+from referee.app.submit import ServiceError, find_service
 
 ANSWER = b'HTTP/1.1 413 Too Large\r\nContent-Length: 47\r\n\r\n{"error": "it is too large", "remedy": "less"}\n'
 
@@ -127,7 +127,7 @@ def test_the_author_is_told_what_answers_there(scheme: str, data: bytes, text: s
 
 def test_what_waits_for_a_request_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server without TLS may say nothing to a handshake."""
-    monkeypatch.setattr(client, "CONNECT_S", 0.05)
+    monkeypatch.setattr(submit, "CONNECT_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as server:
         place = f"127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(ServiceError) as found:
