@@ -15,9 +15,9 @@ from ...record.reader import RecordError
 from .archive import MAX_PACKED_BYTES, BadArchive
 from .authors import Authors, Pace, TooOften
 from .check_queue import CheckQueue
+from .folder import pack_upload
 from .matches import AuthorsMatches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
-from .uploaded_folder import pack_upload
 
 HAND_INS_A_MINUTE = 6
 """Faster than a person changes a program and looks at what came of it."""

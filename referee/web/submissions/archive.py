@@ -1,34 +1,48 @@
 """An author's archive: entries <-> its bytes, packed in one format and unpacked from all that are common.
 
-Unpacking believes nothing: everything is read and checked before anything of it is used.
+A format is found by the archive's first bytes. Unpacking believes nothing: everything is read and checked before
+anything of it is used. A program's lone file is refused, with the commands that make a player's folder of it.
 """
 
+import bz2
+import importlib
+import json
+import lzma
+import re
+import shlex
 import struct
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any
 
 from msgspec.structs import replace
 
 from ...files.tree import MIB
-from .archive_format import ArchiveFormat, find_format, inflate
+from ...programs.player_spec import RUNNERS
+from ...text import counted
 from .entries import (
     LEFT_OUT,
     MANIFEST,
     MAX_ENTRIES,
     MAX_LISTED,
     MAX_UNPACKED_BYTES,
+    PACK_IT,
+    SEND_AGAIN,
     SMALLER,
     ArchiveEntry,
     BadArchive,
     EntryKind,
     check,
     check_path,
+    shown,
     too_large,
     too_many,
 )
-from .tar_entries import BLOCK, read_tar
-from .zip_entries import read_zip
+from .tar_entries import BLOCK, is_tar, read_tar
+from .zip_entries import MAGICS, read_zip
 
 __all__ = [
     "MAX_ENTRIES",
@@ -38,6 +52,7 @@ __all__ = [
     "BadArchive",
     "EntryKind",
     "check",
+    "find_format",
     "find_player",
     "pack",
     "unpack",
@@ -51,6 +66,14 @@ _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 """No name, no time, no system: all that the library would write into it from its surroundings."""
 _APPLE_FOLDER, _APPLE_PREFIX, _APPLE_MAGIC = "__MACOSX", "._", b"\0\5\x16\7"
 """What macOS adds to archives of its own accord: files with the metadata of others."""
+_GZIP_BITS = 31
+_LZMA_BYTES = 128 * MIB
+"""Memory for unpacking: twice what the highest setting of xz asks for."""
+_KITS = {".c": "c", ".go": "go", ".rs": "rust"}
+"""Ending of a file that has to be built -> the language of `referee new`."""
+_PLAIN = re.compile(r"\w[\w.-]*", re.ASCII)
+_NAME_CHARS = 20
+_DEFAULT_NAME = "player"
 
 
 def pack(entries: Sequence[ArchiveEntry]) -> bytes:
@@ -142,3 +165,135 @@ def _step_in(entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
     if len(inside) + len(above) < len(entries):
         return tuple(entries)
     return tuple(replace(entry, path=entry.path.removeprefix(f"{top}/")) for entry in inside)
+
+
+class ArchiveFormat(StrEnum):
+    """A format that is unpacked; the value is the ending of its files."""
+
+    TAR = "tar"
+    GZIP = "tar.gz"
+    BZIP2 = "tar.bz2"
+    XZ = "tar.xz"
+    ZSTD = "tar.zst"
+    ZIP = "zip"
+
+
+_MAGICS = {
+    b"\x1f\x8b": ArchiveFormat.GZIP,
+    b"BZh": ArchiveFormat.BZIP2,
+    b"\xfd7zXZ\0": ArchiveFormat.XZ,
+    b"\x28\xb5\x2f\xfd": ArchiveFormat.ZSTD,
+    **dict.fromkeys(MAGICS, ArchiveFormat.ZIP),
+}
+_FOREIGN = {
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"Rar!\x1a\x07": "RAR",
+    b"\x1f\x9d": "compress (.Z)",
+    b"LZIP": "lzip",
+    b"\x04\x22\x4d\x18": "LZ4",
+    b"\x5d\0\0": "LZMA",
+    b"PK\7\x08": "a zip in several parts",
+}
+"""First bytes of a file -> what it is; the standard library reads none of them."""
+
+
+def find_format(data: bytes, name: str = "") -> ArchiveFormat:
+    """Return the format of what was handed in, by its first bytes.
+
+    Args:
+        data: all of it.
+        name: of the file, for what is said of a lone one.
+
+    Raises:
+        BadArchive: it is no archive, or one of another format; the text says what it is.
+    """
+    for magic, found in _MAGICS.items():
+        if data.startswith(magic):
+            return found
+    if any(magic.startswith(data) for magic in _MAGICS):
+        raise BadArchive(f"the archive is cut off: it has {counted(len(data), 'byte')}", SEND_AGAIN)
+    if is_tar(data):
+        return ArchiveFormat.TAR
+    for magic, what in _FOREIGN.items():
+        if data.startswith(magic):
+            raise BadArchive(f"the archive is {what}, which is not read here", PACK_IT)
+    if is_text(data):
+        raise refuse_lone_file(name)
+    raise BadArchive("this is no archive: neither a tar, compressed or not, nor a zip", PACK_IT)
+
+
+def inflate(data: bytes, archive_format: ArchiveFormat, max_bytes: int) -> bytes:
+    """Return the plain tar; a bomb is given up as soon as it is over the limit.
+
+    Args:
+        data: the archive.
+        archive_format: of a tar.
+        max_bytes: how long the plain tar may be.
+
+    Raises:
+        BadArchive: it is damaged, cut off or too large, or something stands behind it.
+    """
+    if archive_format is ArchiveFormat.TAR:
+        return data
+    try:
+        inflating = _start(archive_format)
+        plain: bytes = inflating.decompress(data, max_bytes + 1)
+    except ImportError:
+        raise BadArchive("the archive is Zstandard, which needs Python 3.14 at the referee's", PACK_IT) from None
+    except Exception as error:  # noqa: BLE001  # each library has errors of its own, and nothing else happens here
+        name = archive_format.name.lower()
+        raise BadArchive(f"the archive is no whole {name}: {error}", SEND_AGAIN) from None
+    if len(plain) > max_bytes:
+        raise BadArchive(f"unpacked, the archive is over {MAX_UNPACKED_BYTES // MIB} MiB", SMALLER)
+    if not inflating.eof:
+        raise BadArchive("the archive is cut off", SEND_AGAIN)
+    if inflating.unused_data:
+        raise BadArchive(f"{len(inflating.unused_data)} bytes stand behind the archive", PACK_IT)
+    return plain
+
+
+def _start(archive_format: ArchiveFormat) -> Any:
+    """Return what decompresses a format, piece by piece.
+
+    Raises:
+        ImportError: this Python's standard library has nothing for it.
+    """
+    match archive_format:
+        case ArchiveFormat.BZIP2:
+            return bz2.BZ2Decompressor()
+        case ArchiveFormat.XZ:
+            return lzma.LZMADecompressor(lzma.FORMAT_XZ, _LZMA_BYTES)
+        case ArchiveFormat.ZSTD:
+            return importlib.import_module("compression.zstd").ZstdDecompressor()
+        case _:
+            return zlib.decompressobj(_GZIP_BITS)
+
+
+def is_text(data: bytes) -> bool:
+    """Tell whether data may be a program's source."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return False
+    return "\0" not in text
+
+
+def refuse_lone_file(path: str) -> BadArchive:
+    """Return what to say of a lone file, with the commands that make a player of it.
+
+    Args:
+        path: of the file, as its author calls it; empty: it has no name.
+    """
+    file = PurePath(path or "FILE")
+    name = re.sub(r"[^A-Za-z0-9_-]", "", file.stem).lstrip("_-")[:_NAME_CHARS] or _DEFAULT_NAME
+    if name == file.name:  # a folder can't have the name of a file next to it
+        name = f"{name[: _NAME_CHARS - 1]}1"
+    what = f"{shown(path) or 'this'} is a lone file, and a player is a folder with a {MANIFEST}"
+    if kit := _KITS.get(file.suffix.lower()):
+        return BadArchive(what, f"make one with `referee new {kit} {name}`, put your code into it, and hand in {name}")
+    inside = next(filter(_PLAIN.fullmatch, (file.name, f"{_DEFAULT_NAME}{file.suffix}")), _DEFAULT_NAME)
+    run = f"{RUNNERS.get(file.suffix.lower(), 'COMMAND')} {inside}"
+    source = shlex.quote(f"./{path}" if path.startswith("-") else str(file))
+    lines = shlex.join([f"name = {json.dumps(name)}", f"run = {json.dumps(run)}"])
+    commands = f"mkdir {name} && cp {source} {name}/{inside}", f"printf '%s\\n' {lines} > {name}/{MANIFEST}"
+    return BadArchive(what, "\n  ".join([f"make one, and hand in {name}:", *commands]))

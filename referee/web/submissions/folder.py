@@ -1,7 +1,8 @@
 """A player's folder on the disk <-> the entries of its archive.
 
 Left out is what every machine makes anew (caches), what belongs to one machine alone (virtual environments), the
-history of version control, folders of records, and what a file .refereeignore names.
+history of version control, folders of records, and what a file .refereeignore names. The same is left out of a folder
+that a browser sent.
 """
 
 import os
@@ -12,10 +13,23 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ...files.scratch import scratch
 from ...files.small import BadFile, read_small_text
 from ...files.tree import MIB, BadTree, TreeNode, walk
 from ...record.record_files import holds_records_alone
-from .entries import LEFT_OUT, MAX_ENTRIES, MAX_UNPACKED_BYTES, ArchiveEntry, BadArchive, EntryKind, largest, shown
+from .archive import find_player, pack
+from .entries import (
+    LEFT_OUT,
+    MAX_ENTRIES,
+    MAX_UNPACKED_BYTES,
+    ArchiveEntry,
+    BadArchive,
+    EntryKind,
+    check,
+    is_program,
+    largest,
+    shown,
+)
 
 IGNORE = ".refereeignore"
 _ENVIRONMENT = "pyvenv.cfg"
@@ -144,3 +158,20 @@ def _write_file(path: Path, entry: ArchiveEntry) -> None:
         os.fchmod(file.fileno(), 0o755 if entry.is_executable else 0o644)
         file.flush()
         os.fsync(file.fileno())
+
+
+def pack_upload(files: Sequence[tuple[str, bytes]]) -> bytes:
+    """Return the archive of a folder.
+
+    Args:
+        files: path and content of each; browsers begin paths with the folder's name, and send no modes.
+
+    Raises:
+        BadArchive: there is too much of it, or something in it breaks a rule.
+        OSError: the disk can't take it.
+    """
+    own = find_player(ArchiveEntry(path=path, data=data, is_executable=is_program(data)) for path, data in files)
+    check(own)
+    with scratch("upload") as place:
+        write(own, place / "player")
+        return pack(gather(place / "player").entries)

@@ -29,8 +29,7 @@ from ...files.copies import copy_folder
 from ...files.removal import remove, temporary_folder
 from ...files.tree import MIB
 from ...files.whole import sync_folder, write_whole
-from .archive import unpack
-from .archive_format import find_format
+from .archive import find_format, unpack
 from .folder import write
 
 T = TypeVar("T")
