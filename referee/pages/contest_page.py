@@ -1,6 +1,5 @@
 """Makes the pages of a contest's site that are not a tournament's."""
 
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -13,50 +12,30 @@ from .rendering import page
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
-def contest_page(card: Any, about: str, *, is_still: bool = False, hides_results: bool = False) -> str:
+def contest_page(card: Any, about: str, *, is_still: bool = False) -> str:
     """Return the first page of a contest.
 
     Args:
         card: how the contest stands: `title`, and `tournaments` in short.
         about: the organiser's words, in Markdown; HTML in it is shown as text.
         is_still: whether it stands in an archive, without a server that it could ask.
-        hides_results: whether who leads is shown only to who opens it.
     """
     words = _markdown.render(printable_lines(about))
     may = not is_still
-    shown = {"card": card, "about": words, "is_still": is_still, "hides_results": hides_results}
+    shown = {"card": card, "about": words, "is_still": is_still}
     return page("contest", {"is_still": is_still}, scripts=("following",), may_ask=may, may_send=may, **shown)
 
 
-def search_page(title: str, query: str, found: Any, hides_results: bool) -> str:  # noqa: FBT001  # called through a field
+def search_page(title: str, query: str, found: Any) -> str:
     """Return the page of a search.
 
     Args:
         title: of the contest.
         query: what was looked for.
         found: `entrants`, `matches`, and whether that `is_all`.
-        hides_results: whether its links lead to pages that show no result before it is asked for.
     """
-    shown = {"contest": title, "query": query, "found": found, "hides_results": hides_results}
+    shown = {"contest": title, "query": query, "found": found}
     return page("search", {"is_still": True}, looks="contest", may_send=True, **shown)
-
-
-def matches_page(
-    title: str, report: Any, entrant: int | None, rounds: Mapping[int, Any], top: str, verifier: str
-) -> str:
-    """Return the matches of a tournament, or of one of its entrants, without any result.
-
-    Args:
-        title: of the contest.
-        report: of the tournament: `spec` and `head`.
-        entrant: whose matches; None: all.
-        rounds: round -> its matches, each with whether it has a replay.
-        top: the first page, as the address of this one sees it.
-        verifier: what verifies the tournament's record; empty if nothing does.
-    """
-    name = None if entrant is None else report.spec.entrants[entrant].name
-    shown = {"contest": title, "report": report, "entrant": name, "rounds": rounds, "top": top, "verifier": verifier}
-    return page("matches", {"is_still": True}, looks="contest", **shown)
 
 
 def live_page(title: str, live: Any, now: float) -> str:

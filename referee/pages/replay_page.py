@@ -104,16 +104,15 @@ class _Drawings(Struct, frozen=True):
     turns: int = 0
 
 
-def at_turn(replay: str, turn: int, *, hides_results: bool = False) -> str:
+def at_turn(replay: str, turn: int) -> str:
     """Return the page of a match with the board of a turn, which its script would draw, for who runs no scripts.
 
     Args:
         replay: the page.
         turn: its number; of one that was not played, the last before it.
-        hides_results: whether its links lead to pages that show no result before it is asked for.
     """
     head, rest = parted(replay.encode())
-    return head_at_turn(head, rest, turn, hides_results=hides_results) + bytes(rest).decode()
+    return head_at_turn(head, rest, turn) + bytes(rest).decode()
 
 
 def parted(replay: bytes) -> tuple[str, memoryview]:
@@ -123,14 +122,13 @@ def parted(replay: bytes) -> tuple[str, memoryview]:
     return replay[:at].decode(), memoryview(replay)[at:]
 
 
-def head_at_turn(head: str, rest: memoryview, turn: int, *, hides_results: bool = False) -> str:
+def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
     """Return the first part of a page with the board of a turn; the other part stays as it is.
 
     Args:
         head: the first part of the page.
         rest: the other one.
         turn: as at_turn has it.
-        hides_results: as at_turn has it.
     """
     data, _, _ = bytes(rest[len(_DATA) :]).partition(b"</script>")
     drawings = msgspec.json.decode(data or b"null", type=_Drawings | None)
@@ -150,11 +148,9 @@ def head_at_turn(head: str, rest: memoryview, turn: int, *, hides_results: bool 
             board="\n".join(msgspec.json.decode(line, type=str) for line in unpooled(drawings.lines, board or ())),
             turns=drawings.turns,
             ways=[(label, turns[to]) for label, to in ways if 0 <= to < len(turns) and to != at],
-            hides_results=hides_results,
         )
     )
-    kept = "&amp;spoilers=no" if hides_results else ""
-    linked = _TURN.sub(rf'\1<a href="?turn=\2{kept}">\2</a>', head)
+    linked = _TURN.sub(r'\1<a href="?turn=\2">\2</a>', head)
     return _ASKED.sub(lambda _: shown, linked, count=1)
 
 

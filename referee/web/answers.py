@@ -196,11 +196,6 @@ def address_of(request: Any) -> str:
     return origin_of(str(request.getClientAddress().host))
 
 
-def hides_results(request: Any) -> bool:
-    """Tell whether who asks wants to see no result before asking for it."""
-    return b"no" in request.args.get(b"spoilers", ())
-
-
 def turn_of(request: Any) -> int | None:
     """Return the turn whose board is asked for; None: none is, or no number."""
     text = bytes((request.args.get(b"turn") or [b""])[0])

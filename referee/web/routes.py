@@ -1,12 +1,10 @@
 """The addresses of the contest's site, and what stands behind each."""
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,13 +15,11 @@ from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from ..net.http_messages import JSON, refusal
-from ..pages.contest_page import contest_page, live_page, matches_page, search_page
+from ..pages.contest_page import contest_page, live_page, search_page
 from ..pages.replay_page import head_at_turn, parted
-from ..pages.summary import page_names
 from .answers import (
     HTML,
     address_of,
-    hides_results,
     is_for_programs,
     refuse_method,
     refused,
@@ -40,8 +36,8 @@ from .event_streams import EventStreams
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
-from .published import find_published, has_replay, verifier_of
-from .reported import ReportedMatch, TournamentReport
+from .published import find_published, has_replay
+from .reported import TournamentReport
 from .search import Found
 from .submissions.authors import Pace, TooOften
 from .visitors import Visitors
@@ -50,9 +46,6 @@ from .workshop import Workshop
 PAGES_A_MINUTE = 300
 """Of those that are made for who asks, from one address: a class behind it goes through replays, turn by turn."""
 
-_PAGE = re.compile(r"report\.html|replays/.*|entrants/(?P<entrant>[\w.-]+)\.html")
-_LINK, _HIDING_LINK = 'href="../report.html"', 'href="../report.html?spoilers=no"'
-_BODY, _HIDING_BODY = "<body>", '<body class="no-spoilers">'
 _MATCHES = 100
 """That have ended, from which an organiser chooses; an older one is typed."""
 
@@ -113,7 +106,7 @@ def _newest_matches(content: SiteContent, name: str) -> list[tuple[str, Sequence
 
 
 class _Made(Struct, frozen=True):
-    """What is made for who asks, in the workshop: boards of turns, pages without results, searches."""
+    """What is made for who asks, in the workshop: boards of turns, searches."""
 
     content: SiteContent
     workshop: Workshop
@@ -128,32 +121,14 @@ class _Made(Struct, frozen=True):
         query = bytes((request.args.get(b"q") or [b""])[0]).decode(errors="replace").strip()
         return query, await self._make(request, self.content.search, query)
 
-    async def send_replay(self, request: Any, path: Path, turn: int | None, *, hides: bool) -> Any:
-        """Send the page of a match with the board of a turn, or without its result, or both.
+    async def send_replay(self, request: Any, path: Path, turn: int) -> Any:
+        """Send the page of a match with the board of a turn.
 
         Raises:
             TooOften: such pages are asked for from this address.
         """
-        head, file, size = await self._make(request, _begin_replay, path, turn, hides)
+        head, file, size = await self._make(request, _begin_replay, path, turn)
         return send_behind(request, head, file, size)
-
-    async def send_hiding(self, request: Any, folder: Path, path: str) -> Any:
-        """Send what stands for a page that shows results, without them.
-
-        Raises:
-            TooOften: such pages are asked for from this address.
-        """
-        report = self.content.report(folder.name)
-        page = await self._make(
-            request,
-            _page_without_results,
-            self.content.title,
-            report,
-            folder,
-            path,
-            key=(folder, path, report and (report.head, report.state)),
-        )
-        return refused(request, HTTPStatus.NOT_FOUND) if page is None else send_shared(request, HTML, page)
 
     async def send_report(self, request: Any, report: TournamentReport) -> Any:
         """Send all that a report tells, as JSON."""
@@ -176,7 +151,7 @@ def _public(content: SiteContent, made: _Made) -> Klein:
     @app.route("/", methods=["GET", "HEAD"])
     @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
     def _home(request: Any) -> bytes:
-        page = contest_page(content.card(), content.about, hides_results=hides_results(request))
+        page = contest_page(content.card(), content.about)
         return sent(request, HTML, page.encode())
 
     @app.route("/api/contest", methods=["GET", "HEAD"])
@@ -221,7 +196,7 @@ def _add_refusals(app: Klein) -> None:
 
 
 def _send_published(content: SiteContent, made: _Made, request: Any, name: str, path: str) -> Any:
-    """Send a file of a tournament, or what is made for who asks: a turn's board, no results.
+    """Send a file of a tournament, or the page of a match with a turn's board.
 
     Raises:
         TooOften: such pages are asked for from this address.
@@ -230,23 +205,15 @@ def _send_published(content: SiteContent, made: _Made, request: Any, name: str, 
     found = None if folder is None else find_published(folder, path, is_over=content.is_over(name))
     if folder is None or found is None:
         return refused(request, HTTPStatus.NOT_FOUND)
-    is_replay, hides = path.startswith("replays/"), hides_results(request)
-    turn = turn_of(request) if is_replay else None
-    if turn is None and not (hides and _shows_results(path)):
-        return sent_file(request, found)
-    if is_replay:
-        return made.send_replay(request, found, turn, hides=hides)
-    return made.send_hiding(request, folder, path)
+    turn = turn_of(request) if path.startswith("replays/") else None
+    return sent_file(request, found) if turn is None else made.send_replay(request, found, turn)
 
 
-def _begin_replay(path: Path, turn: int | None, hides: bool) -> tuple[bytes, BinaryIO, int]:  # noqa: FBT001  # in a thread
-    """Return how the page of a match begins, made for who asks; and its file, from where that goes on, and how far."""
+def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
+    """Return the first part of a match's page, with the board of a turn; its file where the rest begins; and its size."""
     file = path.open("rb")
     head, rest = parted(file.read())
-    if hides:
-        head = head.replace(_BODY, _HIDING_BODY, 1).replace(_LINK, _HIDING_LINK, 1)
-    if turn is not None:
-        head = head_at_turn(head, rest, turn, hides_results=hides)
+    head = head_at_turn(head, rest, turn)
     file.seek(-len(rest), os.SEEK_CUR)
     return head.encode(), file, len(rest)
 
@@ -269,7 +236,7 @@ def _add_search(app: Klein, title: str, made: _Made) -> None:
     @app.route("/search", methods=["GET", "HEAD"])
     async def _search_page(request: Any) -> bytes:
         query, found = await made.search(request)
-        return sent(request, HTML, search_page(title, query, found, hides_results(request)).encode())
+        return sent(request, HTML, search_page(title, query, found).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
     async def _found(request: Any) -> bytes:
@@ -284,43 +251,3 @@ def _add_report(app: Klein, find: Callable[[str], TournamentReport | None], made
             remedy = "/api/contest names the tournaments, and tells how many matches each report has"
             return replied(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
         return made.send_report(request, report)
-
-
-def _shows_results(path: str) -> bool:
-    """Tell whether a file of a tournament is a page with results."""
-    return _PAGE.fullmatch(path) is not None
-
-
-def _page_without_results(title: str, report: TournamentReport | None, folder: Path, path: str) -> bytes | None:
-    """Return what stands for a page that everybody may have and that shows results; None: there is no such page yet.
-
-    Args:
-        title: of the contest.
-        report: of the tournament; None: there is none yet.
-        folder: of the tournament's records.
-        path: of the page, seen from there.
-    """
-    found = _PAGE.fullmatch(path)
-    if report is None or found is None:
-        return None
-    entrant, pages = found["entrant"], page_names([entrant.name for entrant in report.spec.entrants])
-    if entrant is not None and entrant not in pages:
-        return None
-    index = None if entrant is None else pages.index(entrant)
-    top = "../" * (path.count("/") + 2)
-    verifier = verifier_of(folder, report.head, is_over=report.state == "over")
-    address = verifier and f"{top}tournaments/{folder.name}/{verifier}"
-    return matches_page(title, report, index, _rounds(report, folder, index), top, address).encode()
-
-
-def _rounds(
-    report: TournamentReport, folder: Path, entrant: int | None
-) -> Mapping[int, Sequence[tuple[ReportedMatch, bool]]]:
-    """Return round -> its matches, each with whether its replay is to be had."""
-    played = (match for match in report.entries if match.head)
-    chosen = (match for match in played if entrant is None or entrant in match.fixture.entrants)
-    ordered = sorted(chosen, key=lambda match: (match.fixture.round, match.fixture.match))
-    return {
-        number: [(match, has_replay(folder, match.fixture.match)) for match in matches]
-        for number, matches in groupby(ordered, key=lambda match: match.fixture.round)
-    }

@@ -32,9 +32,8 @@ GRAVE = ("serious", "critical")
 NOWHERE = "nowhere"
 PLAYS = "document.querySelector('.board svg') && document.querySelector('.lines')?.innerText.includes('ada')"
 PUBLIC = (
-    *("", "?spoilers=no", "search?q=final", "sign-in", "sign-up", NOWHERE, "tournaments/final/report.html"),
+    *("", "search?q=final", "sign-in", "sign-up", NOWHERE, "tournaments/final/report.html"),
     *("tournaments/final/entrants/ada.html", "tournaments/final/replays/{match}.html"),
-    "tournaments/final/replays/{match}.html?spoilers=no",
     "tournaments/final/replays/verify.html#final.jsonl={head}",
 )
 AUTHORS = (

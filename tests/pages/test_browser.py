@@ -355,19 +355,6 @@ def test_the_end_says_who_won(browser: Page, plain: Path) -> None:
     assert page.text("#ending") == ""
 
 
-def test_nothing_tells_who_wins_where_that_was_asked_for(browser: Page, plain: Path) -> None:
-    """Neither title line nor ranking nor charts, before the last frame was shown."""
-    opened(browser, plain).visit(f"{plain.with_suffix('.html').as_uri()}?spoilers=no")
-    parts = (
-        "return ['header b', '#ranking', '#chart-points'].map("
-        "(part) => document.querySelector(part).checkVisibility({ visibilityProperty: true }))"
-    )
-    for key, is_shown in ((Keys.ARROW_RIGHT, False), (Keys.END, True), (Keys.HOME, True)):
-        browser.press(key)
-        assert browser.run(parts) == [is_shown] * 3
-        assert [" / " in turn(browser), " of " in browser.text("#when")] == [is_shown] * 2
-
-
 def test_an_unfinished_match_has_no_winner(browser: Page, tmp_path: Path) -> None:
     """Where the record ends before the match, the last turn says so."""
     page = opened(browser, written(cut(ordinary(6, nonces=False), 9), tmp_path))

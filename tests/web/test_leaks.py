@@ -212,7 +212,7 @@ def _answers(visitor: Browser, world: World, who: Who) -> Iterator[tuple[str, by
         if path.endswith("<path:rest>"):
             yield from _files(visitor, world)
             continue
-        for query in ("", "?spoilers=no", "?q=bob"):
+        for query in ("", "?q=bob"):
             asked = path.replace("<name>", "cup") + query
             assert "<" not in asked, "an address without an example"
             if path.endswith("events"):
@@ -230,8 +230,6 @@ def _files(visitor: Browser, world: World) -> Iterator[tuple[str, bytes]]:
         file, asked = find_published(world.logs, name, is_over=False), f"/tournaments/cup/{name}"
         assert visitor.ask("HEAD", asked).status == (404 if file is None else 200)
         yield asked, visitor.ask("GET", asked).body if file is None else file.read_bytes()
-        if file is not None and name.endswith(".html"):
-            yield f"{asked}?spoilers=no", visitor.ask("GET", f"{asked}?spoilers=no").body
 
 
 @pytest.mark.forges

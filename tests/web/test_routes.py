@@ -84,7 +84,7 @@ def test_the_api_tells_what_pages_show(contest: TestSite) -> None:
     assert b"data: " + tables + b"\n\n" in contest.visitor().ask("GET", "/api/live/events").body
 
 
-OWN = ("http", "key.pem", "api/", "tournaments/", "sign-in", "sign-up", "live", "./", "?spoilers")
+OWN = ("http", "key.pem", "api/", "tournaments/", "sign-in", "sign-up", "live", "./")
 """How addresses on the first pages begin; http is one in the organiser's words."""
 
 
@@ -122,21 +122,20 @@ def test_texts_of_others_stay_texts(contest: TestSite) -> None:
 
 
 def test_a_board_is_drawn_where_no_script_runs(contest: TestSite) -> None:
-    """Of the turn that is asked for, from what the replay has; results stay hidden where that is asked, too."""
+    """Of the turn that is asked for, from what the replay has."""
     folded = fold_record(read_record(GOLDEN), find_game)
     replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
     replay.write_text(replay_page(folded, "verify.html#x"))
     visitor, path = contest.visitor(), "/tournaments/cup/replays/cup-1.html"
-    for query, marks in (
-        ("", (0, 0)),
-        ("?turn=1", (1, 0)),
-        ("?turn=1&spoilers=no", (1, 1)),
-        ("?turn=999999999", (1, 0)),
-        ("?turn=-1", (0, 0)),
-        ("?turn=1e9", (0, 0)),
+    for query, boards in (
+        ("", 0),
+        ("?turn=1", 1),
+        ("?turn=999999999", 1),
+        ("?turn=-1", 0),
+        ("?turn=1e9", 0),
     ):
         shown = visitor.ask("GET", path + query).body.decode()
-        assert (shown.count('<figure class="drawn">'), shown.count('class="no-spoilers"')) == marks, query
+        assert shown.count('<figure class="drawn">') == boards, query
 
 
 RANGES = [
@@ -179,8 +178,8 @@ def test_what_is_made_for_who_asks_is_paced(contest: TestSite) -> None:
     proxy: Any = site_of(contest.content, contest.members, contest.clock, is_behind_proxy=True)
     hasty, other = Browser(proxy), Browser(proxy)
     hasty.headers, other.headers = {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-for": "192.0.2.2"}
-    turn, hidden = "/tournaments/cup/replays/cup-1.html?turn=1", "/tournaments/cup/report.html?spoilers=no"
-    made = ("/search?q=bob", "/api/search?q=bob", hidden, turn)
+    turn = "/tournaments/cup/replays/cup-1.html?turn=1"
+    made = ("/search?q=bob", "/api/search?q=bob", turn)
     for _ in range(PAGES_A_MINUTE):
         assert hasty.ask("GET", "/search").status == 200
     said = "more than 300 pages like this one from your address a minute"
@@ -190,16 +189,13 @@ def test_what_is_made_for_who_asks_is_paced(contest: TestSite) -> None:
     assert msgspec.json.decode(hasty.ask("GET", "/api/search").body)["error"] == said
     for path in ("/", turn.partition("?")[0], "/tournaments/cup/report.html"):
         assert hasty.ask("GET", path).status == 200
-    assert other.ask("GET", hidden).status == 200
+    assert other.ask("GET", turn).status == 200
     contest.clock.advance(60)
-    assert hasty.ask("GET", hidden).status == 200
+    assert hasty.ask("GET", turn).status == 200
 
 
 MADE = [
     "/tournaments/cup/replays/cup-1.html?turn=5",
-    "/tournaments/cup/replays/cup-1.html?spoilers=no",
-    "/tournaments/cup/report.html?spoilers=no",
-    "/tournaments/cup/entrants/bob.html?spoilers=no",
     "/search?q=bob",
     "/api/search?q=bob",
     "/api/tournaments/cup",
@@ -232,7 +228,7 @@ def test_a_slow_reader_has_little_of_an_answer_held(contest: TestSite) -> None:
     """However long the page is: the next piece is read once the last one was taken, and all of it arrives."""
     replay = contest.folder / "logs" / "cup" / "replays" / "cup-1.html"
     replay.write_bytes(b'<body><script type="application/json" id="data">null</script>' + b"x" * 1_000_000)
-    for query in ("?turn=5", "?spoilers=no", ""):
+    for query in ("?turn=5", ""):
         transport: Any = SlowTransport(peerAddress=PEER)  # type: ignore[no-untyped-call]  # Twisted has no types
         channel = contest.site.buildProtocol(PEER)
         channel.makeConnection(transport)
@@ -240,8 +236,7 @@ def test_a_slow_reader_has_little_of_an_answer_held(contest: TestSite) -> None:
         assert len(transport.value()) < 200_000
         while not transport.disconnecting:
             transport.take()
-        body = transport.value().partition(b"\r\n\r\n")[2]
-        assert body.replace(b' class="no-spoilers"', b"") == replay.read_bytes()
+        assert transport.value().partition(b"\r\n\r\n")[2] == replay.read_bytes()
 
 
 class SlowTransport(StringTransport):

@@ -1,13 +1,15 @@
 """What is found by name: only what everybody may have, and not more than a page holds."""
 
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from referee.web.search import MOST, Found, Searched, search
 
-from .sites import TestSite
+from .sites import CARD, REPORT, TestSite
 
 ENTRANTS = [("ada", "ada"), ("Adam", "Adam"), ("no name", "entrant-2"), ("gone", "gone")]
 MATCHES = [("cup-1", ["ada", "Adam"]), ("cup-2", ["ada", "no name"]), ("cup-10", ["gone", "ada"])]
@@ -71,3 +73,23 @@ def test_the_page_shows_what_the_api_tells(contest: TestSite) -> None:
     assert f'<a href="{found.matches[0].address}">cup-1</a>' in page
     assert 'value="BOB cup"' in page
     assert "cup-2" not in page
+
+
+@pytest.mark.parametrize("state", ["running", "over"])
+def test_pages_lead_to_what_verifies_the_record_they_were_made_from(
+    contest: TestSite, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """Once the tournament is over; before, its record is for nobody."""
+    is_over = state == "over"
+    (contest.folder / "logs" / "cup" / "replays" / "verify.html").touch()
+    address = "tournaments/cup/replays/verify.html#cup.jsonl="
+    card = replace(CARD.tournaments[0], verifier=f"{address}{'5eed' * 16}" if is_over else None)
+    monkeypatch.setattr("tests.web.sites.CARD", replace(CARD, tournaments=[card]))
+    monkeypatch.setattr("tests.web.sites.REPORT", replace(REPORT, state=state))
+    contest.searched[0] = replace(contest.searched[0], is_over=is_over)
+    head = "5eed" * 16
+    for path in ("/", "/search?q=bob"):
+        page = contest.visitor().ask("GET", path).body.decode()
+        assert f"up to its head <code>{head}</code>" in page
+        found = [link for link in re.findall(r'href="([^"]*)"', page) if "verify" in link]
+        assert (path, found) == (path, [f"{address}{head}"] if is_over else [])

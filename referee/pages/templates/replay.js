@@ -51,13 +51,10 @@
     return document.importNode(parsed.documentElement, true);
   };
 
-  // How long a match is tells of an expulsion, or of a close end.
-  const total = (before) => (document.body.classList.contains("no-spoilers") ? "" : before + data.turns);
-
   const showNow = (frame) => {
     const steps = data.hasSteps ? " (each step of a player's turn counts)" : "";
     const again = frame.resumed ? "; before it, the match was taken up again after a stop of the referee" : "";
-    byId("when").textContent = `turn ${frame.turn}${total(" of ")}${steps}, ${duration(frame.at)} into the match${again}`;
+    byId("when").textContent = `turn ${frame.turn} of ${data.turns}${steps}, ${duration(frame.at)} into the match${again}`;
     byId("head").textContent = frame.head;
     if (frame.gain) byId("head").append(element("span", `${frame.gain > 0 ? "+" : ""}${frame.gain}`, "gain"));
     const took = frame.took === null ? "" : ` (after ${duration(frame.took)})`;
@@ -97,13 +94,12 @@
   const show = (wanted) => {
     index = Math.min(Math.max(wanted, 0), frames.length - 1);
     const frame = frames[index];
-    if (index === frames.length - 1) document.body.classList.remove("no-spoilers");
     byId("board").replaceChildren(boardOf(frame));
     showNow(frame);
     showSeats(frame);
     byId("slider").value = index;
     byId("slider").setAttribute("aria-valuetext", `turn ${frame.turn}: ${frame.head}`);
-    byId("turn").textContent = `turn ${frame.turn}${total(" / ")}`;
+    byId("turn").textContent = `turn ${frame.turn} / ${data.turns}`;
     byId("first").disabled = byId("back").disabled = index === 0;
     byId("last").disabled = byId("forward").disabled = index === frames.length - 1;
     for (const chart of charts) chart.point();
@@ -367,7 +363,6 @@
     document.addEventListener("keydown", onKey);
     chartPoints();
     chartTimes();
-    document.body.classList.toggle("no-spoilers", new URLSearchParams(location.search).get("spoilers") === "no");
     showPositions();
     show(linked());
     addEventListener("hashchange", () => step(linked()));

@@ -1,12 +1,34 @@
 """What an organiser sees and does, in a browser without script."""
 
 import re
+from collections.abc import Sequence
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from referee.web.reported import ReportedMatch
+
 from ..sites import PAYLOAD, REPORT, Browser, TestSite
-from ..test_spoilers import match
+
+
+def match(number: int, round_: int, entrants: Sequence[int], names: Sequence[str]) -> ReportedMatch:
+    """Return a match that its first seat has won by 99."""
+    plain = {
+        "fixture": {"match": f"cup-{number}", "round": round_, "table": "final", "entrants": entrants},
+        "names": names,
+        "void": None,
+        "ranking": [[0], [1]],
+        "scores": [99, 0],
+        "fouls": [],
+        "reason": "q.end.finished",
+        "turns": 9,
+        "used_ms": [1, 1],
+        "head": "5eed",
+        "result": f"{names[0]} beat {names[1]}; 99 : 0",
+        "counts": True,
+    }
+    return msgspec.convert(plain, ReportedMatch)
 
 
 def test_what_is_asked_is_done_by_who_asks(contest: TestSite) -> None:
