@@ -24,11 +24,8 @@ class PracticeState(Struct, frozen=True, kw_only=True):
     rules: Sequence[PracticeRules]
     """By which may be played; none, if the organiser allows no practice matches."""
     challenges: Sequence[Challenge]
-    invitations: Sequence[Challenge]
-    """Challenges of other authors who ask this one to play in person, the latest first."""
     waiting: Mapping[str, str]
-    """Number of a challenge that is not over, of an invitation behind its author's name, as `ada.1` -> why it waits, or
-    that it is played."""
+    """Number of a challenge that is not over -> why it waits, or that it is played."""
 
 
 class PracticeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,13 +63,8 @@ class MemberApi:
 
     async def _practised(self, person: Person, _request: Any) -> PracticeState:
         service, name = self._practice, person.name
-        waiting = {
-            challenge.number_for(name): why
-            for challenge, why in service.waiting()
-            if name in (challenge.author, challenge.guest)
-        }
-        challenges, invitations = service.challenges(name), service.invitations(name)
-        return PracticeState(rules=service.rules(), challenges=challenges, invitations=invitations, waiting=waiting)
+        waiting = {str(challenge.number): why for challenge, why in service.waiting() if challenge.author == name}
+        return PracticeState(rules=service.rules(), challenges=service.challenges(name), waiting=waiting)
 
     async def _challenge(self, person: Person, request: Any) -> PracticeState:
         asked = read_request(request, PracticeRequest)

@@ -210,7 +210,7 @@ def _send_published(content: SiteContent, made: _Made, request: Any, name: str, 
 
 
 def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
-    """Return the first part of a match's page, with the board of a turn; its file where the rest begins; and its size."""
+    """Return the first part of a match's page, with the board of a turn; its file from there, and its length."""
     file = path.open("rb")
     head, rest = parted(file.read())
     head = head_at_turn(head, rest, turn)

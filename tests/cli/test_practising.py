@@ -47,33 +47,30 @@ def test_an_author_practises(tmp_path: Path) -> None:
     referee("audit", str(record))
 
 
-def test_two_authors_play_with_each_other(tmp_path: Path) -> None:
-    """Each is shown its own hand alone, and moves when it is asked; what one leaves is over for both."""
+def test_an_author_plays_in_person(tmp_path: Path) -> None:
+    """It is shown its own hand alone, and moves when it is asked; nobody else has the seat; who leaves ends it."""
     (tmp_path / CONTEST).write_text(
         'practice = true\n[[tournaments]]\nfile = "cup.toml"\nstart = 2999-01-01T00:00:00Z\n'
     )
     (tmp_path / "cup.toml").write_text(CUP.replace('"q"', '"quincy"'))
-    authors = {"ada": "author/practice/1", "bob": "author/practice/ada.1"}
-    persons = {name: Person(tmp_path, "authors.toml", name) for name in authors}
-    left = "practice over: author ada, number 1, trouble bob has left the table\n"
+    ada, bob = (Person(tmp_path, "authors.toml", name) for name in ("ada", "bob"))
+    left = "practice over: author ada, number 1, trouble ada has left the table\n"
     with hosting(tmp_path, signal.SIGTERM, left) as site:
-        for person in persons.values():
+        for person in (ada, bob):
             person.sign_in(site)
-        asked = {"tournament": "cup", "plays": "person", "guest": "bob"}
-        assert "Leave the table" in persons["ada"].send("author/practice", "author/practice", **asked)
-        assert "Leave the table" in persons["bob"].send("author/practice", "author/practice/ada.1/accept")
-        shown = {name: map(_state, persons[name].follow(f"{seat}/events")) for name, seat in authors.items()}
-        assert all(next(states)["still"].startswith("begins") for states in shown.values()), "both have come"
-        dealt = {name: next(state for state in states if state["svg"]) for name, states in shown.items()}
-        hands = {name: {*re.findall(r'data-place="(\d\|\d)"', state["svg"])} for name, state in dealt.items()}
-        assert [len(hand) for hand in hands.values()] == [5, 5]
-        assert not hands["ada"] & hands["bob"]
-        (first,) = (name for name, state in dealt.items() if state["asked"])
-        assert hands[first] <= {*dealt[first]["options"]}
-        persons["bob"].send("author/practice", "author/practice/ada.1/give-up")
-        for states in shown.values():
-            assert any("bob has left the table" in state["over"] for state in states)
-        shown_until(persons["ada"], "not played: bob has left the table")
+        asked = {"tournament": "cup", "plays": "person", "opponent": "house:random"}
+        assert "Leave the table" in ada.send("author/practice", "author/practice", **asked)
+        with pytest.raises(HTTPError, match="404"):
+            bob.open("author/practice/1/seat")
+        states = map(_state, ada.follow("author/practice/1/events"))
+        assert next(states)["still"].startswith("begins")
+        asked_now = next(state for state in states if state["asked"])
+        hand = {*re.findall(r'data-place="(\d\|\d)"', asked_now["svg"])}
+        assert hand
+        assert hand <= {*asked_now["options"]}
+        ada.send("author/practice", "author/practice/1/give-up")
+        assert any("ada has left the table" in state["over"] for state in states)
+        shown_until(ada, "not played: ada has left the table")
 
 
 def _state(event: bytes) -> dict[str, Any]:

@@ -156,14 +156,8 @@ class StandInPractice:
     def challenges(self, author: str) -> Sequence[Challenge]:
         """Return the three."""
         payload, now = self._payload, "2026-11-01T10:00:00Z"
-        waits = Challenge(author=author, number=3, tournament=payload, version=1, opponent=payload, asked=now)
+        waits = Challenge(author=author, number=3, tournament=payload, version=None, opponent=payload, asked=now)
         return [waits, replace(waits, number=2, ended=now, trouble=payload), replace(waits, number=1, ended=now)]
-
-    def invitations(self, author: str) -> Sequence[Challenge]:
-        """Return one of bob's for everybody else."""
-        if author == "bob":
-            return []
-        return [replace(self.challenges("bob")[0], version=None, guest=author)]
 
     def until(self, _challenge: Challenge) -> datetime:
         """Return a time."""
@@ -172,24 +166,18 @@ class StandInPractice:
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return the first one, and the like of somebody else's."""
         first = self.challenges("ada")[0]
-        return [(first, self._payload), (self.invitations("ada")[0], self._payload)]
+        return [(first, self._payload), (replace(first, author="bob"), self._payload)]
 
-    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
         """Keep it, or refuse it if it is for no tournament."""
         if not tournament:
             raise ChallengeRefused(self._payload, self._payload)
-        self.asked.append((author, tournament, version, opponent, *([guest] if guest else [])))
+        self.asked.append((author, tournament, version, opponent))
         return 7
 
-    def accept(self, author: str, number: str) -> None:
-        """Keep it, unless it is none of bob's."""
-        if number != "bob.3":
-            raise ChallengeRefused(self._payload, self._payload)
-        self.asked.append((author, "accept", number))
-
     def give_up(self, author: str, number: str) -> None:
-        """Keep it, unless it is none of bob's."""
-        if number != "bob.3":
+        """Keep it, if it is the third."""
+        if number != "3":
             raise ChallengeRefused(self._payload, self._payload)
         self.asked.append((author, "give up", number))
 

@@ -22,7 +22,7 @@ def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
     """And is told how all of its own stand, and nothing of others'; what is refused has a remedy."""
     body = {"tournament": "cup", "version": 1, "opponent": "house:greedy"}
     answer = asked(contest, "ada", "/api/practice", body)
-    assert (answer.status, msgspec.json.decode(answer.body)["waiting"]) == (200, {"3": PAYLOAD, "bob.3": PAYLOAD})
+    assert (answer.status, msgspec.json.decode(answer.body)["waiting"]) == (200, {"3": PAYLOAD})
     assert contest.practice.asked == [("ada", *map(str, body.values()))]
     refused = asked(contest, "ada", "/api/practice", body | {"tournament": ""})
     assert (refused.status, msgspec.json.decode(refused.body)) == (409, {"error": PAYLOAD, "remedy": PAYLOAD})

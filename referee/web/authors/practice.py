@@ -36,16 +36,13 @@ class PracticeService(Protocol):
     def challenges(self, author: str) -> Sequence[Challenge]:
         """Return an author's challenges, the latest first."""
 
-    def invitations(self, author: str) -> Sequence[Challenge]:
-        """Return the challenges of others with whom an author is to play, the latest first."""
-
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
 
     def until(self, challenge: Challenge) -> datetime:
         """Return when a match that is played, or that waits, is given up at the latest."""
 
-    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
         """Ask for a practice match, and return its number.
 
         Args:
@@ -53,14 +50,10 @@ class PracticeService(Protocol):
             tournament: whose game and time control it has.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
-            guest: another author, who is to play in person, too; empty: nobody is.
         """
 
-    def accept(self, author: str, number: str) -> None:
-        """Say for an author to play with who has asked for that."""
-
     def give_up(self, author: str, number: str) -> None:
-        """Give an author's seat up, or decline it: the match ends, or is not played."""
+        """Give an author's seat up: the match ends, or is not played."""
 
     def replay(self, author: str, number: str) -> str | None:
         """Return the page that shows a match of the author's again; None if there is none that is over."""
@@ -89,7 +82,6 @@ class AuthorPractice:
         routes.shows(SiteRole.AUTHOR, f"{HOME}/<number>/replay", self._replay)
         routes.shows(SiteRole.AUTHOR, QUEUE, self._waiting)
         routes.does(SiteRole.AUTHOR, HOME, self._ask)
-        routes.does(SiteRole.AUTHOR, f"{HOME}/<number>/accept", self._accept)
         routes.does(SiteRole.AUTHOR, f"{HOME}/<number>/give-up", self._give_up)
         routes.shows(SiteRole.AUTHOR, f"{HOME}/<number>/seat", self._seat_page)
         routes.shows(SiteRole.AUTHOR, f"{HOME}/<number>/events", partial(self._at_seat, look_on))
@@ -113,19 +105,12 @@ class AuthorPractice:
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form
         version = None if form.text("plays") == IN_PERSON else form.text("version")
-        tournament, opponent, guest = (form.text(name) for name in ("tournament", "opponent", "guest"))
+        tournament, opponent = form.text("tournament"), form.text("opponent")
         try:
-            number = await self._service.challenge(author, tournament, version, opponent, guest.strip())
+            number = await self._service.challenge(author, tournament, version, opponent)
         except RemediableError as error:
             return await self._not_done(visit, error)
         return sent_on(visit.request, HOME if version is not None else f"{HOME}/{number}/seat")
-
-    async def _accept(self, visit: Visit, number: str) -> bytes:
-        try:
-            self._service.accept(visit.person.name, number)
-        except RemediableError as error:
-            return await self._not_done(visit, error)
-        return sent_on(visit.request, f"{HOME}/{number}/seat")
 
     async def _give_up(self, visit: Visit, number: str) -> bytes:
         try:
@@ -156,11 +141,9 @@ class AuthorPractice:
             if reply.code is not HTTPStatus.OK:
                 return refused_page(visit, reply)
         versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(replies, _LISTS, strict=True))
-        challenges, invitations = service.challenges(author), service.invitations(author)
+        challenges = service.challenges(author)
         waiting = {
-            challenge.number_for(author): (challenge, why)
-            for challenge, why in service.waiting()
-            if author in (challenge.author, challenge.guest)
+            challenge.number: (challenge, why) for challenge, why in service.waiting() if challenge.author == author
         }
         return visit.page(
             "author/practice",
@@ -168,17 +151,16 @@ class AuthorPractice:
             houses=sorted({name for challenge in service.rules() for name in challenge.houses}),
             versions=[version["number"] for version in versions if version["state"] == "passed"],
             challenges=challenges,
-            invitations=invitations,
             why={number: why for number, (_, why) in waiting.items()},
             until={
                 number: service.until(challenge).isoformat(timespec="seconds")
                 for number, (challenge, _) in waiting.items()
             },
             matches={
-                challenge.number_for(author): [
+                challenge.number: [
                     played for played in matches if played["match"].startswith(f"{PRACTICE}/{challenge.place}/")
                 ]
-                for challenge in (*challenges, *invitations)
+                for challenge in challenges
             },
             told=told or {},
         )

@@ -143,7 +143,7 @@ class HostedContest:
         self._looks = LoopingCall(self._look_around)
         self._looks.clock = reactor
         self._intake = intake
-        requests = PracticeRequests(contest, intake.store, intake.authors.names)
+        requests = PracticeRequests(contest, intake.store)
         self._practice = Practice(reactor, contest, requests, program, self._rated, intake.checks.changed, note)
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)

@@ -1,4 +1,4 @@
-"""Practice matches: an author's program, or the author in person, against a house player, a version or another author.
+"""Practice matches: an author's program, or the author in person, against a house player or a version of the author's.
 
 Each is played in a process of its own, and only while the rated matches leave a core: one that is in their way is
 stopped, and goes on from its record. Of programs one is played at a time; of persons, who leave a core idle for most of
@@ -114,10 +114,6 @@ class Practice:
         """Return an author's challenges, the latest first."""
         return self._challenges.of(author)[::-1]
 
-    def invitations(self, author: str) -> Sequence[Challenge]:
-        """Return the challenges of others with whom an author is to play, the latest first."""
-        return self._challenges.invitations(author)[::-1]
-
     def waiting(self) -> Sequence[tuple[Challenge, str]]:
         """Return all that are not over, in their order, each with why it waits, or that it is played."""
         waiting = self._challenges.waiting()
@@ -134,7 +130,7 @@ class Practice:
         if challenge.place in self._playing and challenge.begun is not None:
             return datetime.fromisoformat(challenge.begun) + timedelta(seconds=_limit_s(challenge))
         away_s = self._away_s(challenge)
-        if away_s and not any(map(self._plays, challenge.persons)):
+        if away_s and not self._plays(challenge.author):
             return datetime.now(UTC) + timedelta(seconds=AWAY_S - away_s)
         return datetime.fromisoformat(challenge.asked) + WAIT
 
@@ -150,14 +146,10 @@ class Practice:
         now = self._challenges.latest(challenge)
         if now.place in self._playing:
             return "is played now"
-        if now.guest and not now.has_accepted:
-            return f"waits for {now.guest} to accept"
-        away = [seat.name for seat in self._seats.all_of(now) if seat.away_s]
-        if away:
-            return f"begins when {' and '.join(away)} {'take their seats' if len(away) > 1 else 'takes the seat'}"
-        busy = [person for person in now.persons if self._plays(person)]
-        if busy:
-            return f"waits for the one that {' and '.join(busy)} {'play' if len(busy) > 1 else 'plays'} now"
+        if self._away_s(now):
+            return f"begins when {now.author} takes the seat"
+        if self._plays(now.author):
+            return f"waits for the one that {now.author} plays now"
         return self._when(sum(challenge.is_in_person for challenge in self._playing.values()))
 
     def _when(self, others: int) -> str:
@@ -165,7 +157,7 @@ class Practice:
             return f"waits until a core is free: others' matches take all {self._cores}"
         return "begins within seconds, unless rated matches take all cores"
 
-    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str, guest: str = "") -> int:
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> int:
         """Ask for a practice match, and return its number.
 
         Args:
@@ -173,53 +165,33 @@ class Practice:
             tournament: by whose rules.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
-            guest: another author, who is to play in person, too; empty: nobody is.
 
         Raises:
             ChallengeRefused: it can't be played, or too many of the author's wait.
             OSError: the disk can't take it.
         """
-        asked = await self._requests.challenge(author, tournament, version, opponent, guest)
+        asked = await self._requests.challenge(author, tournament, version, opponent)
         taken = self._challenges.add(asked)
         self._tell(taken)
         return taken.number
 
-    def accept(self, author: str, number: str) -> None:
-        """Say for an author to play with who has asked for that.
-
-        Raises:
-            ChallengeRefused: nobody asks, or not any more.
-            OSError: the disk can't take it.
-        """
-        accepted = replace(self._open(author, number), has_accepted=True)
-        if accepted.guest == author:
-            self._challenges.save(accepted)
-            self._tell(accepted)
-
     def give_up(self, author: str, number: str) -> None:
-        """Give an author's seat up, or decline it: the match ends, or is not played.
+        """Give an author's seat up: the match ends, or is not played.
 
         Raises:
             ChallengeRefused: there is no such seat, or not any more.
             OSError: the disk can't take it.
         """
-        found = self._open(author, number)
-        declines = author == found.guest and not found.has_accepted
-        why = f"{author} {'has declined' if declines else 'has left the table'}"
+        found = self._found(author, number)
+        if found is None or not found.is_in_person or found.ended is not None:
+            raise ChallengeRefused("there is no such seat, or not any more", "look at the list again")
+        why = f"{author} has left the table"
         if found.place in self._playing:
             self._left[found.place] = why
-            for seat in self._seats.all_of(found):
-                seat.conclude(why)
+            self._seats.of(found).conclude(why)
         else:
             self._conclude(found, why)
             self._tell(found)
-
-    def _open(self, author: str, number: str) -> Challenge:
-        """Return a match that is not over, in which an author has a seat."""
-        found = self._found(author, number)
-        if found is None or author not in found.persons or found.ended is not None:
-            raise ChallengeRefused("there is no such seat, or not any more", "look at the list again")
-        return found
 
     def replay(self, author: str, number: str) -> str | None:
         """Return the page that shows a match of the author's again; None if there is none that is over.
@@ -232,19 +204,16 @@ class Practice:
         return replay_page(fold_record(record, installed().game)) if is_over(record) else None
 
     def seat(self, author: str, number: str) -> HostedSeat | None:
-        """Return an author's own seat in a match; None if there is none, or the author has not said to take it."""
+        """Return an author's own seat in a match; None if there is none."""
         found = self._found(author, number)
-        if found is None or author not in found.persons or (author == found.guest and not found.has_accepted):
-            return None
-        return self._seats.of(found, author)
+        return None if found is None or not found.is_in_person else self._seats.of(found)
 
     def leave(self, author: str) -> None:
         """Tell an author nothing any more: nobody knows which of its windows has signed out."""
         self._seats.leave(author)
 
     def _found(self, author: str, number: str) -> Challenge | None:
-        every = [*self._challenges.of(author), *self._challenges.invitations(author)]
-        return next((challenge for challenge in every if challenge.number_for(author) == number), None)
+        return next((own for own in self._challenges.of(author) if str(own.number) == number), None)
 
     # --- playing
 
@@ -289,14 +258,15 @@ class Practice:
         return None
 
     def _is_ready(self, challenge: Challenge) -> bool:
-        return not (any(map(self._plays, challenge.persons)) or self._away_s(challenge))
+        return not (challenge.is_in_person and (self._plays(challenge.author) or self._away_s(challenge)))
 
     def _away_s(self, challenge: Challenge) -> float:
-        """Return for how long a person has not been at a match; 0: all are there, or programs play."""
-        return max((seat.away_s for seat in self._seats.all_of(challenge)), default=0.0)
+        """Return for how long the author has not been at the seat; 0: the author is there, or programs play."""
+        return self._seats.of(challenge).away_s if challenge.is_in_person else 0.0
 
     def _plays(self, author: str) -> bool:
-        return any(author in challenge.persons for challenge in self._playing.values())
+        """Tell whether an author plays a match in person now."""
+        return any(playing.is_in_person and playing.author == author for playing in self._playing.values())
 
     def _lacks_core(self, others: int) -> bool:
         """Tell whether no core is free, if so many other practice matches take one."""
@@ -314,8 +284,8 @@ class Practice:
         finally:
             del self._playing[challenge.place]
             self._left.pop(challenge.place, None)
-            for seat in self._seats.all_of(challenge):
-                seat.rest()
+            if challenge.is_in_person:
+                self._seats.of(challenge).rest()
             self._tell(challenge)
 
     async def _play(self, challenge: Challenge, others: int) -> None:
@@ -360,11 +330,12 @@ class Practice:
             self._conclude(challenge, f"it was not over after {_limit_s(challenge) / 60:.0f} minutes")
 
     def _begun(self, challenge: Challenge, command: list[str]) -> OwnProcess:
-        """Begin to play a match, or go on; its process has a socket to each person's seat."""
+        """Begin to play a match, or go on; its process has a socket to the seat of an author who plays in person."""
         with ExitStack() as stack:
-            sockets = {seat.name: stack.enter_context(seat.invite()) for seat in self._seats.all_of(challenge)}
-            descriptors = tuple(socket.fileno() for socket in sockets.values())
-            relays = (f"--relay={name}={socket.fileno()}" for name, socket in sockets.items())
+            descriptors = tuple[int, ...]()
+            if challenge.is_in_person:
+                descriptors = (stack.enter_context(self._seats.of(challenge).invite()).fileno(),)
+            relays = (f"--relay={challenge.author}={descriptor}" for descriptor in descriptors)
             log = stack.enter_context((self._logs / f"{PRACTICE}.log").open("ab"))
             return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
 
@@ -385,13 +356,12 @@ class Practice:
     def _conclude(self, challenge: Challenge, trouble: str | None = None) -> None:
         self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
         self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
-        for seat in self._seats.all_of(challenge):
-            seat.conclude(trouble)
+        if challenge.is_in_person:
+            self._seats.of(challenge).conclude(trouble)
 
     def _tell(self, challenge: Challenge) -> None:
-        """Tell that something is another: authors of theirs, and persons who wait why they do."""
-        for author in {challenge.author, *challenge.persons}:
-            self._changed(author)
+        """Tell that something is another: the author of it, and persons who wait why they do."""
+        self._changed(challenge.author)
         self._seats.changed()
 
 

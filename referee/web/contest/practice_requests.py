@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
@@ -28,14 +28,12 @@ class PracticeRequests:
     Args:
         contest: what its file says.
         store: of the authors' versions.
-        authors: returns the names of all authors.
     """
 
-    def __init__(self, contest: Contest, store: Store, authors: Callable[[], Collection[str]]) -> None:
+    def __init__(self, contest: Contest, store: Store) -> None:
         allowed = [tournament for tournament in contest.tournaments if contest.practice and _fits(tournament.plan)]
         self.plans = {tournament.series or tournament.name: tournament.plan for tournament in allowed}
         self.store = store
-        self._authors = authors
 
     def rules(self) -> Sequence[PracticeRules]:
         """Return by whose rules may be played; none, if the organiser allows no practice matches."""
@@ -46,9 +44,7 @@ class PracticeRequests:
         plan = self.plans.get(tournament)
         return "Practice match" if plan is None else installed().game(plan.spec.game).title
 
-    async def challenge(
-        self, author: str, tournament: str, version: str | None, opponent: str, guest: str = ""
-    ) -> Challenge:
+    async def challenge(self, author: str, tournament: str, version: str | None, opponent: str) -> Challenge:
         """Return what is asked for, without a number.
 
         Args:
@@ -56,7 +52,6 @@ class PracticeRequests:
             tournament: by whose rules.
             version: number of the author's version that plays; None: the author plays in person.
             opponent: `house:NAME`, or the number of another version of the author's.
-            guest: another author, who is to play in person, too; empty: nobody is.
 
         Raises:
             ChallengeRefused: it can't be played.
@@ -64,13 +59,7 @@ class PracticeRequests:
         plan = self.plans.get(tournament)
         if plan is None:
             raise ChallengeRefused("there is no such tournament to practise for", "choose one of the list")
-        if guest and version is not None:
-            raise ChallengeRefused("a version plays with nobody else", "play it yourself, or name no other author")
-        if guest and (guest == author or guest not in self._authors()):
-            raise ChallengeRefused("there is no other author of that name", "write it as in the standings")
-        if guest and plan.spec.seats == 2:  # both are theirs
-            opponent = ""
-        elif opponent.startswith("house:"):
+        if opponent.startswith("house:"):
             houses = _rules(tournament, plan).houses
             if opponent.removeprefix("house:") not in houses:
                 who = ", ".join(houses) or "none"
@@ -82,7 +71,6 @@ class PracticeRequests:
             number=0,
             tournament=tournament,
             version=None if version is None else await deferToThread(self._passed, author, version),
-            guest=guest or None,
             opponent=opponent,
             asked=wall_clock(),
         )
@@ -111,7 +99,7 @@ def match_options(plan: TournamentPlan, challenge: Challenge, store: Store, fold
 
     Args:
         plan: of the tournament.
-        challenge: who plays; persons have their own time for each move. Lots are drawn for the seats.
+        challenge: who plays; a person has an own time for each move. Lots are drawn for the seats.
         store: of the authors' versions.
         folder: takes the record.
     """
@@ -136,16 +124,16 @@ def confinement_options(plan: TournamentPlan) -> Sequence[str]:
 
 
 def _players(challenge: Challenge, store: Store) -> Sequence[str]:
-    """Return how the author's program, or the persons, are given, and behind them who has all other seats."""
+    """Return how the author's program, or the author, is given, and behind it the player of all other seats."""
 
     def _version(number: int) -> str:
         return str(store.player_folder(challenge.author, number))
 
     own, other = challenge.version, challenge.opponent
-    players = [f"{PERSON}{person}" for person in challenge.persons] if own is None else [_version(own)]
-    if other:
-        players.append(other if other.startswith("house:") else _version(int(other)))
-    return players
+    return (
+        f"{PERSON}{challenge.author}" if own is None else _version(own),
+        other if other.startswith("house:") else _version(int(other)),
+    )
 
 
 def find_record(folder: Path) -> Record | None:

@@ -96,9 +96,8 @@ def waiting_checks(checks: CheckQueue) -> Iterator[QueueLine]:
 def waiting_practice(practice: Practice) -> Iterator[QueueLine]:
     """Yield the practice match that is played, and those that wait, in their order."""
     for challenge, why in practice.waiting():
-        until = practice.until(challenge)
-        for author in challenge.persons or (challenge.author,):
-            yield _line(f"practice match {challenge.number_for(author)}", author, why, challenge.asked, until)
+        what, until = f"practice match {challenge.number}", practice.until(challenge)
+        yield _line(what, challenge.author, why, challenge.asked, until)
 
 
 def waiting_tournaments(runs: Iterable[TournamentRun]) -> Iterator[QueueLine]:

@@ -146,19 +146,15 @@ class HostedSeats:
         self._reactor = reactor
         self._title = title
         self._why = why
-        self._seats: dict[tuple[str, str], HostedSeat] = {}
-        """By place of the match and person: as long as somebody may look on."""
+        self._seats: dict[str, HostedSeat] = {}
+        """By place of the match: as long as somebody may look on."""
 
-    def all_of(self, challenge: Challenge) -> list[HostedSeat]:
-        """Return the seats in a match, in the order of the persons."""
-        return [self.of(challenge, person) for person in challenge.persons]
-
-    def of(self, challenge: Challenge, person: str) -> HostedSeat:
-        """Return a person's seat in a match."""
-        key = (challenge.place, person)
+    def of(self, challenge: Challenge) -> HostedSeat:
+        """Return the author's seat in a match that the author plays in person."""
+        key = challenge.place
         if key not in self._seats:
             self._seats = {known: seat for known, seat in self._seats.items() if not seat.is_done}
-            seat = HostedSeat(self._reactor, self._title(challenge), person, lambda: self._why(challenge))
+            seat = HostedSeat(self._reactor, self._title(challenge), challenge.author, lambda: self._why(challenge))
             if challenge.ended is not None:
                 seat.conclude(challenge.trouble)
             self._seats[key] = seat
@@ -166,8 +162,8 @@ class HostedSeats:
 
     def leave(self, author: str) -> None:
         """Cut an author who looks on; if still signed in somewhere, that comes back."""
-        for (_, person), seat in self._seats.items():
-            if person == author:
+        for seat in self._seats.values():
+            if seat.name == author:
                 seat.leave()
 
     def changed(self) -> None:

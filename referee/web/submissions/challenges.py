@@ -20,8 +20,6 @@ from .store import StoreError
 
 MAX_WAITING = 3
 """Of one author."""
-MAX_INVITED = 3
-"""Of one author, by others."""
 MAX_KEPT = 100
 """Of one author: with a further one, the oldest goes away."""
 PERSON = "me:"
@@ -42,12 +40,8 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whose game, options and time it is played with."""
     version: int | None
     """Of the author's, that plays; None: the author plays in person."""
-    guest: str | None = None
-    """Another author, who is to play in person, too; None: nobody is."""
-    has_accepted: bool = False
-    """Whether that one has said to play."""
     opponent: str
-    """`house:NAME`, or the number of another version of the author's; it has all other seats. Empty: there are none."""
+    """`house:NAME`, or the number of another version of the author's; it has all other seats."""
     asked: str
     """ISO 8601 in UTC."""
     begun: str | None = None
@@ -69,17 +63,6 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def is_in_person(self) -> bool:
         """Whether the author plays, and no version."""
         return self.version is None
-
-    @property
-    def persons(self) -> tuple[str, ...]:
-        """Who plays in person."""
-        if not self.is_in_person:
-            return ()
-        return (self.author,) if self.guest is None else (self.author, self.guest)
-
-    def number_for(self, author: str) -> str:
-        """Return by what an author finds it: its own number, or behind the name of whose it is."""
-        return str(self.number) if author == self.author else f"{self.author}.{self.number}"
 
     @property
     def place(self) -> str:
@@ -125,11 +108,6 @@ class Challenges:
         """Return what has become of a challenge."""
         return self._known.get(challenge.author, {}).get(challenge.number, challenge)
 
-    def invitations(self, author: str) -> list[Challenge]:
-        """Return the challenges of others with whom an author is to play, the oldest first."""
-        every = chain.from_iterable(map(self.of, self._known))
-        return sorted((invited for invited in every if invited.guest == author), key=lambda invited: invited.asked)
-
     def folder(self, challenge: Challenge) -> Path:
         """Return where the record of a match is."""
         return self._root / challenge.place
@@ -146,15 +124,12 @@ class Challenges:
         """Take a challenge in, and return it with its number.
 
         Raises:
-            ChallengeRefused: too many of its author wait, or too many others have invited its guest.
+            ChallengeRefused: too many of its author wait.
             OSError: the disk can't take it.
         """
         known = self._known.get(challenge.author, {})
         if sum(other.ended is None for other in known.values()) >= MAX_WAITING:
             raise ChallengeRefused(f"{MAX_WAITING} of your practice matches wait", "ask again when one was played")
-        guest = challenge.guest
-        if guest is not None and sum(invited.ended is None for invited in self.invitations(guest)) >= MAX_INVITED:
-            raise ChallengeRefused(f"{guest} has {MAX_INVITED} invitations already", "ask somebody else, or later")
         numbered = msgspec.structs.replace(challenge, number=max(known, default=0) + 1)
         self.folder(numbered).mkdir(parents=True, exist_ok=True)
         self.save(numbered)

@@ -190,7 +190,7 @@ class AuthorsMatches:
     def _seats(self, header: Header, name: str) -> tuple[AuthorsSeat, ...]:
         found = []
         for seat, program in enumerate(header.programs or ()):
-            if program.startswith(PERSON) and name.startswith(f"{PRACTICE}/"):
+            if program.startswith(PERSON) and name.startswith(f"{PRACTICE}/{program.removeprefix(PERSON)}/"):
                 found.append(AuthorsSeat(seat=seat, author=program.removeprefix(PERSON), version=None))
             elif own := self._author(header.folder or "/", program):
                 found.append(AuthorsSeat(seat=seat, author=own[0], version=own[1]))

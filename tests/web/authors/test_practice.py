@@ -21,27 +21,17 @@ def test_an_author_asks_for_a_practice_match(contest: TestSite) -> None:
     assert b"not played: " in refused.body
 
 
-def test_an_author_is_asked_to_play(contest: TestSite) -> None:
-    """And accepts, or declines; who asked for it sends the other's name along."""
-    bob, ada = contest.signed_in("bob"), contest.signed_in("ada")
-    assert b"Where others ask you" not in bob.ask("GET", "/author/practice").body
+def test_a_seat_is_taken_or_given_up(contest: TestSite) -> None:
+    """From the list, as long as the match is not over; a refusal is told."""
+    ada = contest.signed_in("ada")
     page = ada.ask("GET", "/author/practice").body
-    assert all(b"/author/practice/bob.3/" + action in page for action in (b"accept", b"give-up"))
-    assert (b"bob.3/seat" in page, page.count(b"given up ")) == (False, 2)
-    accepted = ada.fill_in("/author/practice", "/author/practice/bob.3/accept")
-    assert accepted.headers["location"] == "/author/practice/bob.3/seat"
-    declined = ada.fill_in("/author/practice", "/author/practice/bob.3/give-up")
-    assert declined.headers["location"] == "/author/practice"
-    asked = {"tournament": "cup", "opponent": "house:dag", "plays": "person", "guest": " bob "}
-    ada.fill_in("/author/practice", "/author/practice", **asked)
-    assert contest.practice.asked == [
-        ("ada", "accept", "bob.3"),
-        ("ada", "give up", "bob.3"),
-        ("ada", "cup", None, "house:dag", "bob"),
-    ]
-    for action in ("accept", "give-up"):
-        refused = ada.fill_in("/author/practice", f"/author/practice/bob.4/{action}")
-        assert (refused.status, refused.body.count(b'role="alert"')) == (409, 1)
+    assert all(b"/author/practice/3/" + action in page for action in (b"seat", b"give-up"))
+    assert page.count(b"given up ") == 1
+    given_up = ada.fill_in("/author/practice", "/author/practice/3/give-up")
+    assert given_up.headers["location"] == "/author/practice"
+    assert contest.practice.asked == [("ada", "give up", "3")]
+    refused = ada.fill_in("/author/practice", "/author/practice/2/give-up")
+    assert (refused.status, refused.body.count(b'role="alert"')) == (409, 1)
 
 
 def test_a_contest_without_practice_says_so(contest: TestSite) -> None:

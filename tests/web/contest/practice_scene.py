@@ -80,7 +80,7 @@ class PracticeScene:
     def open(self) -> None:
         """Open it, as the next host does."""
         program = RefereeProgram(("referee",), ("--key", "k"))
-        requests = PracticeRequests(self.contest, self.store, lambda: ["ada", "bob", "cyd"])
+        requests = PracticeRequests(self.contest, self.store)
         self.practice = Practice(
             self.clock, self.contest, requests, program, lambda: self.rated, self.told.append, self._note
         )
@@ -97,14 +97,13 @@ class PracticeScene:
         version: str | None = "2",
         opponent: str = "house:dag",
         author: str = "ada",
-        guest: str = "",
     ) -> None:
         """Ask for a match.
 
         Raises:
             ChallengeRefused: it is not taken.
         """
-        asked = Deferred.fromCoroutine(self.practice.challenge(author, tournament, version, opponent, guest))
+        asked = Deferred.fromCoroutine(self.practice.challenge(author, tournament, version, opponent))
         failures = list[Any]()
         asked.addErrback(failures.append)
         for failure in failures:

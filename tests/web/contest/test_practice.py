@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.web.contest import practice
-from referee.web.contest.practice import AWAY_S, CALM_LOOKS, LIMIT_S, MAX_ATTEMPTS, PERSON_LIMIT_S
+from referee.web.contest.practice import AWAY_S, CALM_LOOKS, LIMIT_S, MAX_ATTEMPTS, PERSON_LIMIT_S, WAIT
 from referee.web.contest.queues import waiting_practice
 from referee.web.submissions.challenges import ChallengeRefused
 
@@ -225,10 +225,7 @@ REFUSED = {
     "no version": ({"version": "9"}, "has passed its check"),
     "a version of no number": ({"opponent": "../bob/1"}, "has passed its check"),
     "nothing": ({"opponent": ""}, "has passed its check"),
-    "with nobody": ({"version": None, "guest": "eve"}, "no other author of that name"),
-    "with oneself": ({"version": None, "guest": "ada"}, "no other author of that name"),
-    "a version with a person": ({"guest": "bob"}, "a version plays with nobody else"),
-    "with a person and nobody": ({"tournament": "league", "version": None, "guest": "bob", "opponent": ""}, "passed"),
+    "in person, with nobody": ({"tournament": "league", "version": None, "opponent": ""}, "passed"),
 }
 
 
@@ -249,3 +246,43 @@ def test_only_where_the_organiser_allows_it(scene: PracticeScene) -> None:
     assert scene.practice.rules() == []
     scene.look(CALM_LOOKS)
     assert "not allowed" in (scene.first().trouble or "")
+
+
+def test_who_leaves_the_table_ends_the_match(scene: PracticeScene) -> None:
+    """Before it begins, and in the middle; who signs out only leaves the seat, and nothing ends twice."""
+    first: Any = scene.ask_in_person()
+    scene.practice.give_up("ada", "1")
+    assert b"ada has left the table" in scene.seat().snapshot(), "at once"
+    assert (scene.first().trouble, scene.matches, first.events() != []) == ("ada has left the table", [], True)
+    second: Any = scene.ask_in_person(number="2")
+    match = scene.begun()
+    scene.practice.leave("bob")
+    assert not second.finished.called
+    scene.practice.leave("ada")
+    scene.look()
+    assert (second.finished.called, match.is_stopped) == (True, False), "the clock of the move decides"
+    scene.practice.give_up("ada", "2")
+    assert b"ada has left the table" in scene.seat(number="2").snapshot()
+    scene.look()
+    assert (match.is_stopped, scene.practice.challenges("ada")[0].trouble) == (True, "ada has left the table")
+    scene.ask()
+    for author, number in (("ada", "1"), ("ada", "2"), ("ada", "3"), ("ada", "x"), ("bob", "1")):
+        with pytest.raises(ChallengeRefused, match="no such seat"):
+            scene.practice.give_up(author, number)
+
+
+def test_deadlines_are_told(scene: PracticeScene) -> None:
+    """Of a seat that nobody takes, of a core that is not free, and of a match that is played."""
+
+    def _left_s() -> float:
+        return (scene.practice.until(scene.first()) - datetime.now(UTC)).total_seconds()
+
+    scene.ask("league", None, "house:greedy")
+    scene.look()
+    scene.clock.advance(AWAY_S / 2)
+    assert _left_s() == pytest.approx(AWAY_S / 2, abs=60)
+    visitor: Any = Visitor()
+    scene.seat().look_on(visitor)
+    assert _left_s() == pytest.approx(WAIT.total_seconds(), abs=60)
+    scene.begun()
+    assert _left_s() == pytest.approx(PERSON_LIMIT_S, abs=60)

@@ -51,7 +51,7 @@ class House:
         self.clock = Clock()
         self.why = "waits"
         self.seats = HostedSeats(self.clock, lambda _: "The Q game", lambda _: self.why)
-        self.seat = self.seats.of(MATCH, "ada")
+        self.seat = self.seats.of(MATCH)
         self.transport = StringTransport()
         self._link: Any = None
         patch.setattr(seats, "speak", self._speak)
@@ -118,7 +118,7 @@ def test_from_the_first_wait_to_the_end(house: House) -> None:
 def test_an_end_that_no_process_has_told(house: House, trouble: str | None, told: str) -> None:
     """As after a host that was killed."""
     ended = msgspec.structs.replace(MATCH, number=2, ended=MATCH.asked, trouble=trouble)
-    state = msgspec.json.decode(house.seats.of(ended, "ada").snapshot(), type=PageState)
+    state = msgspec.json.decode(house.seats.of(ended).snapshot(), type=PageState)
     assert (told in state.over, state.closed) == (True, True)
 
 
@@ -162,10 +162,10 @@ def test_who_is_there(house: House) -> None:
     second: Any = Visitor()
     house.seat.look_on(second)
     house.seat.conclude(None)
-    assert house.seats.of(MATCH, "ada") is house.seat
+    assert house.seats.of(MATCH) is house.seat
     house.seats.leave("bob")
     assert house.seat.away_s == 0
     house.seats.leave("ada")
     assert (second.finished.called, house.clock.getDelayedCalls()) == (True, [])
-    house.seats.of(msgspec.structs.replace(MATCH, number=2), "ada")
-    assert house.seats.of(MATCH, "ada") is not house.seat
+    house.seats.of(msgspec.structs.replace(MATCH, number=2))
+    assert house.seats.of(MATCH) is not house.seat

@@ -53,27 +53,14 @@ def test_a_folder_remembers(kept: Challenges, tmp_path: Path) -> None:
     """All of it; and what can't be read is named."""
     for author in ("ada", "bob", "ada"):
         kept.add(asked(author))
-    kept.save(replace(kept.of("ada")[0], begun=NOW, attempts=1))
+    asked_first = kept.of("ada")[0]
+    kept.save(replace(asked_first, begun=NOW, attempts=1))
+    assert kept.latest(asked_first).attempts == 1
     again = Challenges(tmp_path)
     assert (again.of("ada"), again.of("bob")) == (kept.of("ada"), kept.of("bob"))
     (tmp_path / "bob" / "0001" / "challenge.json").write_text("{")
     with pytest.raises(StoreError, match="0001"):
         Challenges(tmp_path)
-
-
-def test_an_author_is_not_drowned_in_invitations(kept: Challenges, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is over counts no more."""
-    monkeypatch.setattr(challenges, "MAX_INVITED", 2)
-    first, _ = (
-        kept.add(replace(asked(author, day(at)), version=None, guest="cyd")) for author, at in (("bob", 2), ("ada", 1))
-    )
-    with pytest.raises(ChallengeRefused, match="cyd has 2 invitations"):
-        kept.add(replace(asked("bob"), version=None, guest="cyd"))
-    assert [each.number_for("cyd") for each in kept.invitations("cyd")] == ["ada.1", "bob.1"]
-    kept.save(replace(first, ended=NOW))
-    kept.add(replace(asked("ada"), version=None, guest="cyd"))
-    assert kept.latest(first).ended == NOW
-    assert first.persons == ("bob", "cyd")
 
 
 def test_an_author_has_a_bound(kept: Challenges, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,10 +162,10 @@ def test_whose_a_seat_is(fields: dict[str, Any], seats: list[tuple[int, str, int
 
 @pytest.mark.parametrize(
     ("name", "authors"),
-    [("practice/ada/0001/q-1", ["ada"]), ("practice/adam/0001/q-1", ["ada"]), ("cup/practice/ada/1", []), ("q-1", [])],
+    [("practice/ada/0001/q-1", ["ada"]), ("practice/adam/0001/q-1", []), ("cup/practice/ada/1", []), ("q-1", [])],
 )
 def test_a_person_is_an_author_in_practice_alone(name: str, authors: list[str]) -> None:
-    """Its own, or where another author has invited it; elsewhere anybody may have called itself so."""
+    """In its own matches; elsewhere anybody may have called itself so."""
     header = replace(read_record(GOLDEN / "clean.jsonl").header, programs=["house:dag", "me:ada"])
     found = AuthorsMatches(Path("/srv/logs"), Path(ROOT), load().game)._seats(header, name)
     assert [(seat.seat, seat.author) for seat in found] == [(1, author) for author in authors]
