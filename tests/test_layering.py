@@ -35,6 +35,7 @@ ORDER: tuple[str, ...] = (
     "referee.programs",
     "referee.net",
     "referee.dialects",
+    "referee.web.rate_limit",
     "referee.web.submissions",
     "referee.check",
     "referee.pages",

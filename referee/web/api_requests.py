@@ -14,9 +14,9 @@ from msgspec import Struct
 from ..errors import RefereeError, RemediableError
 from ..net.http_messages import JSON, Reply, bearer_of, refusal
 from .answers import replied
+from .rate_limit import RateLimit, TooOften
 from .sessions import Person, Sessions, SiteRole
 from .submissions.api import REQUESTS_A_MINUTE
-from .submissions.authors import Pace, TooOften
 
 T = TypeVar("T")
 Answer = Callable[..., Awaitable[Struct]]
@@ -70,7 +70,7 @@ class ApiRoutes:
     def __init__(self, app: Klein, sessions: Sessions, now: Callable[[], float]) -> None:
         self._app = app
         self._sessions = sessions
-        self._requests = Pace("requests", REQUESTS_A_MINUTE, now)
+        self._requests = RateLimit("requests", REQUESTS_A_MINUTE, now)
 
     def answers(self, method: str, path: str, roles: Sequence[SiteRole], answer: Answer) -> None:
         """Register what answers those of some roles at an address."""

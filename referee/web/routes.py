@@ -37,9 +37,9 @@ from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
 from .published import find_published, has_replay
+from .rate_limit import RateLimit, TooOften
 from .reported import TournamentReport
 from .search import Found
-from .submissions.authors import Pace, TooOften
 from .visitors import Visitors
 from .workshop import Workshop
 
@@ -84,7 +84,9 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
 
 def addresses_of(content: SiteContent, members: Members) -> Klein:
     """Return all addresses of the site."""
-    made = _Made(content, members.workshop, Pace("pages like this one from your address", PAGES_A_MINUTE, members.now))
+    made = _Made(
+        content, members.workshop, RateLimit("pages like this one from your address", PAGES_A_MINUTE, members.now)
+    )
     app = _public(content, made)
     add_members(app, members, partial(_is_shown, content.folders), partial(_newest_matches, content))
     return app
@@ -110,7 +112,7 @@ class _Made(Struct, frozen=True):
 
     content: SiteContent
     workshop: Workshop
-    pace: Pace
+    limit: RateLimit
 
     async def search(self, request: Any) -> tuple[str, Found]:
         """Return what is looked for, and what was found.
@@ -137,7 +139,7 @@ class _Made(Struct, frozen=True):
         return send_shared(request, JSON, body)
 
     async def _make(self, request: Any, function: Callable[..., Any], *args: Any, key: Any = None) -> Any:
-        self.pace.count(address_of(request))
+        self.limit.count(address_of(request))
         return await self.workshop.make(request, address_of(request), function, *args, key=key)
 
 

@@ -9,8 +9,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from .rate_limit import RateLimit
 from .session_file import KeptSession, KeptSessions, SessionFile
-from .submissions.authors import Authors, Pace
+from .submissions.authors import Authors
 
 IDLE_S = 7_200.0
 """A session that nobody uses for so long ends."""
@@ -84,7 +85,7 @@ class Sessions:
         self._secret = secrets.token_bytes(_ID_BYTES) if kept is None else kept.secret
         self._take(kept)
         self._kept_at = now()
-        self._wrong = Pace("tokens of nobody from your address", WRONG_OF_ADDRESS, now)
+        self._wrong = RateLimit("tokens of nobody from your address", WRONG_OF_ADDRESS, now)
 
     def sign_in(self, token: str, address: str) -> str | None:
         """Begin a session.

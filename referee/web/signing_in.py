@@ -11,8 +11,8 @@ from klein import Klein
 from .answers import HTML, address_of, sent, sent_on
 from .forms import FORM_TOKEN, BadForm, Form, form_of
 from .guarded_routes import BACK, SESSION, SIGN_IN, VISITOR, MemberPages, cookie_of, give_cookie
+from .rate_limit import TooOften
 from .sessions import Person, Sessions, SiteRole, new_cookie
-from .submissions.authors import TooOften
 
 SIGN_OUT = "/sign-out"
 _PAGE = re.compile(r"/(?:author|organiser)(?:[/?][\w./%?=&~+:-]*)?")

@@ -15,9 +15,9 @@ from .answers import HTML, address_of, replied, sent
 from .api_requests import RequestRefused, read_request
 from .cards import SignUp
 from .guarded_routes import MemberPages, cookie_of, give_cookie
+from .rate_limit import HOUR_S, RateLimit, TooOften
 from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
-from .submissions.authors import HOUR_S, Pace, TooOften
 
 SIGN_UP, SIGN_UP_API = "/sign-up", "/api/sign-up"
 NEW_OF_ADDRESS = 300
@@ -75,8 +75,8 @@ class SigningUp:
         self._service = service
         self._sessions = sessions
         self._pages = pages
-        self._new = Pace("new authors from your address", NEW_OF_ADDRESS, now, HOUR_S)
-        self._refused = Pace("names that were not taken from your address", REFUSED_OF_ADDRESS, now)
+        self._new = RateLimit("new authors from your address", NEW_OF_ADDRESS, now, HOUR_S)
+        self._refused = RateLimit("names that were not taken from your address", REFUSED_OF_ADDRESS, now)
         self._one = DeferredLock()
 
     def register(self, app: Klein) -> None:

@@ -17,7 +17,7 @@ from twisted.python.threadpool import ThreadPool
 
 from ..net.links.origin_limits import OriginLimiter
 from ..net.waiting import whole
-from .submissions.authors import Pace
+from .rate_limit import RateLimit
 
 T = TypeVar("T")
 SECONDS_A_MINUTE = 20.0
@@ -36,7 +36,7 @@ class Workshop:
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
-        self._pace = Pace("seconds of work for your pages", SECONDS_A_MINUTE, now)
+        self._limit = RateLimit("seconds of work for your pages", SECONDS_A_MINUTE, now)
         self._is_busy = self._is_choosing = False
         self._waiting: dict[str, deque[Deferred[None]]] = {}
         """By address, the oldest first."""
@@ -67,7 +67,7 @@ class Workshop:
         """
         if key in self._kept:
             return cast("T", self._take_kept(key))
-        self._pace.count(who, 0)
+        self._limit.count(who, 0)
         await self._wait_for_turn(who)
         try:
             if key in self._kept:  # somebody before this one has asked for the same
@@ -121,7 +121,7 @@ class Workshop:
 
     def _charge(self, who: str) -> None:
         cost, self._last_cost = self._last_cost, 0.0
-        self._pace.charge(who, cost)
+        self._limit.charge(who, cost)
         self._cost[who] = self._cost_of(who) + cost
         self._cost = {known: spent for known, spent in self._cost.items() if spent > self._least}
 

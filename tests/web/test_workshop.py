@@ -9,7 +9,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
 from referee.web import workshop
-from referee.web.submissions.authors import TooOften
+from referee.web.rate_limit import TooOften
 from referee.web.workshop import SECONDS_A_MINUTE, UNREAD_OF_ADDRESS, Workshop
 
 

@@ -12,8 +12,9 @@ from ...files.tree import MIB
 from ...net.http_messages import Inquiry, Reply, refusal, refuse_method
 from ...observers import Note
 from ...record.reader import RecordError
+from ..rate_limit import RateLimit, TooOften
 from .archive import MAX_PACKED_BYTES, BadArchive
-from .authors import Authors, Pace, TooOften
+from .authors import Authors
 from .check_queue import CheckQueue
 from .folder import pack_upload
 from .matches import AuthorsMatches
@@ -66,8 +67,8 @@ class AuthorApi:
         self._matches = matches
         self._now = now
         self._note = note
-        self._requests = Pace("requests", REQUESTS_A_MINUTE, clock)
-        self._hand_ins = Pace("versions", HAND_INS_A_MINUTE, clock)
+        self._requests = RateLimit("requests", REQUESTS_A_MINUTE, clock)
+        self._hand_ins = RateLimit("versions", HAND_INS_A_MINUTE, clock)
         self._taking_in = DeferredLock()
         """One archive is unpacked at a time: they may be large."""
         self._reading = DeferredLock()

@@ -1,17 +1,8 @@
-"""Who may ask, by its token, and how often."""
+"""Who may ask, by its token."""
 
-from collections.abc import Callable
-from math import ceil
 from pathlib import Path
 
-from ...errors import RemediableError
 from ...net.links.tokens import BadTokens, name_of, read_tokens
-
-MINUTE_S, HOUR_S = 60.0, 3600.0
-_MOST_KNOWN = 4096
-"""Of whom it is remembered how often they asked: strangers choose their addresses."""
-_TOLERANCE = 1e-9
-"""What rounding may add to a level."""
 
 
 class Authors:
@@ -59,57 +50,3 @@ class Authors:
         except OSError:
             return None
         return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-class TooOften(RemediableError):
-    """Something that somebody may do again only after a while."""
-
-
-class Pace:
-    """How often each author, or address, may ask: so often at once, and as often again in the course of a period.
-
-    Somebody who asked too often waits only until there is room for one more request, not until the period is over: many
-    may share an address, and one of them must not shut the others out.
-
-    Args:
-        what: is counted, in words.
-        most: so often within a period.
-        now: monotonic seconds.
-        period_s: its length: a minute or an hour.
-    """
-
-    def __init__(self, what: str, most: float, now: Callable[[], float], period_s: float = MINUTE_S) -> None:
-        self._said = f"more than {most:g} {what} {'a minute' if period_s == MINUTE_S else 'an hour'}"
-        self._most = most
-        self._now = now
-        self._period_s = period_s
-        self._levels: dict[str, tuple[float, float]] = {}
-        """How much somebody has asked for lately, and when that was; who asked last is last."""
-
-    def count(self, who: str, cost: float = 1.0) -> None:
-        """Count that somebody asks.
-
-        Args:
-            who: asks.
-            cost: how much of the limit that takes; 0: look only whether the limit is reached.
-
-        Raises:
-            TooOften: it was not counted; the text says how long there is to wait.
-        """
-        excess = self._level(who) + cost - self._most
-        if excess > _TOLERANCE:
-            wait_s = excess * self._period_s / self._most
-            raise TooOften(self._said, f"try again in {max(ceil(wait_s - _TOLERANCE), 1)} s")
-        self.charge(who, cost)
-
-    def charge(self, who: str, cost: float) -> None:
-        """Count what somebody has cost already, however much that is."""
-        level = self._level(who) + cost
-        self._levels.pop(who, None)
-        self._levels[who] = level, self._now()
-        if len(self._levels) > _MOST_KNOWN:
-            del self._levels[next(iter(self._levels))]
-
-    def _level(self, who: str) -> float:
-        level, at = self._levels.get(who, (0.0, 0.0))
-        return max(level - (self._now() - at) * self._most / self._period_s, 0.0)
