@@ -1,8 +1,12 @@
-"""Server-sent events: one for all who look on; whoever can't take them in time gets the newest state instead."""
+"""Server-sent events: whoever can't take them in time gets the newest state instead.
 
-from collections.abc import Callable
+EventStreams tells the same to all who look on. PersonStreams tells each person that something of its own has changed.
+"""
+
+from collections.abc import Callable, Hashable
 from typing import Any
 
+import msgspec
 from twisted.internet.task import LoopingCall
 
 from ..net.links.addresses import origin_of
@@ -18,6 +22,8 @@ MOST_OF_ADDRESS, MOST = 256, 4096
 """Streams: a class room behind one address, and so many files as a process may have open by far."""
 MOST_BYTES_A_SECOND = 50_000_000
 """To all together: where that is more than events of PACE_S would need, they come less often."""
+LOOK_S = 0.5
+"""Between two looks at what there is to be told to those who are signed in."""
 _ALIVE = b": alive\n\n"
 
 
@@ -151,3 +157,55 @@ class EventStreams:
 
 def _event(data: bytes) -> bytes:
     return b"data: " + data + b"\n\n"
+
+
+class PersonStreams:
+    """Those who are signed in and look on.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        stamp: returns what is another whenever something has changed that somebody is shown.
+    """
+
+    def __init__(self, clock: Any, stamp: Callable[[Any], Any]) -> None:
+        self._clock = clock
+        self._stamp = stamp
+        self._streams: dict[Hashable, EventStreams] = {}
+        self._told: dict[Hashable, Any] = {}
+        self._since = 0.0
+        self._look = LoopingCall(self._looked)
+        self._look.clock = clock
+
+    def add(self, person: Hashable, request: Any) -> None:
+        """Let somebody look on."""
+        if person not in self._streams:
+            self._told[person] = self._stamp(person)
+            self._streams[person] = EventStreams(self._clock, lambda: msgspec.json.encode(self._stamp(person)))
+        self._streams[person].add(request)
+        if not self._look.running:
+            self._since = self._clock.seconds()
+            self._look.start(LOOK_S, now=False)
+
+    def close(self, person: Hashable) -> None:
+        """Tell somebody nothing any more: nobody knows which window has signed out."""
+        streams = self._streams.pop(person, None)
+        if streams is not None:
+            streams.close()
+
+    def close_all(self) -> None:
+        """Tell nobody anything any more."""
+        for person in list(self._streams):
+            self.close(person)
+        if self._look.running:
+            self._look.stop()
+
+    def _looked(self) -> None:
+        if self._clock.seconds() - self._since > LONGEST_S:
+            self.close_all()
+            return
+        for person, streams in list(self._streams.items()):
+            if not len(streams):
+                self.close(person)
+            elif self._told[person] != (now := self._stamp(person)):
+                self._told[person] = now
+                streams.changed()

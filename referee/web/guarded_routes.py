@@ -1,19 +1,31 @@
-"""The addresses that only somebody who is signed in may ask: who asks is known before anything is done."""
+"""The addresses that only somebody known may ask: who asks, and how much may be sent, is known before anything is done.
 
-from collections.abc import Callable
+A browser is known by the cookie of its session, and its forms bring a token besides. A program brings a token with each
+request: there no cookie counts, so that no page elsewhere can have a browser ask in somebody's name.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
 
+import msgspec
 from klein import Klein
 from msgspec import Struct
 from twisted.internet.defer import maybeDeferred
 
+from ..errors import RefereeError, RemediableError
+from ..net.http_messages import JSON, Reply, bearer_of, refusal
+from ..net.links.origin_limits import OriginLimiter
 from ..pages.rendering import page
-from .answers import HTML, refused, sent, sent_on, top_of
-from .forms import FORM_TOKEN, BadForm, Form, form_of
+from .http import FORM_TOKEN, HTML, BadForm, Form, form_of, refused, replied, sent, sent_on, top_of
+from .rate_limit import RateLimit, TooOften
 from .sessions import Person, Sessions, SiteRole
+from .submissions.api import REQUESTS_A_MINUTE
+from .submissions.archive import MAX_PACKED_BYTES
+from .submissions.authors import Authors
+from .visitors import NO_BODY, BodyLimit
 
 SIGN_IN, BACK = "/sign-in", "back"
 """Address of the page of signing in, and what its query calls the page that leads there."""
@@ -24,6 +36,23 @@ SESSION, VISITOR = "session", "visitor"
 signing in, which is the answer then, must not end the session."""
 _SAFE = "__Host-"
 """Before a cookie's name, over TLS: no other site of the same domain can have set it."""
+Handler = Callable[..., Any]
+"""Answers a visit, now or later; takes the parts of the address, too."""
+AskAgain = Callable[[Any, SiteRole, Form | None], bytes]
+"""Asks somebody of a role to sign in, whose form came without a session; keeps the form if there is one."""
+T = TypeVar("T")
+Answer = Callable[..., Awaitable[Struct]]
+"""Returns what somebody is answered; takes who asks, the request, and the parts of the address. What is refused is a
+RefereeError."""
+AUTHOR, ORGANISER = (SiteRole.AUTHOR,), (SiteRole.ORGANISER,)
+FORM_BYTES = 16_384
+"""Of a form that has no file: a reason for a ruling is the longest text in it."""
+UPLOADS_OF_PERSON, UPLOADS = 4, 64
+"""At a time; each may lie on the disk while it comes."""
+_FORM_LIMIT = BodyLimit(FORM_BYTES)
+_UPLOAD = BodyLimit(MAX_PACKED_BYTES + FORM_BYTES, 4 * MAX_PACKED_BYTES)
+_NO_UPLOAD = BodyLimit(0, MAX_PACKED_BYTES)
+"""A client hears that its token is wrong only once all that it sends was taken from it."""
 
 
 class MemberPages:
@@ -78,10 +107,6 @@ class Visit(Struct, frozen=True, kw_only=True):
         return int(text) if text.isdigit() and len(text) <= _DIGITS else None
 
 
-Handler = Callable[..., Any]
-"""Answers a visit, now or later; takes the parts of the address, too."""
-
-
 def _local(uri: bytes) -> str:
     return uri.decode("latin-1")
 
@@ -100,10 +125,6 @@ def give_cookie(request: Any, cookie: str, name: str = SESSION) -> None:
 
 def _full(request: Any, name: str) -> bytes:
     return f"{_SAFE if request.isSecure() else ''}{name}".encode()
-
-
-AskAgain = Callable[[Any, SiteRole, Form | None], bytes]
-"""Asks somebody of a role to sign in, whose form came without a session; keeps the form if there is one."""
 
 
 class GuardedRoutes:
@@ -160,3 +181,131 @@ class GuardedRoutes:
     def _visit(self, request: Any, person: Person, cookie: str, form: Form) -> Visit:
         token = self._sessions.form_token(cookie)
         return Visit(request=request, person=person, form_token=token, form=form, pages=self._pages)
+
+
+class RequestRefused(RemediableError):
+    """Something that is not done.
+
+    Args:
+        code: that says so over HTTP.
+        what: is wrong.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, code: HTTPStatus, what: str, remedy: str) -> None:
+        super().__init__(what, remedy)
+        self.code = code
+
+
+def read_request(request: Any, form: type[T]) -> T:
+    """Return what the body of a request says.
+
+    Args:
+        request: Twisted's.
+        form: what it is to be.
+
+    Raises:
+        RequestRefused: it is none, or not sent as JSON: a page elsewhere can't have a browser send that type unasked.
+    """
+    if request.content_type.partition(";")[0].strip() != JSON:
+        raise RequestRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body has another type", f"send it as {JSON}")
+    try:
+        return msgspec.json.decode(request.content.read(), type=form)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        remedy = "/api/openapi.json describes what this address takes"
+        raise RequestRefused(HTTPStatus.BAD_REQUEST, f"the body is not what is asked for: {error}", remedy) from None
+
+
+class ApiRoutes:
+    """Registers addresses, each for some roles.
+
+    Args:
+        app: what they are registered with.
+        sessions: tells whose a token is.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, app: Klein, sessions: Sessions, now: Callable[[], float]) -> None:
+        self._app = app
+        self._sessions = sessions
+        self._requests = RateLimit("requests", REQUESTS_A_MINUTE, now)
+
+    def answers(self, method: str, path: str, roles: Sequence[SiteRole], answer: Answer) -> None:
+        """Register what answers those of some roles at an address."""
+        methods = ["GET", "HEAD"] if method == "GET" else [method]
+
+        @self._app.route(path, methods=methods, endpoint=f"{method} {path}")
+        async def _answer(request: Any, **parts: str) -> bytes:
+            try:
+                found = await answer(self._person(request, roles), request, **parts)
+            except RefereeError as error:
+                return replied(request, _refused(error))
+            return replied(request, Reply(body=msgspec.json.encode(found)))
+
+    def _person(self, request: Any, roles: Sequence[SiteRole]) -> Person:
+        """Return who asks.
+
+        Raises:
+            RequestRefused: nobody of these roles.
+            TooOften: that somebody asks.
+        """
+        person = self._sessions.named(bearer_of(request.requestHeaders) or "")
+        if person is None or person.role not in roles:
+            text = f"no token of an {' or '.join(roles)}"
+            raise RequestRefused(HTTPStatus.UNAUTHORIZED, text, "send it: Authorization: Bearer TOKEN")
+        self._requests.count(f"{person.role} {person.name}")
+        return person
+
+
+def _refused(error: RefereeError) -> Reply:
+    """Return how somebody is told that something is not done."""
+    match error:
+        case RequestRefused():
+            return refusal(error.code, error.what, error.remedy)
+        case TooOften():
+            return refusal(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy)
+        case RemediableError():
+            return refusal(HTTPStatus.CONFLICT, error.what, error.remedy)
+        case _:
+            return refusal(HTTPStatus.CONFLICT, str(error), "/api/openapi.json describes what this address takes")
+
+
+class BodyLimits:
+    """Knows how much may come, and from whom: more from those who may hand in.
+
+    Args:
+        sessions: of those who do it in a browser.
+        authors: who may do it by their token.
+    """
+
+    def __init__(self, sessions: Sessions, authors: Authors) -> None:
+        self._sessions = sessions
+        self._authors = authors
+        self._uploads: OriginLimiter[Any] = OriginLimiter(UPLOADS_OF_PERSON, UPLOADS)
+
+    def find(self, method: str, path: str, request: Any) -> BodyLimit:
+        """Return how much of a body may come; of somebody's uploads, the oldest makes way if there are too many.
+
+        Args:
+            method: of the request.
+            path: its address, without what it asks for.
+            request: Twisted's; its headers are there.
+        """
+        match method, path:
+            case "POST", "/author/hand-in":
+                person = self._sessions.who(cookie_of(request))
+                author = person.name if person is not None and person.role is SiteRole.AUTHOR else None
+            case "POST", _:
+                return _FORM_LIMIT
+            case "PUT", "/submissions":
+                author = self._authors.named(bearer_of(request.requestHeaders))
+            case _:
+                return NO_BODY
+        return _NO_UPLOAD if author is None else self._counted(request, author)
+
+    def _counted(self, request: Any, author: str) -> BodyLimit:
+        oldest = self._uploads.add(request, author)
+        if oldest is not None:
+            oldest.channel.abortConnection()
+        request.notifyFinish().addBoth(lambda _: self._uploads.discard(request))
+        return _UPLOAD

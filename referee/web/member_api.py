@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from .api_requests import AUTHOR, ORGANISER, ApiRoutes, read_request
 from .authors.practice import PracticeService
+from .guarded_routes import AUTHOR, ORGANISER, ApiRoutes, read_request
 from .organisers.service import QueueLine, seen_by
 from .sessions import Person
 from .submissions.challenges import Challenge, PracticeRules

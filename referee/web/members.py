@@ -1,25 +1,25 @@
 """What the site has for those who may sign in."""
 
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from klein import Klein
 from msgspec import Struct
+from twisted.internet.defer import Deferred
 
 from ..net.http_messages import Reply, bearer_of, inquiry_of
 from ..observers import Note
-from .answers import refused, replied
-from .api_requests import ApiRoutes
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeService
-from .body_limits import BodyLimits
-from .guarded_routes import GuardedRoutes, MemberPages
+from .event_streams import PersonStreams
+from .guarded_routes import ApiRoutes, BodyLimits, GuardedRoutes, MemberPages, Visit
+from .http import refused, replied, streamed
 from .member_api import MemberApi
 from .organisers.api import OrganiserApi
 from .organisers.pages import FindMatches, OrganiserPages
 from .organisers.service import OrganiserService
-from .person_streams import PersonStreams
 from .sessions import Person, Sessions, SiteRole
 from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpService
@@ -63,10 +63,13 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
         members.streams.close(person)
         members.practice.leave(person.name)
 
+    def _follow(visit: Visit) -> Deferred[bytes]:
+        return streamed(visit.request, partial(members.streams.add, visit.person))
+
     signing_in = SigningIn(members.sessions, members.pages, _signed_out)
     routes = GuardedRoutes(app, members.sessions, members.pages, signing_in.ask_again)
-    routes.shows(SiteRole.AUTHOR, "/author/events", members.streams.follow)
-    routes.shows(SiteRole.ORGANISER, "/organiser/events", members.streams.follow)
+    routes.shows(SiteRole.AUTHOR, "/author/events", _follow)
+    routes.shows(SiteRole.ORGANISER, "/organiser/events", _follow)
     signing_in.register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
     programs = ApiRoutes(app, members.sessions, members.now)

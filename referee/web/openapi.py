@@ -13,8 +13,8 @@ from ..games.schema import schema_of
 from ..net.http_messages import JSON
 from ..record.explain import Explanation
 from ..record.published_heads import PublishedHead
-from .answers import EVENTS
 from .cards import ContestCard
+from .http import EVENTS
 from .live import LiveState
 from .member_api import PRACTICE, QUEUE, PracticeRequest, PracticeState, Queue
 from .organisers import api as organising

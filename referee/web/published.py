@@ -13,17 +13,6 @@ _MOST_OF_PATH = 200
 """Bytes of a path in a tournament's folder; the system refuses to look for a file with a name of 256."""
 HEADS = "heads"
 """Address of the heads of a tournament's records, those of running matches, too."""
-TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".csv": "text/csv; charset=utf-8",
-    ".json": "application/json",
-    ".jsonl": "application/x-ndjson",
-    ".heads": "application/x-ndjson",
-    ".trf": "text/plain; charset=utf-8",
-    ".pgn": "application/x-chess-pgn",
-    ".txt": "text/plain; charset=utf-8",
-}
-"""Ending -> what it is sent as."""
 
 
 def heads_of(folder: Path) -> Path:

@@ -17,7 +17,9 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from ..net.http_messages import JSON, refusal
 from ..pages.contest_page import contest_page, live_page, search_page
 from ..pages.replay_page import head_at_turn, parted
-from .answers import (
+from .cards import ContestCard
+from .event_streams import EventStreams
+from .http import (
     HTML,
     address_of,
     is_for_programs,
@@ -31,8 +33,6 @@ from .answers import (
     streamed,
     turn_of,
 )
-from .cards import ContestCard
-from .event_streams import EventStreams
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi

@@ -8,9 +8,8 @@ from typing import Any
 
 from klein import Klein
 
-from .answers import HTML, address_of, sent, sent_on
-from .forms import FORM_TOKEN, BadForm, Form, form_of
 from .guarded_routes import BACK, SESSION, SIGN_IN, VISITOR, MemberPages, cookie_of, give_cookie
+from .http import FORM_TOKEN, HTML, BadForm, Form, address_of, form_of, sent, sent_on
 from .rate_limit import TooOften
 from .sessions import Person, Sessions, SiteRole, new_cookie
 

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from msgspec import Struct
 from twisted.internet.address import IPv4Address
 from twisted.internet.interfaces import IProtocolNegotiationFactory
 from twisted.internet.protocol import connectionDone
@@ -19,8 +20,7 @@ from zope.interface import implementer  # type: ignore[import-untyped]  # it has
 from ..net.http_channel import HttpChannel
 from ..net.links.addresses import origin_of
 from ..net.links.origin_limits import OriginLimiter
-from .answers import refused
-from .body_limits import NO_BODY, BodyLimit
+from .http import refused
 
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",  # besides that of each page, which names its one script
@@ -40,6 +40,18 @@ _MOST_OF_HOST = 255
 """Bytes of its name."""
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::\d+)?|([^:]*):\d+")
 """How a proxy writes an address with a port, or one of version 6 in brackets."""
+
+
+class BodyLimit(Struct, frozen=True):
+    """How much of a body may come."""
+
+    kept: int = 0
+    """Of one that is longer, nothing is kept, and who sent it is told so."""
+    dropped: int = 65_536
+    """Whoever sends more than that in vain is cut."""
+
+
+NO_BODY = BodyLimit()
 FindLimit = Callable[[str, str, Any], BodyLimit]
 """Tells how much of a body may come: by method, path and request."""
 

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.errors import BadRequest
-from referee.web.api_requests import RequestRefused
 from referee.web.authors.seat_page import Act
 from referee.web.cards import SignUp
+from referee.web.guarded_routes import RequestRefused
 from referee.web.organisers.service import AuthorLine, LoggedAction, Machine, ProcessLine, QueueLine, TournamentLine
 from referee.web.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 

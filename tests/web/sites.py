@@ -19,17 +19,15 @@ from zope.interface import directlyProvides  # type: ignore[import-untyped]  # i
 
 from referee.net.links.tokens import add_tokens
 from referee.plugins import find_game
-from referee.web import flow, forms, signing_up, workshop
-from referee.web.body_limits import BodyLimits
+from referee.web import http, signing_up, workshop
 from referee.web.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
 from referee.web.contest.intake import told
-from referee.web.event_streams import EventStreams
-from referee.web.guarded_routes import MemberPages
+from referee.web.event_streams import EventStreams, PersonStreams
+from referee.web.guarded_routes import BodyLimits, MemberPages
 from referee.web.live import LiveTable, LiveTables
 from referee.web.members import Members
 from referee.web.organisers import api as organiser_api
 from referee.web.organisers import pages as organiser_pages
-from referee.web.person_streams import PersonStreams
 from referee.web.reported import TournamentReport
 from referee.web.routes import SiteContent, site_of
 from referee.web.search import Searched, search
@@ -196,7 +194,7 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, flow, forms, organiser_pages, organiser_api, signing_up):
+        for module in (api, http, organiser_pages, organiser_api, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
         self.folder = folder

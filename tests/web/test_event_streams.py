@@ -6,8 +6,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from referee.web import event_streams
-from referee.web.event_streams import ALIVE_S, PACE_S, EventStreams
-from referee.web.person_streams import LOOK_S, PersonStreams
+from referee.web.event_streams import ALIVE_S, LOOK_S, PACE_S, EventStreams, PersonStreams
 from referee.web.sessions import Person, SiteRole
 
 from .looking import Visitor

@@ -39,7 +39,7 @@ def test_who_leaves_in_the_middle_leaves_nothing(
     """No fault that the organiser is told of, and nothing that goes on."""
     parts: list[Deferred[bytes | None]] = [Deferred(), Deferred()]
     given = iter(parts)
-    monkeypatch.setattr("referee.web.flow.deferToThread", lambda *_: next(given))
+    monkeypatch.setattr("referee.web.http.deferToThread", lambda *_: next(given))
     channel, transport = visitor(contest.site)
     channel.dataReceived(REPORT * 2)
     producer: Any = transport.producer

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.web.forms import MOST_FIELDS, BadForm, Form, read_form
+from referee.web.http import MOST_FIELDS, BadForm, Form, read_form
 
 PLAIN = "application/x-www-form-urlencoded"
 PARTED = "multipart/form-data; boundary=x"

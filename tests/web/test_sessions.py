@@ -8,8 +8,7 @@ from twisted.internet.task import Clock
 from referee.net.links.tokens import add_tokens
 from referee.web import sessions as own
 from referee.web.rate_limit import TooOften
-from referee.web.session_file import SessionFile
-from referee.web.sessions import Person, Sessions, SiteRole
+from referee.web.sessions import Person, SessionFile, Sessions, SiteRole
 from referee.web.submissions.authors import Authors
 
 

@@ -16,8 +16,7 @@ from twisted.web.resource import Resource
 
 from referee.net.http_channel import LINGER_S
 from referee.web import visitors
-from referee.web.body_limits import NO_BODY, BodyLimit
-from referee.web.visitors import Visitors
+from referee.web.visitors import NO_BODY, BodyLimit, Visitors
 
 from ..cli.test_serving import certificate
 

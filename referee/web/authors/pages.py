@@ -10,8 +10,8 @@ import msgspec
 from ...net.http_messages import Inquiry, Reply, refusal
 from ...pages.explanation_page import answers_of, spoken_in
 from ...pages.verifying import verifying_link
-from ..answers import link_to, replied, sent_on, top_of
 from ..guarded_routes import GuardedRoutes, Visit
+from ..http import link_to, replied, sent_on, top_of
 from ..sessions import SiteRole
 from ..submissions.api import AuthorApi
 from ..submissions.challenges import PRACTICE

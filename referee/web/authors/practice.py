@@ -10,8 +10,8 @@ import msgspec
 
 from ...errors import RemediableError
 from ...pages.replay_page import head_at_turn, parted
-from ..answers import HTML, refused, send_shared, sent, sent_on, top_of, turn_of
 from ..guarded_routes import GuardedRoutes, Visit
+from ..http import HTML, refused, send_shared, sent, sent_on, top_of, turn_of
 from ..organisers.service import QueueLine, seen_by
 from ..sessions import SiteRole
 from ..submissions.api import NOWHERE, AuthorApi

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 
 from ...net.http_messages import JSON
 from ...pages.rendering import page
-from ..answers import sent, streamed
+from ..http import sent, streamed
 
 _MAX_DIGITS, _MAX_CHARS = 9, 100
 """Of a number, and of what is touched."""

@@ -79,12 +79,10 @@ class Intake:
 
     def members(self, organisers: OrganiserService, practice: "PracticeService", sign_up: "SignUpService") -> "Members":
         """Return what the site has for those who may sign in."""
-        from ..body_limits import BodyLimits  # noqa: PLC0415
-        from ..guarded_routes import MemberPages  # noqa: PLC0415  # as the site
+        from ..event_streams import PersonStreams  # noqa: PLC0415
+        from ..guarded_routes import BodyLimits, MemberPages  # noqa: PLC0415  # as the site
         from ..members import Members  # noqa: PLC0415  # its framework installs a reactor
-        from ..person_streams import PersonStreams  # noqa: PLC0415
-        from ..session_file import SessionFile  # noqa: PLC0415
-        from ..sessions import Person, Sessions, SiteRole  # noqa: PLC0415
+        from ..sessions import Person, SessionFile, Sessions, SiteRole  # noqa: PLC0415
         from ..workshop import Workshop  # noqa: PLC0415
 
         queue = RecentQueue(organisers.queue, self._reactor.seconds)

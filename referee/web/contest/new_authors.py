@@ -8,8 +8,8 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ...net.links.tokens import BadTokens, add_tokens
 from ...plugins import installed
-from ..api_requests import RequestRefused
 from ..cards import SignUp
+from ..guarded_routes import RequestRefused
 from .contest_file import Contest
 from .intake import Intake
 

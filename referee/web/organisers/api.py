@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.threads import deferToThread
 
-from ..api_requests import ORGANISER, ApiRoutes, read_request
+from ..guarded_routes import ORGANISER, ApiRoutes, read_request
 from ..sessions import Person
 from ..signing_up import NewAuthor
 from .service import AuthorLine, LoggedAction, Machine, OrganiserService, ProcessLine, TournamentLine

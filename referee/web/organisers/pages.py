@@ -8,9 +8,8 @@ from twisted.internet.defer import maybeDeferred
 from twisted.internet.threads import deferToThread
 
 from ...errors import RefereeError
-from ..answers import sent, sent_on
-from ..flow import flow
 from ..guarded_routes import GuardedRoutes, Visit
+from ..http import flow, sent, sent_on
 from ..sessions import SiteRole
 from .service import OrganiserService, seen_by
 

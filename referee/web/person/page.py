@@ -15,11 +15,10 @@ from werkzeug.exceptions import HTTPException
 
 from ...clock import Port
 from ...net.links.addresses import listen, stopped
-from ..answers import HTML, sent
 from ..authors.seat_page import Act, PersonsSeat, done_at, look_on, seat_page
-from ..body_limits import NO_BODY
 from ..event_streams import EventStreams
-from ..visitors import Visitors
+from ..http import HTML, sent
+from ..visitors import NO_BODY, Visitors
 from .seat import PersonSeat
 from .showing import PACE_S, SeatPage
 

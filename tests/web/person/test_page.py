@@ -10,12 +10,11 @@ from twisted.internet.testing import StringTransport
 
 from referee.chance import Dealer
 from referee.plugins import load
-from referee.web.body_limits import NO_BODY
 from referee.web.person.choosing import Choosing
 from referee.web.person.page import LocalSeat, answering
 from referee.web.person.seat import PersonSeat
 from referee.web.person.showing import PageState
-from referee.web.visitors import HEADERS, Visitors
+from referee.web.visitors import HEADERS, NO_BODY, Visitors
 
 PEER: Any = IPv4Address("TCP", "127.0.0.1", 1)
 GAME = load().games["quincy"]

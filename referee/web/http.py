@@ -1,23 +1,36 @@
-"""How the site answers: with a page, a file, a service's reply, or another address."""
+"""How the site speaks HTTP: reads forms, and answers with a page, a file, a service's reply, or another address."""
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qsl, unquote_to_bytes
 
+from msgspec import Struct
 from twisted.internet.defer import Deferred, succeed
+from twisted.internet.threads import deferToThread
 from twisted.web.http import CACHED
-from werkzeug.http import parse_range_header
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.http import parse_options_header, parse_range_header
+from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 
 from ..net.http_messages import Reply, refusal
 from ..net.links.addresses import origin_of
 from ..pages.contest_page import refusal_page
-from .flow import flow
-from .published import TYPES
 
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".heads": "application/x-ndjson",
+    ".trf": "text/plain; charset=utf-8",
+    ".pgn": "application/x-chess-pgn",
+    ".txt": "text/plain; charset=utf-8",
+}
+"""Ending -> what it is sent as."""
 HTML, EVENTS = TYPES[".html"], "text/event-stream"
 _PIECE_BYTES = 1 << 16
 """Of what is large, that are read at once, and that a visitor who reads slowly has us hold."""
@@ -29,6 +42,10 @@ _REMEDIES = {
 }
 _GROWING = {".heads", ".jsonl"}
 """Endings of files that lines are only added to: whoever follows them asks for what came since."""
+MOST_FIELDS, MOST_FILES = 32, 20_000
+"""A folder may be sent with all that is left out of it, such as what git keeps."""
+_CHUNK_BYTES = 65_536
+FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
 
 
 def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
@@ -200,3 +217,138 @@ def turn_of(request: Any) -> int | None:
     """Return the turn whose board is asked for; None: none is, or no number."""
     text = bytes((request.args.get(b"turn") or [b""])[0])
     return int(text) if re.fullmatch(rb"\d{1,9}", text) else None
+
+
+async def flow(request: Any, parts: Iterator[bytes]) -> None:
+    """Send parts to whoever asks, until there are no more or who asks has left.
+
+    Args:
+        request: Twisted's.
+        parts: what makes them runs in threads.
+    """
+    gate = _Gate()
+    request.registerProducer(gate, True)
+    try:
+        while (part := await deferToThread(next, parts, None)) is not None:
+            await gate.opened()
+            request.write(part)
+    finally:
+        if request.channel is not None:  # else it was closed
+            request.unregisterProducer()
+
+
+class _Gate:
+    """Is shut while a connection takes no more; a push producer of Twisted's."""
+
+    def __init__(self) -> None:
+        self._is_open = True
+        self._waiting: Deferred[None] | None = None
+
+    async def opened(self) -> None:
+        """Wait until it is open."""
+        if not self._is_open:
+            self._waiting = Deferred()
+            await self._waiting
+
+    def pauseProducing(self) -> None:
+        """Shut; called by Twisted."""
+        self._is_open = False
+
+    def resumeProducing(self) -> None:
+        """Open; called by Twisted."""
+        self._is_open = True
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting.callback(None)
+
+    def stopProducing(self) -> None:
+        """Do nothing: its request is cancelled. Called by Twisted."""
+
+
+class BadForm(Exception):
+    """What no browser sends for a form of this site."""
+
+
+class UploadedFile(Struct, frozen=True, kw_only=True):
+    """A file of a form."""
+
+    field: str
+    name: str
+    """As the browser calls it; of a file in a folder that was chosen, its path from there."""
+    data: bytes
+
+
+class Form(Struct, frozen=True, kw_only=True):
+    """A form that was sent off."""
+
+    fields: Mapping[str, str]
+    uploads: tuple[UploadedFile, ...] = ()
+    """The files that were chosen."""
+    has_file: bool = False
+    """Whether there is a place for one."""
+
+    def text(self, name: str) -> str:
+        """Return what was written into a field, without blanks around it; empty if there is no such field."""
+        return self.fields.get(name, "").strip()
+
+
+def read_form(content_type: str, content: BinaryIO) -> Form:
+    """Read a form.
+
+    Args:
+        content_type: of the body.
+        content: the body.
+
+    Raises:
+        BadForm: it is none.
+    """
+    kind, options = parse_options_header(content_type)
+    if kind == "multipart/form-data" and options.get("boundary"):
+        return _parted(options["boundary"], content)
+    try:
+        return Form(fields=dict(parse_qsl(content.read().decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)))
+    except ValueError:
+        raise BadForm from None
+
+
+def _parted(boundary: str, content: BinaryIO) -> Form:
+    decoder = MultipartDecoder(boundary.encode(errors="replace"), max_parts=MOST_FIELDS + MOST_FILES)
+    fields, uploads, into = dict[str, bytearray](), list[tuple[File, bytearray]](), bytearray()
+    field_count = 0
+    try:
+        while not isinstance(event := decoder.next_event(), Epilogue):
+            match event:
+                case NeedData():
+                    decoder.receive_data(content.read(_CHUNK_BYTES) or None)
+                case Field(name=name):
+                    field_count += 1
+                    if field_count > MOST_FIELDS:
+                        raise BadForm
+                    into = fields.setdefault(name, bytearray())
+                case File() as file:
+                    into = bytearray()
+                    uploads.append((file, into))
+                case Data(data=data):
+                    into += data
+    except (ValueError, RequestEntityTooLarge):
+        raise BadForm from None
+    return Form(
+        fields={name: text.decode(errors="replace") for name, text in fields.items()},
+        uploads=tuple(
+            UploadedFile(field=file.name, name=file.filename, data=bytes(data))
+            for file, data in uploads
+            if file.filename  # a browser sends a file without a name where none was chosen
+        ),
+        has_file=bool(uploads),
+    )
+
+
+async def form_of(request: Any) -> Form:
+    """Return the form that a request brings.
+
+    Raises:
+        BadForm: it brings none, or one that is too large.
+    """
+    if request.is_too_large:
+        raise BadForm
+    return await deferToThread(read_form, request.content_type, request.content)
