@@ -17,7 +17,7 @@ from .record.audit.wires import Wire
 from .text import nearest
 from .tournament.pairing import builtin as builtin_formats
 from .tournament.pairing.base import PairingFormat
-from .tournament.sprt_match import SprtMatch
+from .tournament.sprt import SprtMatch
 
 if TYPE_CHECKING:
     from .observers import Observer

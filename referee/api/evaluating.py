@@ -24,10 +24,9 @@ from ..record.match_entries import outcome
 from ..tournament.legs import combined, rotated
 from ..tournament.match_context import Fixture, MatchEntry
 from ..tournament.pairing.base import Pairing
-from ..tournament.sprt import Hypotheses, SprtDecision
+from ..tournament.sprt import PLAIN, Hypotheses, SprtDecision
+from ..tournament.sprt import outcome as outcome_of_pair
 from ..tournament.sprt import sprt as sprt_of
-from ..tournament.sprt_match import PLAIN
-from ..tournament.sprt_match import outcome as outcome_of_pair
 from .evaluation import Evaluation, SequentialTest
 from .paths import read_path, writing
 from .played import new_name, play_out, sealer, whole

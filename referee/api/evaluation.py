@@ -9,7 +9,7 @@ from ..errors import BadRequest
 from ..record.reader import read_record
 from ..text import counted
 from ..tournament.match_context import MatchEntry
-from ..tournament.ratings.paired import Estimate, as_elo, paired_score
+from ..tournament.ratings.elo import Estimate, as_elo, paired_score
 from .match import Match, Matches
 
 

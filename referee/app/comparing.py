@@ -23,8 +23,7 @@ from ..text import counted
 from ..tournament.machine import Tournament
 from ..tournament.ratings.elo import elo_ratings
 from ..tournament.spec import Participant, TournamentSpec, differences
-from ..tournament.sprt import Hypotheses, SprtDecision
-from ..tournament.sprt_match import SprtMatch, State
+from ..tournament.sprt import Hypotheses, SprtDecision, SprtMatch, State
 from .players import find_players, folder_of
 from .services import RefereeOptions, services
 from .tournaments.conducting import Conducted, conduct

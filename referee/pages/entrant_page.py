@@ -7,9 +7,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from ..tournament.crosstable import HeadToHead
-from ..tournament.history import PlayedVersion
+from ..tournament.history import PlayedVersion, RuledLine
 from ..tournament.match_context import FoulEntry, MatchEntry
-from ..tournament.ruled_lines import RuledLine
 from ..tournament.standings import Standing
 from .causes import Causes, placeless, short_cause
 from .charts.curves import rating_drawings

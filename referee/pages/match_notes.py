@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from ..tournament.history import RuledLine
 from ..tournament.match_context import MatchEntry
-from ..tournament.ruled_lines import RuledLine
 from .summary import Summary
 from .words import sight
 

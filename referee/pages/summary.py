@@ -17,7 +17,7 @@ from protocol.limits import NAME_PATTERN
 from ..record.fairness import FairnessTotals, fairness_totals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.events import HostCame
-from ..tournament.history import History
+from ..tournament.history import History, RuledLines
 from ..tournament.hosts import Calibration, is_void_for
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
@@ -25,7 +25,6 @@ from ..tournament.pairing.base import Pairing
 from ..tournament.placing import placed
 from ..tournament.points import match_points
 from ..tournament.ratings.elo import Rating, elo_ratings, weigh_results
-from ..tournament.ruled_lines import RuledLines
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import by_seat, total

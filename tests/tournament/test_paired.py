@@ -5,8 +5,7 @@ from math import inf
 
 import pytest
 
-from referee.tournament.ratings.elo import expected_score
-from referee.tournament.ratings.paired import as_elo, paired_score
+from referee.tournament.ratings.elo import as_elo, expected_score, paired_score
 
 COUNTS: list[tuple[tuple[int, ...], float]] = [
     ((0, 0, 0, 0, 10), 1.0),

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from referee.chance import Dealer
 from referee.tournament import events as e
 from referee.tournament.pairing.base import BadFormat, NotDue, Pairing, PlayedPairing
-from referee.tournament.sprt import Hypotheses, SprtDecision, sprt
-from referee.tournament.sprt_match import SprtMatch, State
+from referee.tournament.sprt import Hypotheses, SprtDecision, SprtMatch, State, sprt
 
 from . import courses
 from .courses import begun, spec_of

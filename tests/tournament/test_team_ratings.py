@@ -11,8 +11,7 @@ from referee.tournament.history import History
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.elo import expected_score
 from referee.tournament.ratings.likelihood import Prior
-from referee.tournament.ratings.multi_seat import SkillBook
-from referee.tournament.ratings.teams import TeamMatch, TeamResults
+from referee.tournament.ratings.multi_seat import SkillBook, TeamMatch, TeamResults
 
 from .courses import AT, events_of, spec_of, tournament_of
 from .results import field, match

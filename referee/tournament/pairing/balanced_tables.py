@@ -1,11 +1,183 @@
-"""Balanced tables of several seats: who sits together, and where.
+"""Balanced groups of several seats: who sits together, and in which seat.
 
-Who sits together is found greedily; `table_search` makes it better. Seats are exact: see `seat_all`.
+Entrants that sit together are found greedily; an exchange search makes the groups better. Seats are exact: see
+`seat_all`.
 """
 
 from collections.abc import Sequence
 
-from .table_search import ExchangeSearch
+from msgspec import Struct
+
+# --- The search by exchanges
+#
+# Looks for tables at which everybody meets everybody equally often, or as nearly so as it finds.
+#
+# The best exchange between two tables is made again and again, also one for the worse if no other is left, but none
+# that takes somebody back to where it was just before. Source: F. Glover, Tabu Search, ORSA Journal on Computing 1
+# (1989). Nothing is left to chance, so the same field has the same tables.
+
+
+Rounds = Sequence[Sequence[list[int]]]
+"""The tables of each round, each the entrants at it in any order."""
+Met = list[list[int]]
+"""Entrant -> entrant -> how often they meet."""
+_FORBIDDEN = 3
+"""For so many exchanges, and up to as many more by turns, nobody comes back to a table; so it found most."""
+
+_OVERHEAD = 10
+"""To look at two tables takes as long as so many exchanges more."""
+
+
+def count_meetings(met: Met, table: Sequence[int], times: int = 1) -> None:
+    """Add the meetings of one table, or take them back with -1 times."""
+    for entrant in table:
+        row = met[entrant]
+        for other in table:
+            if entrant != other:
+                row[other] += times
+
+
+class _Exchange(Struct, frozen=True):
+    """Two entrants that change places."""
+
+    worth: int
+    """By how much it is for the worse: half of what is added to all meetings squared."""
+    tables: tuple[int, int]
+    leaving: tuple[int, int]
+    """From the first, and from the second table."""
+
+
+class ExchangeSearch:
+    """Tables, and the best exchanges between them.
+
+    Args:
+        rounds: they are changed.
+        met: without the meetings of the rounds, which are added.
+        reach: exchange only between tables that are so near in the order.
+    """
+
+    def __init__(self, rounds: Rounds, met: Met, reach: int) -> None:
+        self.tables = [table for tables in rounds for table in tables]
+        self.worth = 0
+        """What all exchanges have added to all meetings squared."""
+        self.tried = 0
+        self._round = [index for index, tables in enumerate(rounds) for _ in tables]
+        self._playing = [{entrant for table in tables for entrant in table} for tables in rounds]
+        self._met = met
+        self._reach = reach
+        self._made = 0
+        self._forbidden: dict[tuple[int, int], int] = {}
+        """Table and entrant -> up to which exchange it may not come back."""
+        for table in self.tables:
+            count_meetings(met, table)
+
+    def step(self, index: int, *, is_forced: bool = False) -> bool:
+        """Make the best exchange between a table and any other, if there is one.
+
+        Args:
+            index: of the table.
+            is_forced: also if it makes nothing better.
+        """
+        best: _Exchange | None = None
+        near = range(max(0, index - self._reach), min(len(self.tables), index + self._reach + 1))
+        for other in near:
+            if other != index:
+                best = self._best(index, other, best)
+        if best is None or (best.worth >= 0 and not is_forced):
+            return False
+        self._make(best)
+        return True
+
+    def restore(self, tables: Sequence[list[int]]) -> None:
+        """Seat everybody as it was at some time."""
+        for table, old in zip(self.tables, tables, strict=True):
+            count_meetings(self._met, table, -1)
+            count_meetings(self._met, old)
+            table[:] = old
+
+    def _best(self, index: int, other: int, best: _Exchange | None) -> _Exchange | None:
+        """Return the best exchange between two tables, or another one that is as good at least."""
+        ours, theirs = self.tables[index], self.tables[other]
+        leaving, coming = ours, theirs
+        if self._round[index] != self._round[other]:
+            away, here = self._playing[self._round[other]], self._playing[self._round[index]]
+            leaving = [entrant for entrant in ours if entrant not in away]
+            coming = [entrant for entrant in theirs if entrant not in here]
+            if not leaving or not coming:
+                return best
+            ours, theirs = [e for e in ours if e not in theirs], [e for e in theirs if e not in ours]
+        more = 2 * (len(ours) - 1)
+        losses = [self._change(entrant, ours, theirs) for entrant in leaving]
+        others = [self._change(entrant, theirs, ours) for entrant in coming]
+        least = (
+            min(losses)
+            + min(others)
+            + more
+            - 2 * max([self._met[leaver][comer] for leaver in leaving for comer in coming])
+        )
+        self.tried += len(leaving) * len(coming) + _OVERHEAD
+        if best is not None and least >= best.worth:
+            return best
+        for entrant, loss in zip(leaving, losses, strict=True):
+            row = self._met[entrant]
+            if self._is_forbidden(other, entrant):
+                continue
+            for newcomer, change in zip(coming, others, strict=True):
+                worth = loss + change + more - 2 * row[newcomer]
+                if (best is None or worth < best.worth) and not self._is_forbidden(index, newcomer):
+                    best = _Exchange(worth, (index, other), (entrant, newcomer))
+        return best
+
+    def _change(self, entrant: int, own: Sequence[int], others: Sequence[int]) -> int:
+        """Return how much more often an entrant has met those of another table than those of its own."""
+        row = self._met[entrant]
+        return sum([row[other] for other in others]) - sum([row[other] for other in own])
+
+    def _is_forbidden(self, table: int, entrant: int) -> bool:
+        return self._forbidden.get((table, entrant), 0) > self._made
+
+    def _make(self, exchange: _Exchange) -> None:
+        self._made += 1
+        self.worth += 2 * exchange.worth
+        for table, old, new in zip(exchange.tables, exchange.leaving, exchange.leaving[::-1], strict=True):
+            seats, playing = self.tables[table], self._playing[self._round[table]]
+            count_meetings(self._met, seats, -1)
+            seats[seats.index(old)] = new
+            count_meetings(self._met, seats)
+            self._forbidden[table, old] = self._made + _FORBIDDEN + self._made % _FORBIDDEN
+            playing.discard(old)
+        for table, new in zip(exchange.tables, exchange.leaving[::-1], strict=True):
+            self._playing[self._round[table]].add(new)
+
+
+def even_out(rounds: Rounds, met: Met, work: int) -> None:
+    """Exchange entrants between tables until all pairs of them meet as equally as possible, or it takes too long.
+
+    Who plays how often stays the same. Who plays in which round may change, where somebody rests.
+
+    Args:
+        rounds: they are changed.
+        met: meetings before these rounds; afterwards those of the rounds are in it, too.
+        work: try so many exchanges at most.
+    """
+    search = ExchangeSearch(rounds, met, sum(map(len, rounds)))
+    goal, best = -excess(met), 0
+    kept = [list(table) for table in search.tables]
+    index = quiet = 0
+    while best > goal and search.tried < work and quiet <= 2 * len(kept):
+        quiet = 0 if search.step(index, is_forced=quiet >= len(kept)) else quiet + 1
+        index = (index + 1) % len(kept)
+        if search.worth < best:
+            best, kept = search.worth, [list(table) for table in search.tables]
+    search.restore(kept)
+
+
+def excess(met: Met) -> int:
+    """Return by how much the meetings of all pairs, squared and added up, are more than if they were even."""
+    counts = [count for entrant, row in enumerate(met) for count in row[:entrant]] or [0]
+    each, more = divmod(sum(counts), len(counts))
+    return sum([count * count for count in counts]) - len(counts) * each * each - more * (2 * each + 1)
+
 
 Table = tuple[int, ...]
 """Entrants by seat."""

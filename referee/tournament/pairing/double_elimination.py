@@ -8,8 +8,7 @@ from msgspec import Meta, Struct
 from ...games.base import Shuffle
 from . import bracket
 from .base import EntrantField, Extent
-from .bracket import BracketMatch, Source, State
-from .elimination import EliminationFormat
+from .bracket import BracketMatch, EliminationFormat, Source, State
 from .seeding import seeded
 
 

@@ -5,7 +5,7 @@ opponents and seats in the same rounds, the players' numbers drawn by lot. In cy
 exchanged. FIDE's advice to exchange the last two rounds of a first cycle, so that nobody has a colour three times
 running, is not followed: it would make cycles unlike each other, and programs do not tire of a seat.
 
-More seats: a plan by which everybody plays equally often, see seated_timetable; to rest is worth nothing. What a
+More seats: a plan by which everybody plays equally often, see timetable.py; to rest is worth nothing. What a
 withdrawal costs others is made up for at tables behind the last round, so that it is no matter how far they were.
 """
 
@@ -20,8 +20,7 @@ from msgspec.structs import replace
 from ...games.base import Shuffle
 from . import timetable
 from .base import EntrantField, Extent, Pairing, PlayedPairing
-from .seated_timetable import SeatedTimetable, made_up, planned, tables_to_make_up, without_tables
-from .timetable import FixedFormat, State
+from .timetable import FixedFormat, SeatedTimetable, State, made_up, planned, tables_to_make_up, without_tables
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

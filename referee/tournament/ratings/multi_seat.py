@@ -12,24 +12,220 @@ Decisions of ours, each with its reason:
 - `skill.prior` That of Elo, for the same reason; also for versions of a program.
 - `skill.ties` Seats that share a place have drawn. Intervals take ties for as uncertain as other results, and are a
   little too wide where there are many.
-- `skill.teams` Partners are no opponents. Strengths of teams follow from their members', see teams.
+- `skill.teams` Partners are no opponents. Strengths of teams follow from their members'; see Results of teams.
 - `skill.fouls` Seats that fouled come last; which of them is the strongest, nobody has shown.
 
 `python -m tests.benchmarks ratings` measures how the intervals hold.
 
-Source: see rankings.
+Source: see Rankings of tables.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import accumulate, combinations
+from math import exp, log
+from typing import NamedTuple
 
 from ..pairing.base import EntrantField, PlayedPairing
 from ..points import Scoring, groups_of
 from .elo import Programs, Rating
-from .likelihood import most_likely
-from .rankings import Ranking, Rankings
-from .teams import TeamMatch, TeamResults
+from .likelihood import Matrix, Prior, Vector, most_likely
+
+# --- Rankings of tables
+#
+# How likely rankings of tables are, given strengths.
+#
+# Of the entrants that have no place yet, each takes the next one with a chance in proportion to the exponential of its
+# strength. Those that share a place count as one draw that went to all of them in equal parts: for two seats a draw is
+# half a win, as it is for Elo.
+#
+# Source: R. Plackett, The Analysis of Permutations, Applied Statistics 24 (1975); R. Luce, Individual Choice Behavior
+# (1959). That its logarithm is concave: D. Hunter, MM Algorithms for Generalized Bradley-Terry Models, The Annals of
+# Statistics 32 (2004).
+
+
+class Ranking(NamedTuple):
+    """What one table tells."""
+
+    groups: tuple[tuple[int, ...], ...]
+    """Entrants from best to worst; those that share a place together."""
+    is_last_told: bool = False
+    """Whether the last group is one that shares a place, and not merely what is left over."""
+
+
+class Rankings:
+    """The likelihood of rankings, together with a prior.
+
+    Args:
+        counts: how often each ranking came about.
+        prior: of the strengths.
+    """
+
+    def __init__(self, counts: Mapping[Ranking, int], prior: Prior) -> None:
+        self._counts = counts
+        self._prior = prior
+
+    def value(self, strengths: Vector) -> float:
+        """Return the logarithm of the likelihood times the prior, but for a constant."""
+        weights = list(map(exp, strengths))
+        total = self._prior.value(strengths)
+        for ranking, times in self._counts.items():
+            for group, left in _draws(ranking, weights):
+                total += times * (sum(strengths[entrant] for entrant in group) / len(group) - log(left))
+        return total
+
+    def gradient(self, strengths: Vector) -> Vector:
+        """Return how much more each entrant has got than expected, less the pull of the prior."""
+        weights = list(map(exp, strengths))
+        slope = self._prior.slope(strengths)
+        for ranking, times in self._counts.items():
+            draws = _draws(ranking, weights)
+            for group, _ in draws:
+                for entrant in group:
+                    slope[entrant] += times / len(group)
+            for group, expected in zip(ranking.groups, _taken_part(draws, len(ranking.groups), 1), strict=True):
+                for entrant in group:
+                    slope[entrant] -= times * weights[entrant] * expected
+        return slope
+
+    def information(self, strengths: Vector) -> Matrix:
+        """Return the information matrix of rankings and prior."""
+        weights = list(map(exp, strengths))
+        matrix = self._prior.matrix()
+        for ranking, times in self._counts.items():
+            draws, size = _draws(ranking, weights), len(ranking.groups)
+            behind: list[int] = []
+            once, twice = _taken_part(draws, size, 1), _taken_part(draws, size, 2)
+            # Two entrants were in all draws together in which the better one was: the better ones' sums are needed.
+            for group, alone, both in zip(reversed(ranking.groups), reversed(once), reversed(twice), strict=True):
+                behind += group
+                for entrant in group:
+                    matrix[entrant][entrant] += times * weights[entrant] * alone
+                    part = times * weights[entrant] * both
+                    for other in behind:
+                        shared = part * weights[other]
+                        matrix[entrant][other] -= shared
+                        if other not in group:
+                            matrix[other][entrant] -= shared
+        return matrix
+
+
+def _draws(ranking: Ranking, weights: Vector) -> list[tuple[tuple[int, ...], float]]:
+    """Return who took each place, and the weights of all that could have; the last place only if it was shared."""
+    groups = ranking.groups
+    left = list(accumulate(sum(weights[entrant] for entrant in group) for group in reversed(groups)))[::-1]
+    told = len(groups) if ranking.is_last_told else len(groups) - 1
+    return list(zip(groups[:told], left[:told], strict=True))
+
+
+def _taken_part(draws: list[tuple[tuple[int, ...], float]], groups: int, power: int) -> list[float]:
+    """Return by group the sum, over the draws it took part in, of one over the weights that were left, to a power."""
+    sums = list(accumulate(left**-power for _, left in draws))
+    return sums if len(sums) == groups else [*sums, sums[-1] if sums else 0.0]
+
+
+# --- Results of teams
+#
+# How likely results of teams are, given the strengths of those who play in them.
+#
+# A team is as strong as its members are on average, so that a team of equal programs plays like each of them. Of two
+# teams, one beats the other as often as Elo says for two entrants of these strengths; a draw is half a win. Partners
+# are no opponents: their result says nothing of one against the other. Where more than two teams meet, every two of
+# them are an encounter.
+#
+# Source: R. Huang, C. Lin, R. Weng, Generalized Bradley-Terry Models and Multi-class Probability Estimates, Journal of
+# Machine Learning Research 7 (2006), for strengths of teams that follow from their members'.
+
+
+class TeamMatch(NamedTuple):
+    """What came of one match of teams."""
+
+    teams: tuple[tuple[int, ...], ...]
+    """Programs that win and lose together."""
+    places: tuple[int, ...]
+    """By team; less is better."""
+    out: int
+    """Place of the teams whose members have all fouled: which of them is the stronger, nobody has shown."""
+
+    def programs(self) -> list[int]:
+        """Return all who have played."""
+        return [program for team in self.teams for program in team]
+
+
+class _Encounter(NamedTuple):
+    """Two teams of programs, and what came of it for the first."""
+
+    team: tuple[int, ...]
+    opponents: tuple[int, ...]
+    points: float
+    """1 for a win, 1/2 for a draw."""
+
+
+class TeamResults:
+    """The likelihood of matches of teams, together with a prior.
+
+    Args:
+        counts: how often each match came about.
+        prior: of the strengths.
+    """
+
+    def __init__(self, counts: Mapping[TeamMatch, int], prior: Prior) -> None:
+        self._counts: Counter[_Encounter] = Counter()
+        for match, times in counts.items():
+            for one, other in combinations(range(len(match.teams)), 2):
+                lead = match.places[other] - match.places[one]
+                if lead or match.places[one] != match.out:
+                    points = 0.5 if not lead else float(lead > 0)
+                    self._counts[_Encounter(match.teams[one], match.teams[other], points)] += times
+        self._prior = prior
+
+    def value(self, strengths: Vector) -> float:
+        """Return the logarithm of the likelihood times the prior, but for a constant."""
+        total = self._prior.value(strengths)
+        for encounter, times in self._counts.items():
+            lead = _lead(encounter, strengths)
+            less = 1 - encounter.points if lead > 0 else encounter.points
+            total -= times * (log(1 + exp(-abs(lead))) + abs(lead) * less)
+        return total
+
+    def gradient(self, strengths: Vector) -> Vector:
+        """Return how much more each entrant has got than expected, less the pull of the prior."""
+        slope = self._prior.slope(strengths)
+        for encounter, times in self._counts.items():
+            more = times * (encounter.points - _expected(encounter, strengths))
+            for index, share in _shares(encounter):
+                slope[index] += more * share
+        return slope
+
+    def information(self, strengths: Vector) -> Matrix:
+        """Return the information matrix of results and prior."""
+        matrix = self._prior.matrix()
+        for encounter, times in self._counts.items():
+            expected, shares = _expected(encounter, strengths), _shares(encounter)
+            known = times * expected * (1 - expected)
+            for index, share in shares:
+                for other, other_share in shares:
+                    matrix[index][other] += known * share * other_share
+        return matrix
+
+
+def _shares(encounter: _Encounter) -> Sequence[tuple[int, float]]:
+    """Return by program how the lead of the first team changes with its strength."""
+    own = [(index, 1 / len(encounter.team)) for index in encounter.team]
+    return [*own, *((index, -1 / len(encounter.opponents)) for index in encounter.opponents)]
+
+
+def _lead(encounter: _Encounter, strengths: Vector) -> float:
+    return sum(share * strengths[index] for index, share in _shares(encounter))
+
+
+def _expected(encounter: _Encounter, strengths: Vector) -> float:
+    lead = _lead(encounter, strengths)
+    return 1 / (1 + exp(-lead)) if lead >= 0 else 1 - 1 / (1 + exp(lead))
+
+
+# --- The ratings
 
 
 class SkillBook:
