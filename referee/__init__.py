@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Cause": "match.fouls",
     "Ending": "match.events",
-    "Estimate": "tournament.ratings.paired",
+    "Estimate": "tournament.ratings.elo",
     "Evaluation": "api.evaluation",
     "Foul": "match.fouls",
     "IllegalMove": "games.base",

@@ -11,8 +11,8 @@ from ..text import printable
 from ..tournament.history import History
 from ..tournament.match_context import MatchEntry
 from ..tournament.pairing import swiss, timetable
-from ..tournament.pairing.base import half_points
-from ..tournament.pairing.trf import PlayedRounds, RoundLine, TrfPlayer, trf_text
+from ..tournament.pairing.base import PlayedRounds, RoundLine, half_points
+from ..tournament.pairing.dutch import TrfPlayer, trf_text
 from .notation import AWARD, quoted
 from .summary import Summary
 

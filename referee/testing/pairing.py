@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import chance
-from ..tournament.pairing.balanced_tables import Table
 from ..tournament.pairing.base import (
     BadFormat,
     BadPairing,
@@ -19,6 +18,7 @@ from ..tournament.pairing.base import (
     Pairing,
     PairingFormat,
     PlayedPairing,
+    Table,
     bye,
 )
 from ..tournament.pairing.dutch import pair_round

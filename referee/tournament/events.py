@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from ..text import is_blank
 from .hosts import Calibration
 from .match_context import Fixture, MatchEntry
-from .pairing.pairing_program import MOST_CHARS
+from .pairing.dutch import MOST_CHARS
 from .spec import Participant
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]

@@ -25,12 +25,9 @@ from tempfile import TemporaryDirectory
 from referee.chance import SEED_BYTES, Dealer
 from referee.testing import random_result
 from referee.tournament.pairing import dutch_library
-from referee.tournament.pairing.balanced_tables import Table
-from referee.tournament.pairing.base import Entrant, EntrantField, RoundToPair
-from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.pairing.base import Entrant, EntrantField, PlayedRounds, RoundToPair, Table
+from referee.tournament.pairing.dutch import Card, TrfPlayer, cards_of, pair_round, trf_text
 from referee.tournament.pairing.swiss import Swiss, course_of
-from referee.tournament.pairing.swiss_rules import Card, cards_of
-from referee.tournament.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 
 from ..tournament.pairing.trf_files import read_trf
 

@@ -20,8 +20,7 @@ from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
 from ...record.schema import Header
 from ...record.tournament_record import TournamentRecord
-from ...tournament.pairing.balanced_tables import Table
-from ...tournament.pairing.base import BadFormat, RoundToPair
+from ...tournament.pairing.base import BadFormat, RoundToPair, Table
 from ...tournament.pairing.dutch import pair_round
 from ...tournament.standings import UnknownTieBreak
 from ..pool import map_in_processes

@@ -35,7 +35,7 @@ from ...tournament.history import new_tournament
 from ...tournament.machine import Tournament
 from ...tournament.match_context import MatchContext
 from ...tournament.pairing.base import PairingFormat
-from ...tournament.pairing.pairing_program import MAY_CHANGE
+from ...tournament.pairing.dutch import MAY_CHANGE
 from ...tournament.spec import TournamentSpec, differences
 from .program_changes import digests_of
 

@@ -19,10 +19,8 @@ from msgspec import Struct
 from ...errors import RefereeError
 from ...programs.starting import OwnProcess
 from ...text import printable
-from ...tournament.pairing.balanced_tables import Table
-from ...tournament.pairing.base import BadPairing, RoundToPair
-from ...tournament.pairing.pairing_program import MOST_CHARS, TRF, check_round, read_output, read_release
-from ...tournament.pairing.trf import TrfPlayer, trf_text
+from ...tournament.pairing.base import BadPairing, RoundToPair, Table
+from ...tournament.pairing.dutch import MOST_CHARS, TRF, TrfPlayer, check_round, read_output, read_release, trf_text
 
 _GRACE_S = 1.0
 _RELEASE_S = 10.0

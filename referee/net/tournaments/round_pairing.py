@@ -10,8 +10,7 @@ import sys
 import msgspec
 
 from ...errors import RefereeError
-from ...tournament.pairing.balanced_tables import Table
-from ...tournament.pairing.base import RoundToPair
+from ...tournament.pairing.base import RoundToPair, Table
 from ...tournament.pairing.dutch import pair_round
 
 

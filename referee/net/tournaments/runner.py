@@ -23,7 +23,7 @@ from ...record.resume import Resumption
 from ...tournament import events as e
 from ...tournament.match_context import Fixture
 from ...tournament.pairing.base import RoundToPair
-from ...tournament.pairing.trf import TrfPlayer
+from ...tournament.pairing.dutch import TrfPlayer
 from ..group_commit import Durability
 from ..jobs.job import Executor, OpenExecutor
 from ..jobs.messages import SharedSettings

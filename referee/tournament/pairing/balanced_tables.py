@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from .base import Table
+
 # --- The search by exchanges
 #
 # Looks for tables at which everybody meets everybody equally often, or as nearly so as it finds.
@@ -179,8 +181,6 @@ def excess(met: Met) -> int:
     return sum([count * count for count in counts]) - len(counts) * each * each - more * (2 * each + 1)
 
 
-Table = tuple[int, ...]
-"""Entrants by seat."""
 Counts = Sequence[Sequence[int]]
 """Entrant -> entrant (or seat) -> how often."""
 

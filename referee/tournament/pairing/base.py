@@ -18,10 +18,10 @@ from ...errors import BadRequest
 from ...games.base import Shuffle, seats_text
 from ...text import counted
 from ...type_words import wrong_options
-from .balanced_tables import Table
-from .trf import PlayedRounds
 
 S = TypeVar("S")
+Table = tuple[int, ...]
+"""Entrants by seat."""
 LATE = "late"
 """Table of the byes of somebody who joined late, for the rounds that it has missed."""
 
@@ -124,6 +124,67 @@ class Extent(Struct, frozen=True, kw_only=True):
     """The same, if every draw is played again and nothing ends early."""
     rounds: int | None = None
     """None: there are none, or results decide how many."""
+
+
+class RoundLine(Struct, frozen=True):
+    """What one entrant had in one round."""
+
+    round: int
+    table: Table
+    """All who sat there; a single one was alone."""
+    points: int
+    """In halves: 2 for each beaten opponent, 1 for each equal one; a bye counts as beating all."""
+    unplayed: str = ""
+    """Of what was no match, the file's letter: `U` a bye, `H` a round that was missed for half a point, `+` and `-` the
+    two sides of a walkover. Empty: it was a match."""
+
+
+class PlayedRounds(Struct, frozen=True, kw_only=True):
+    """A tournament of two seats up to some round."""
+
+    rounds: int
+    """That are planned."""
+    through: int
+    """Rounds that are told of."""
+    order: tuple[int, ...]
+    """Entrants by starting number."""
+    lines: tuple[tuple[RoundLine, ...], ...]
+    """By entrant, by round; a round without a line was missed for nothing."""
+    away: frozenset[int] = frozenset()
+    """Entrants that are not to be paired in the next round."""
+    is_white_first: bool = True
+    """Whether the first of the order has the first seat in round 1."""
+
+    def points(self, entrant: int) -> int:
+        """Return an entrant's points, in halves."""
+        return sum(line.points for line in self.lines[entrant])
+
+    def results(self, entrant: int) -> "list[LineResult]":
+        """Return an entrant's rounds, and the next one if it is to miss that."""
+        found = [_MISSED] * (self.through + (entrant in self.away and self.through < self.rounds))
+        for line in self.lines[entrant]:
+            found[line.round - 1] = self._result(line, entrant)
+        return found
+
+    def _result(self, line: RoundLine, entrant: int) -> "LineResult":
+        if len(line.table) == 1:
+            return LineResult(0, "-", line.unplayed)
+        seat = line.table.index(entrant)
+        opponent = self.order.index(line.table[1 - seat]) + 1
+        return LineResult(opponent, "wb"[seat], line.unplayed or "0=1"[line.points])
+
+
+class LineResult(Struct, frozen=True):
+    """One round of one entrant, as the file has it."""
+
+    opponent: int
+    """Starting number; 0: none."""
+    colour: str
+    """`w` for the first seat, `b` for the second, `-` for none."""
+    letter: str
+
+
+_MISSED = LineResult(0, "-", "Z")
 
 
 class RoundToPair(Struct, frozen=True, kw_only=True):
@@ -368,6 +429,16 @@ class PairingFormat(ABC, Generic[S]):
         if len(field.entrants) < field.seats:
             few = counted(len(field.entrants), "entrant is", "entrants are")
             raise BadFormat(f"{few} too few for matches of {field.seats}")
+
+
+def seeded(field: EntrantField, shuffle: Shuffle) -> tuple[int, ...]:
+    """Return the entrants, the best rated first; equal ones and, after all others, unrated ones by lot."""
+    ratings = [entrant.rating for entrant in field.entrants]
+    lot = shuffle(range(len(ratings)))
+    rated = sorted(
+        (entrant for entrant in lot if ratings[entrant] is not None), key=lambda entrant: -(ratings[entrant] or 0)
+    )
+    return (*rated, *(entrant for entrant in lot if ratings[entrant] is None))
 
 
 def bye(pairing: Pairing) -> PlayedPairing:

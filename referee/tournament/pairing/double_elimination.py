@@ -7,9 +7,8 @@ from msgspec import Meta, Struct
 
 from ...games.base import Shuffle
 from . import bracket
-from .base import EntrantField, Extent
+from .base import EntrantField, Extent, seeded
 from .bracket import BracketMatch, EliminationFormat, Source, State
-from .seeding import seeded
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

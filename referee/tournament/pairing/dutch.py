@@ -1,13 +1,444 @@
-"""Pairs a round of two seats by FIDE's Dutch system: FIDE Handbook, C.04.3.
+"""How a Swiss pairs rounds of two seats: what a library or a program is asked, and what every round must keep to.
 
-It takes some hundredths of a second for 60 entrants and several seconds for 500, and holds the interpreter's lock for
-most of that. So a program that does more than this calls it in a process of its own.
+A library pairs by FIDE's Dutch system (FIDE Handbook, C.04.3). It takes some hundredths of a second for 60 entrants and
+several seconds for 500, and holds the interpreter's lock for most of that. So a program that does more than this calls
+`pair_round` in a process of its own. A program of the organiser's may pair rounds instead: here is the file that it
+reads and what it may print. Where the Dutch system has no pairing, `pair_plainly` makes one.
 """
 
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import rustworkx
+from msgspec import Struct
+
 from ... import __version__
-from . import swiss_rules
-from .balanced_tables import Table
-from .base import RoundToPair
+from ...text import printable
+from .base import BadPairing, LineResult, PlayedRounds, RoundToPair, Table
+
+# --- Perfect matchings
+#
+# Perfect matchings of least cost.
+#
+# It is exact, by J. Edmonds' blossoms. rustworkx does it since it is some seventy times as fast as networkx: for 200
+# nodes that all know each other 0.3 s.
+
+
+Edge = tuple[int, int]
+Costs = tuple[int, ...]
+"""From 0; less of an earlier layer is worth any amount of the later ones."""
+
+
+def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
+    """Pair off as many nodes as possible at the least cost: the sum over all pairs, layer by layer.
+
+    Args:
+        nodes: how many, an even number.
+        costs: by edge, all with as many layers. What the greatest sums of all layers multiply to must be less than
+            2**126, for the solver's integers have a sign and are doubled on the way.
+
+    Returns:
+        The pairs, sorted, each as it stands among the costs.
+    """
+    widths = [max(layer) * (nodes // 2) + 1 for layer in zip(*costs.values(), strict=True)]
+    weighted = [(node, partner, _weight(layers, widths)) for (node, partner), layers in sorted(costs.items())]
+    most = max((weight for _, _, weight in weighted), default=0)
+    graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph()
+    graph.add_nodes_from(range(nodes))
+    graph.add_edges_from([(node, partner, most - weight) for node, partner, weight in weighted])
+    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    return sorted((node, partner) if (node, partner) in costs else (partner, node) for node, partner in found)
+
+
+def _weight(layers: Costs, widths: list[int]) -> int:
+    """Return the layers in one number."""
+    weight = 0
+    for cost, width in zip(layers, widths, strict=True):
+        weight = weight * width + cost
+    return weight
+
+
+# --- The tournament report file
+#
+# A tournament of two seats as FIDE's Tournament Report File has it, which other pairing programs and arbiters read.
+#
+# Sources: FIDE Handbook, C.04 Annex 2, TRF16; its extensions `XXR` and `XXC` as in the manual of JaVaFo.
+
+
+_NAME_CHARS = 33
+_MOST_RATING = 9999
+
+
+class TrfPlayer(Struct, frozen=True):
+    """What a file tells of an entrant besides its results."""
+
+    name: str
+    rating: float | None = None
+
+
+def trf_text(course: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> str:
+    """Return a tournament as a file.
+
+    Args:
+        course: what was played.
+        people: by entrant.
+        heads: code and text of each line that says what tournament it is.
+    """
+    return "".join(f"{line}\n" for line in _lines(course, people, heads))
+
+
+def _lines(course: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield from (f"{code} {text}" for code, text in heads)
+    yield f"XXR {course.rounds}"
+    yield f"XXC {'white1' if course.is_white_first else 'black1'}"
+    ranked = sorted(course.order, key=lambda entrant: -course.points(entrant))
+    places = {entrant: place for place, entrant in enumerate(ranked, start=1)}
+    for number, entrant in enumerate(course.order, start=1):
+        person, points = people[entrant], course.points(entrant) / 2
+        name, rating = person.name[:_NAME_CHARS], _rating(person.rating)
+        about = f"001 {number:4}      {name:{_NAME_CHARS}} {rating:>4}{'':27} {points:4.1f} {places[entrant]:4}"
+        yield about + "".join(map(_cell, course.results(entrant)))
+
+
+def _rating(rating: float | None) -> str:
+    """Return a rating as far as the file has room for it."""
+    return str(round(rating)) if rating is not None and 0 < round(rating) <= _MOST_RATING else ""
+
+
+def _cell(result: LineResult) -> str:
+    opponent = str(result.opponent).rjust(4) if result.opponent else "0000"
+    return f"  {opponent} {result.colour} {result.letter}"
+
+
+# --- The rules
+#
+# What the rules say of a single pair, by which every round is checked.
+#
+# Source: FIDE Handbook, C.04.3, FIDE (Dutch) system: A.6 of colours, C.1 to C.3, C.6, E.
+
+
+_FAR = 31
+"""Half points between two entrants beyond which more makes no difference."""
+_OFTEN = 255
+"""Meetings of two entrants beyond which more make no difference."""
+
+
+class Card(Struct, frozen=True, kw_only=True):
+    """What one entrant has had so far, of two seats."""
+
+    number: int
+    """Its starting number."""
+    points: int
+    """In halves."""
+    byes: int
+    walkovers: int
+    colours: tuple[int, ...]
+    """The seat in each match."""
+    met: Mapping[int, int]
+    """Entrant -> matches together."""
+
+    @property
+    def lean(self) -> int:
+        """More matches in the first seat than in the second."""
+        return self.colours.count(0) - self.colours.count(1)
+
+    @property
+    def wish(self) -> int | None:
+        """The seat that evens the two out, or else the one not had in the last match; None before the first."""
+        if self.lean:
+            return int(self.lean > 0)
+        return 1 - self.colours[-1] if self.colours else None
+
+    @property
+    def strength(self) -> int:
+        """How strong the wish is: 3 absolute, 2 strong, 1 mild, 0 none."""
+        if abs(self.lean) > 1 or (len(self.colours) > 1 and self.colours[-1] == self.colours[-2]):
+            return 3
+        return 1 + abs(self.lean) if self.colours else 0
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What puts entrants in order, the best first."""
+        return -self.points, self.number
+
+
+def cards_of(course: PlayedRounds) -> dict[int, Card]:
+    """Return the cards of those who play in the next round, the best ranked first."""
+    cards = {
+        entrant: _card(entrant, number, course)
+        for number, entrant in enumerate(course.order, start=1)
+        if entrant not in course.away
+    }
+    return dict(sorted(cards.items(), key=lambda entry: entry[1].rank))
+
+
+def _card(entrant: int, number: int, course: PlayedRounds) -> Card:
+    lines = course.lines[entrant]
+    matches = [line for line in lines if not line.unplayed]
+    return Card(
+        number=number,
+        points=course.points(entrant),
+        byes=sum(line.unplayed == "U" for line in lines),
+        walkovers=sum(line.unplayed == "+" for line in lines),
+        colours=tuple(line.table.index(entrant) for line in matches),
+        met=Counter(other for line in matches for other in line.table if other != entrant),
+    )
+
+
+def pair_plainly(course: PlayedRounds) -> list[Table]:
+    """Pair the next round plainly, where the Dutch system has no pairing.
+
+    The layers: more byes than others; earlier meetings; more walkovers than others; two that must not have the same
+    seat; the difference in score, squared; two that would like the same seat.
+
+    Returns:
+        Seats, from the first board; a bye last.
+    """
+    cards = cards_of(course)
+    entrants = [*cards]
+    costs = {edge: (*_worst(edge, entrants, cards), *_unlike(edge, entrants, cards)) for edge in _edges(len(entrants))}
+    found = [tuple(entrants[place] for place in edge if place < len(entrants)) for edge in _cheapest(entrants, costs)]
+    return sorted((_seated(table, cards, course) for table in found), key=len, reverse=True)
+
+
+def _edges(count: int) -> list[Edge]:
+    """Return every two places of a ranking; of an odd number, the place behind the last stands for the bye."""
+    return [*combinations(range(count + count % 2), 2)]
+
+
+def _cheapest(entrants: Sequence[int], costs: Mapping[Edge, Costs]) -> list[Edge]:
+    return cheapest_matching(len(entrants) + len(entrants) % 2, costs)
+
+
+def _worst(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
+    """Return what no round does if it can help it: to give a bye to who has had more than others, and to repeat."""
+    high, low = edge
+    if low == len(entrants):
+        fewest = min(card.byes for card in cards.values())
+        return min(cards[entrants[high]].byes - fewest, _OFTEN), 0
+    return 0, min(cards[entrants[high]].met.get(entrants[low], 0), _OFTEN)
+
+
+def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
+    high, low = edge
+    own = cards[entrants[high]]
+    if low == len(entrants):
+        fewest = min(card.walkovers for card in cards.values())
+        lowest = min(card.points for card in cards.values())
+        return min(own.walkovers - fewest, _OFTEN), 0, min(own.points - lowest, _FAR) ** 2, 0
+    other = cards[entrants[low]]
+    clash = own.wish is not None and own.wish == other.wish
+    gap = min(own.points - other.points, _FAR)
+    return 0, int(clash and own.strength == other.strength == 3), gap * gap, int(clash)
+
+
+def _seated(table: Table, cards: Mapping[int, Card], course: PlayedRounds) -> Table:
+    """Seat a table: the better ranked entrant's seat decides."""
+    if len(table) == 1:
+        return table
+    high, low = sorted(table, key=lambda entrant: cards[entrant].rank)
+    return (low, high) if _seat(cards[high], cards[low], is_white_first=course.is_white_first) else (high, low)
+
+
+def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
+    """Return the seat of the better ranked of two, by E.1 to E.5."""
+    if high.wish is not None and low.wish in (None, 1 - high.wish):
+        return high.wish
+    if high.wish is None and low.wish is not None:
+        return 1 - low.wish
+    if high.wish is None:
+        return int((high.number % 2 == 1) != is_white_first)
+    strong, other = (high.strength, abs(high.lean)), (low.strength, abs(low.lean))
+    if high.strength != low.strength or (high.strength == 3 and strong != other):
+        return high.wish if strong > other else 1 - high.wish
+    for mine, yours in zip(reversed(high.colours), reversed(low.colours), strict=False):
+        if mine != yours:
+            return yours
+    return high.wish
+
+
+def complaint(tables: Sequence[Table], course: PlayedRounds) -> str | None:
+    """Return what is wrong with the pairing of the next round; None if it keeps to the rules that are checked.
+
+    These hold whoever paired it: everybody plays once, nobody has a second bye or meets the same opponent again but
+    where there is no other way, seats are as E has them, and of those with equal points no two play below them who
+    could have met (C.6).
+    """
+    cards = cards_of(course)
+    if sorted(entrant for table in tables for entrant in table) != sorted(cards):
+        return "not everybody who is to play has one table"
+    if sorted(map(len, tables), reverse=True) != [2] * (len(cards) // 2) + [1] * (len(cards) % 2):
+        return "a table has not two entrants"
+    for table in tables:
+        if table != _seated(table, cards, course):
+            return f"the seats of {table} are the wrong way round"
+    if _is_worse_than_need_be(tables, cards):
+        return "somebody has a bye or an opponent again, and there is another way"
+    return _needless_float(tables, cards)
+
+
+def _is_worse_than_need_be(tables: Sequence[Table], cards: Mapping[int, Card]) -> bool:
+    """Tell whether another pairing repeats fewer byes, or as many and fewer meetings."""
+    entrants = [*cards]
+    place = {entrant: at for at, entrant in enumerate(entrants)}
+    edges = [tuple(sorted(place[entrant] for entrant in table)) for table in tables]
+    own = [_worst((edge[0], edge[-1] if len(edge) > 1 else len(entrants)), entrants, cards) for edge in edges]
+    if not any(map(any, own)):
+        return False
+    costs = {edge: _worst(edge, entrants, cards) for edge in _edges(len(entrants))}
+    best = [costs[edge] for edge in _cheapest(entrants, costs)]
+    return _sums(own) > _sums(best)
+
+
+def _sums(costs: Sequence[Costs]) -> Costs:
+    return tuple(map(sum, zip(*costs, strict=True)))
+
+
+def _needless_float(tables: Sequence[Table], cards: Mapping[int, Card]) -> str | None:
+    """Return who could have met with equal points, the opponents that both have below them meeting each other."""
+    floats: dict[int, list[tuple[int, int | None]]] = {}
+    for table in tables:
+        high, *others = sorted(table, key=lambda entrant: cards[entrant].rank)
+        low = others[0] if others else None
+        if low is None or cards[low].points < cards[high].points:
+            floats.setdefault(cards[high].points, []).append((high, low))
+    for same in floats.values():
+        for (entrant, below), (opponent, below_opponent) in combinations(same, 2):
+            if _may_meet(entrant, opponent, cards) and _may_meet(below, below_opponent, cards):
+                return f"entrants {entrant} and {opponent} could have met with equal points"
+    return None
+
+
+def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Card]) -> bool:
+    """Tell whether two may meet whatever the round, or one may have the bye."""
+    if entrant is None or opponent is None:
+        card = cards[opponent if entrant is None else entrant]  # type: ignore[index]
+        return not card.byes and not card.walkovers
+    mine, yours = cards[entrant], cards[opponent]
+    must_differ = mine.strength == yours.strength == 3
+    return opponent not in mine.met and not (must_differ and mine.wish == yours.wish)
+
+
+# --- What a program prints
+#
+# What a program of the organiser's may say of a round: the form of its output, and rules that no pairing breaks.
+#
+# bbpPairings and JaVaFo print the number of tables, then a line for each with the starting numbers of White and Black,
+# 0 for a bye. The rules are the absolute ones of FIDE's Handbook, C.04.3, C.1 to C.3, which all its versions have.
+
+
+MAY_CHANGE = ("pairing_program", "pairing_limit", "pairing_lines")
+"""Options of a format that may change while a tournament goes on: how its program is asked, if it has one."""
+MOST_CHARS = 1 << 16
+"""Of an output that is a pairing: a thousand entrants take six thousand."""
+TRF = "{trf}"
+"""Stands in a command line for the path of the file that the program reads."""
+_SHOWN = 60
+
+
+def read_release(output: str) -> str:
+    """Return the line in which a program says what it is, before its pairing; empty: it does not."""
+    first, *rest = output.strip().splitlines() or [""]
+    return first.strip() if rest and not first.strip().isdecimal() else ""
+
+
+def read_output(output: str, course: PlayedRounds) -> tuple[Table, ...]:
+    """Return the tables that a program printed.
+
+    Args:
+        output: as it was printed; a line before the number of tables may say which program it is.
+        course: what was to be paired.
+
+    Returns:
+        Entrants by seat of each table, as they were printed, a bye last.
+
+    Raises:
+        BadPairing: it is no pairing; the text says why.
+    """
+    if len(output) > MOST_CHARS:
+        raise BadPairing(f"its output has more than {MOST_CHARS} characters")
+    lines = [line.split() for line in output.strip().splitlines()]
+    if read_release(output):
+        del lines[0]
+    if not lines:
+        raise BadPairing("it printed nothing")
+    (count, *more), *pairs = lines
+    if more or not _is_number(count):
+        raise BadPairing(f"it printed no number of tables first, but {_shown(lines[0])}")
+    if int(count) != len(pairs):
+        raise BadPairing(f"it announced {int(count)} tables, and printed {len(pairs)}")
+    tables = [_table(words, course.order) for words in pairs]
+    return tuple(sorted(tables, key=len, reverse=True))
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) < 6
+
+
+def _shown(words: Sequence[str]) -> str:
+    return f'"{printable(" ".join(words)[:_SHOWN])}"'
+
+
+def _table(words: Sequence[str], order: Sequence[int]) -> Table:
+    if len(words) != 2 or not all(map(_is_number, words)):
+        raise BadPairing(f"it printed no pair of starting numbers, but {_shown(words)}")
+    white, black = map(int, words)
+    if not (1 <= white <= len(order) and black <= len(order)):
+        raise BadPairing(f"it paired {white} and {black}, and the starting numbers end with {len(order)}")
+    return tuple(order[number - 1] for number in (white, black) if number)
+
+
+def check_round(tables: Sequence[Table], course: PlayedRounds) -> None:
+    """Check that a round keeps to the rules that hold for every pairing of two seats.
+
+    These are: everybody who plays has one table, at most one of them a bye; nobody meets an opponent again; nobody has
+    a bye who had one, or a walkover; nobody who must have the other colour is refused it, but at a table of a leader in
+    the last round.
+
+    Raises:
+        BadPairing: it does not; the text says which rule it breaks, with starting numbers.
+    """
+    wrong = next(_breaches(tables, course), None)
+    if wrong is not None:
+        raise BadPairing(wrong)
+
+
+def _breaches(tables: Sequence[Table], course: PlayedRounds) -> Iterator[str]:
+    cards = cards_of(course)
+    number = {entrant: place for place, entrant in enumerate(course.order, start=1)}
+    seen = set[int]()
+    for entrant in (entrant for table in tables for entrant in table):
+        if entrant not in cards:
+            yield f"it paired {number[entrant]}, who does not play in this round"
+        if entrant in seen:
+            yield f"it paired {number[entrant]} twice"
+        seen.add(entrant)
+    if left := cards.keys() - seen:
+        yield f"it did not pair {min(number[entrant] for entrant in left)}"
+    byes = [table[0] for table in tables if len(table) == 1]
+    if len(byes) > len(cards) % 2:
+        yield f"it gave {len(byes)} byes, and {len(cards)} entrants play"
+    for entrant in byes:
+        if cards[entrant].byes or cards[entrant].walkovers:
+            yield f"it gave a bye to {number[entrant]}, who has had one, or a walkover"
+    for white, black in (table for table in tables if len(table) == 2):
+        if black in cards[white].met:
+            yield f"{number[white]} and {number[black]} have met before"
+        yield from _refused_colours((cards[white], cards[black]), course)
+
+
+def _refused_colours(own: tuple[Card, Card], course: PlayedRounds) -> Iterator[str]:
+    """Yield who has a colour that it must not have (A.6.a, C.3)."""
+    is_last = course.through + 1 == course.rounds
+    if is_last and any(card.points > course.through for card in own):
+        return
+    for seat, card in enumerate(own):
+        if card.strength == 3 and card.wish != seat:
+            yield f"{card.number} must have {('White', 'Black')[1 - seat]} this time"
+
+
+# --- Pairing a round
 
 
 def pair_round(request: RoundToPair) -> tuple[tuple[Table, ...], str]:
@@ -25,5 +456,5 @@ def pair_round(request: RoundToPair) -> tuple[tuple[Table, ...], str]:
     course = request.course
     pairs = library.pairs_of(library.parsed(course))
     if pairs is None:
-        return tuple(swiss_rules.pair(course)), f"referee {__version__}"
+        return tuple(pair_plainly(course)), f"referee {__version__}"
     return tuple(tuple(course.order[number - 1] for number in pair if number) for pair in pairs), library.NAME

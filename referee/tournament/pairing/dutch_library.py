@@ -10,7 +10,7 @@ from py4swiss.trf.results import ColorToken, ResultToken, RoundResult
 from py4swiss.trf.sections import PlayerSection, XSection
 from py4swiss.trf.sections.x_section import XSectionConfiguration
 
-from .trf import LineResult, PlayedRounds
+from .base import LineResult, PlayedRounds
 
 NAME = f"py4swiss {version('py4swiss')}"
 

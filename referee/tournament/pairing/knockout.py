@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from ...games.base import Shuffle
 from . import bracket
 from .balanced_tables import seat_one
-from .base import BadFormat, EntrantField, Extent, PlayedPairing
+from .base import BadFormat, EntrantField, Extent, PlayedPairing, seeded
 from .bracket import BracketMatch, EliminationFormat, EliminationState, Source
-from .seeding import seeded
 
 # --- More than two seats
 #

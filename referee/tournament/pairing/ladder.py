@@ -25,8 +25,7 @@ from msgspec.structs import replace
 from ...games.base import Shuffle
 from ...text import counted
 from .balanced_tables import seat_one
-from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, without
-from .seeding import seeded
+from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, seeded, without
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
 """Before the first match, as the source has them."""

@@ -1,7 +1,8 @@
 """Swiss: everybody plays in every round, against others that did as well.
 
-Two seats are paired as FIDE's Dutch system has it, by a library, outside of the fold; the rules of larger tables and
-what every round must keep to are in swiss_rules.
+Two seats are paired as FIDE's Dutch system has it, by a library or a program, outside of the fold; dutch.py says what
+every such round must keep to. Groups of more seats are made here: neighbours in the ranking, exchanged with near groups
+where that saves repeated meetings.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +14,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ...games.base import Shuffle
-from . import swiss_rules as rules
-from .balanced_tables import Table
+from .balanced_tables import Counts, better, fewest, seat_one
 from .base import (
     LATE,
     BadFormat,
@@ -25,13 +25,15 @@ from .base import (
     Pairing,
     PairingFormat,
     PlayedPairing,
+    PlayedRounds,
+    RoundLine,
     RoundToPair,
+    Table,
     half_points,
+    seeded,
     without,
 )
-from .pairing_program import TRF, check_round, read_output
-from .seeding import seeded
-from .trf import PlayedRounds, RoundLine
+from .dutch import TRF, check_round, complaint, read_output
 
 _WALKOVER = "walkover"
 _MOST = 1000
@@ -150,7 +152,7 @@ class Swiss(PairingFormat[State]):
         request = self.to_pair(state)
         if request is None:
             raise BadPairing("no round is to be paired")
-        wrong = rules.complaint(tables, request.course)
+        wrong = complaint(tables, request.course)
         if wrong is not None:
             raise BadPairing(f"round {request.round}: {wrong}")
         return _opened(state, tables)
@@ -345,7 +347,7 @@ def _gathered(state: State) -> State:
     active = [entrant for entrant in state.order if entrant not in state.withdrawn]
     points = [sum(line.points for line in own) for own in state.lines]
     ranked = sorted(active, key=lambda entrant: -points[entrant])
-    return _opened(state, rules.gather(ranked, state.seats, state.lines, is_first=state.round == 0))
+    return _opened(state, _make_tables(ranked, state.seats, state.lines, is_first=state.round == 0))
 
 
 def _opened(state: State, tables: Sequence[Table]) -> State:
@@ -355,3 +357,41 @@ def _opened(state: State, tables: Sequence[Table]) -> State:
         for number, table in enumerate(tables, start=state.number + 1)
     )
     return replace(state, order=_numbered(state), due=due, round=state.round + 1, number=state.number + len(due))
+
+
+def _make_tables(
+    ranked: Sequence[int], seats: int, lines: Sequence[Sequence[RoundLine]], *, is_first: bool
+) -> list[Table]:
+    """Make the tables of a round of more seats.
+
+    Args:
+        ranked: those who play, best first.
+        seats: of one table.
+        lines: by entrant, what it had so far.
+        is_first: nobody has played: each table gets its share of strong and of weak ones.
+
+    Returns:
+        Seats, from the first board; byes last.
+    """
+    byes = [sum(line.unplayed == "U" for line in own) for own in lines]
+    resting = fewest(ranked, byes, len(ranked) % seats)
+    order = [entrant for entrant in ranked if entrant not in resting]
+    count = len(order) // seats
+    together = [
+        order[place::count] if is_first else order[place * seats : (place + 1) * seats] for place in range(count)
+    ]
+    met, used = _counts(seats, lines)
+    better(together, met, 2)
+    return [*(seat_one(table, used) for table in together), *((entrant,) for entrant in resting)]
+
+
+def _counts(seats: int, lines: Sequence[Sequence[RoundLine]]) -> tuple[Counts, Counts]:
+    """Return entrant -> entrant -> meetings, and entrant -> seat -> matches in it."""
+    met, used = [[0] * len(lines) for _ in lines], [[0] * seats for _ in lines]
+    for entrant, own in enumerate(lines):
+        for line in own:
+            if not line.unplayed:
+                used[entrant][line.table.index(entrant)] += 1
+                for other in line.table:
+                    met[entrant][other] += other != entrant
+    return met, used

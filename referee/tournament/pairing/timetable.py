@@ -18,8 +18,8 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .balanced_tables import Met, Table, count_meetings, even_out, excess, gather, seat_all
-from .base import Pairing, PairingFormat, PlayedPairing, what_is_left, without
+from .balanced_tables import Met, count_meetings, even_out, excess, gather, seat_all
+from .base import Pairing, PairingFormat, PlayedPairing, Table, what_is_left, without
 
 
 class Timetable(Protocol):

@@ -16,10 +16,9 @@ from referee.net.tournaments.pairing_program import (
     find_program,
 )
 from referee.testing import random_result
-from referee.tournament.pairing.base import RoundToPair
-from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.pairing.base import PlayedRounds, RoundToPair
+from referee.tournament.pairing.dutch import TrfPlayer, pair_round
 from referee.tournament.pairing.swiss import Swiss
-from referee.tournament.pairing.trf import PlayedRounds, TrfPlayer
 
 from ...tournament.pairing.courses import course
 from ...tournament.pairing.tournaments import SHUFFLE, field

@@ -1,6 +1,6 @@
 """Tournaments of two seats written shortly, for tests of how their next round is paired."""
 
-from referee.tournament.pairing.trf import PlayedRounds, RoundLine
+from referee.tournament.pairing.base import PlayedRounds, RoundLine
 
 _POINTS = {"1": 2, "=": 1, "0": 0, "+": 2, "-": 0, "U": 2, "H": 1}
 

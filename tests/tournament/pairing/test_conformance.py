@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from referee.plugins import load
 from referee.testing import check_pairing
-from referee.tournament.pairing.balanced_tables import Table
 from referee.tournament.pairing.base import (
     BadFormat,
     BadPairing,
@@ -20,6 +19,7 @@ from referee.tournament.pairing.base import (
     Pairing,
     PairingFormat,
     PlayedPairing,
+    Table,
 )
 from referee.tournament.pairing.round_robin import Berger, RoundRobin
 from referee.tournament.pairing.swiss import State as SwissState

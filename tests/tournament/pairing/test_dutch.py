@@ -16,11 +16,9 @@ from hypothesis import strategies as st
 from referee import __version__
 from referee.testing import random_result
 from referee.tournament.pairing import dutch_library
-from referee.tournament.pairing.base import RoundToPair
-from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.pairing.base import PlayedRounds, RoundToPair
+from referee.tournament.pairing.dutch import TrfPlayer, complaint, pair_round, trf_text
 from referee.tournament.pairing.swiss import Swiss
-from referee.tournament.pairing.swiss_rules import complaint
-from referee.tournament.pairing.trf import PlayedRounds, TrfPlayer, trf_text
 
 from .courses import course
 from .tournaments import SHUFFLE, field

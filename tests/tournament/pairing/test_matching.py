@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from referee.tournament.pairing.matching import Costs, Edge, cheapest_matching
+from referee.tournament.pairing.dutch import Costs, Edge, cheapest_matching
 
 
 def every_matching(nodes: tuple[int, ...]) -> Iterator[list[Edge]]:

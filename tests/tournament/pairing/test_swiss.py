@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.testing import check_pairing, random_result, with_rounds
-from referee.tournament.pairing.base import BadFormat, BadPairing, Pairing, bye
+from referee.tournament.pairing.base import BadFormat, BadPairing, Pairing, RoundLine, bye
 from referee.tournament.pairing.swiss import State, Swiss
-from referee.tournament.pairing.trf import RoundLine
 
 from .tournaments import SHUFFLE, drawn, falling, field, first_wins, played_out, started
 

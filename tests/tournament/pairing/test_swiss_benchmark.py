@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.tournament.pairing.trf import PlayedRounds, TrfPlayer, trf_text
+from referee.tournament.pairing.base import PlayedRounds
+from referee.tournament.pairing.dutch import TrfPlayer, trf_text
 
 from ...benchmarks.swiss import main
 from .courses import course

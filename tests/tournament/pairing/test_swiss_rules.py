@@ -6,8 +6,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from referee.tournament.pairing.swiss_rules import complaint, pair
-from referee.tournament.pairing.trf import PlayedRounds
+from referee.tournament.pairing.base import PlayedRounds
+from referee.tournament.pairing.dutch import complaint, pair_plainly
 
 from .courses import course
 
@@ -67,14 +67,14 @@ def test_seats_are_as_the_handbook_has_them(*, one: str, other: str, seat: int) 
     """E.1 to E.5, one after the other."""
     before = course(one, other, *["0-Z"] * 4, rounds=9, away=(3, 4, 5, 6))
     tables = [(1, 0) if seat else (0, 1)]
-    assert pair(before) == tables
+    assert pair_plainly(before) == tables
     assert complaint(tables, before) is None
     assert complaint([tables[0][::-1]], before) == f"the seats of {tables[0][::-1]} are the wrong way round"
 
 
 def test_the_lot_decides_who_begins() -> None:
     """Of two who have not played the better one begins, or not, as the lot had it."""
-    assert pair(replace(course("", "", rounds=1), is_white_first=False)) == [(1, 0)]
+    assert pair_plainly(replace(course("", "", rounds=1), is_white_first=False)) == [(1, 0)]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -86,7 +86,7 @@ def test_a_plain_pairing_keeps_to_the_rules(seed: int) -> None:
     byes = Counter[int]()
     for _ in range(9):
         before = course(*players, rounds=9)
-        tables = pair(before)
+        tables = pair_plainly(before)
         assert complaint(tables, before) is None
         for table in tables:
             letters = source.choice(["10", "01", "==", "00"]) if len(table) == 2 else "U"

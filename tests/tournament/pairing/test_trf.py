@@ -2,7 +2,8 @@
 
 import pytest
 
-from referee.tournament.pairing.trf import PlayedRounds, TrfPlayer, trf_text
+from referee.tournament.pairing.base import PlayedRounds
+from referee.tournament.pairing.dutch import TrfPlayer, trf_text
 
 from .courses import course
 
