@@ -19,8 +19,8 @@ from .match.events import Ending as Ending
 from .match.fouls import Cause as Cause
 from .match.fouls import Foul as Foul
 from .record.reader import Record as Record
-from .tournament.ratings.elo import Rating as Rating
 from .tournament.ratings.elo import Estimate as Estimate
+from .tournament.ratings.elo import Rating as Rating
 from .tournament.standings import Standing as Standing
 
 __version__: str

@@ -22,7 +22,6 @@ from ..tournament.hosts import Calibration, is_void_for
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.pairing.base import Pairing
-from ..tournament.placing import placed
 from ..tournament.points import match_points
 from ..tournament.ratings.elo import Rating, elo_ratings, weigh_results
 from ..tournament.spec import TournamentSpec
@@ -207,7 +206,7 @@ class Summary:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """Everybody, from first to last."""
-        return placed(self.tournament)
+        return self.tournament.standings()
 
     @cached_property
     def placing_ratings(self) -> tuple[float, ...] | None:

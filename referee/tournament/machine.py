@@ -4,26 +4,111 @@ It knows no clock, file, process or log. The same fold runs a tournament, audits
 nothing else decides what is played next, whose result counts and who is where in the end.
 """
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
 from msgspec.structs import replace
 
+from ..chance import Dealer
 from ..errors import RefereeError
+from ..text import counted
 from . import commands as c
 from . import events as e
-from .decisions import Decided, decidable, entrant_called, place_of, ruled
-from .failures import TooMany
+from .crosstable import Crosstable
+from .decisions import Books, Decided, Decisions, decidable, entrant_called, place_of, ruled
+from .due_pairings import DuePairings, is_free
 from .legs import combined
 from .match_context import Fixture, MatchEntry
-from .pairing.base import BadPairing, BadRuling, Pairing, bye
-from .placing import placed
-from .state import TournamentState
+from .pairing.base import BadPairing, BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
+from .ratings.multi_seat import SkillBook
+from .spec import Participant, TournamentSpec
+from .standings import Standing, place_groups, standings
 
 
 class ImpossibleEvent(RefereeError):
     """An event that can't happen as the tournament stands: a mistake of whoever runs it; nothing has changed."""
 
 
-class Tournament(TournamentState):
-    """The course of one tournament.
+# --- programs that fail to start
+#
+# Failures count in the order of the pairings' numbers, so that whom they suspend, and from which pairing on, does not
+# depend on which match is over first.
+
+
+class TooMany(NamedTuple):
+    """That an entrant has failed once too often."""
+
+    number: int
+    """Of the pairing in which it did."""
+    entrant: int
+    why: str
+
+
+class Failures:
+    """The failures of a tournament.
+
+    Args:
+        limit: so many suspend an entrant; 0: none ever do.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._times: Counter[int] = Counter()
+        self._noted: list[TooMany] = []
+        """Each failure, by number, of entrants that are not suspended."""
+
+    def times(self, entrant: int) -> int:
+        """Return in how many matches an entrant's program failed to start."""
+        return self._times[entrant]
+
+    def note(self, number: int, entries: Iterable[MatchEntry]) -> None:
+        """Note who failed to start in the matches of a pairing that is through."""
+        for entry in entries:
+            for foul in entry.fouls:
+                if foul.turn == 0:
+                    entrant = entry.fixture.entrants[foul.seat]
+                    self._times[entrant] += 1
+                    self._noted.append(TooMany(number, entrant, foul.detail))
+        self._noted = sorted(self._noted, key=lambda failure: failure.number) if self._limit else []
+
+    def reached(self, before: int | None) -> list[TooMany]:
+        """Return who is to be suspended, in the order of the pairings.
+
+        Args:
+            before: failures in pairings from this number on do not count yet; None: all do.
+        """
+        times, found = Counter[int](), []
+        for number, entrant, detail in self._noted:
+            if before is not None and number >= before:
+                break
+            times[entrant] += 1
+            if times[entrant] == self._limit:
+                why = f"failed to start in {counted(self._limit, 'match', 'matches')}: {detail}"
+                found.append(TooMany(number, entrant, why))
+        return found
+
+    def settle(self, entrant: int) -> None:
+        """Count no failure of an entrant any more, as it is suspended."""
+        self._noted = [failure for failure in self._noted if failure.entrant != entrant]
+
+    def forgive(self, entrant: int) -> None:
+        """Forget an entrant's failures, as it has another program or plays on by a ruling."""
+        self._times.pop(entrant, None)
+        self.settle(entrant)
+
+    def take_back(self, number: int) -> None:
+        """Forget the failures in a pairing whose result counts no more."""
+        self._times.subtract(failure.entrant for failure in self._noted if failure.number == number)
+        self._noted = [failure for failure in self._noted if failure.number != number]
+
+
+# --- the fold
+
+
+class Tournament:
+    """One tournament, from its first event to its last.
 
     Args:
         spec: what was settled.
@@ -33,6 +118,42 @@ class Tournament(TournamentState):
     Raises:
         BadFormat: the format can't be played with these options and entrants.
     """
+
+    def __init__(self, spec: TournamentSpec, format_: PairingFormat[Any], shuffle: Dealer) -> None:
+        self.spec = spec
+        """Its entrants are those that take part now, late ones included."""
+        self._format = format_
+        field = spec.field()
+        self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
+        self.suspended: dict[int, c.SuspendEntrant] = {}
+        """By entrant: who plays no more."""
+        self.disqualified: set[int] = set()
+        self.failures = Failures(spec.suspend_after)
+        self.played = 0
+        """Matches that count."""
+        self.voided = 0
+        """Matches that do not, for a fault of the referee's."""
+        self.awards: dict[tuple[int, int], MatchEntry] = {}
+        """Number of a pairing and leg -> the result that a ruling has given it, as long as it stands."""
+        self.rulings: list[e.Ruling] = []
+        self.stopped: e.Ruling | None = None
+        """The ruling by which nothing begins any more; what has begun is played to its end."""
+        self.playing: dict[str, Fixture] = {}
+        """Match -> what it was opened for, of all that were opened and are not closed."""
+        self._due = DuePairings(spec.name, spec.legs)
+        self._order: tuple[int, ...] = ()
+        """Numbers of the pairings that are due, as the format has them."""
+        self.taken_back: set[int] = set()
+        """Numbers of the pairings that a ruling has made due again: the format believes that they are through."""
+        self.concluded: list[PlayedPairing] = []
+        """The pairings that were through with the last event, byes among them."""
+        skills = SkillBook(field, spec.scoring) if spec.seats > 2 else None
+        self._decided = Decisions(Books(Crosstable(field, spec.scoring), skills))
+        self._settled: Any = None
+        """The format's state from which it was told last what is due."""
+        self._asked_round = 0
+        """The last round that somebody was asked to pair."""
+        self._commands: list[c.TournamentCommand] = []
 
     def handle(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
         """Take an event into the tournament.
@@ -49,6 +170,124 @@ class Tournament(TournamentState):
         if self._state is not self._settled:
             self._settle()
         return tuple(self._commands)
+
+    # --- how it stands
+
+    @property
+    def table(self) -> Crosstable:
+        """All that standings follow from."""
+        return self._decided.books.table
+
+    @property
+    def skills(self) -> SkillBook | None:
+        """All that ratings of more than two seats follow from."""
+        return self._decided.books.skills
+
+    @property
+    def state(self) -> Any:
+        """The format's, for who knows which one it is."""
+        return self._state
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is to be opened any more."""
+        is_through = self._format.is_over(self._state) or (self.stopped is not None and not self._due)
+        return is_through and not self.taken_back
+
+    @property
+    def given_up(self) -> int:
+        """How many matches are not played because somebody has withdrawn, as far as the format can tell."""
+        return max(self._format.given_up(self._state) * self.spec.legs - self._due.given_up_legs, 0)
+
+    @property
+    def total(self) -> int | None:
+        """How many matches there will be at least, those that count already among them; None: nobody can tell.
+
+        It follows from how the tournament stands now, so that it grows with each draw that is played again and with
+        each entrant that joins, and shrinks with whatever is given up or ruled without a match.
+        """
+        later = self._format.later(self._state) if self.stopped is None else 0
+        if later is None:
+            return self.played if self.is_over else None
+        due = {pairing.number for pairing in self._wanted() if not pairing.is_bye}.union(self._due)
+        legs = (len(self._due.fixtures(number)) if number in self._due else self.spec.legs for number in due)
+        return self.played + sum(legs) + later * self.spec.legs
+
+    @property
+    def to_pair(self) -> RoundToPair | None:
+        """The round that somebody else is to pair before more is due."""
+        return self._format.to_pair(self._state) if self.stopped is None else None
+
+    @property
+    def due(self) -> list[Pairing]:
+        """The pairings that are to be played, or are being played."""
+        return [self._due[number] for number in self._due]
+
+    def fixtures(self) -> Iterator[Fixture]:
+        """Yield every match that may be opened now and has no result yet, in the order of the pairings.
+
+        Those that are being played are among them.
+        """
+        order = () if self._format.is_over(self._state) else self._order  # what is due may be undecided then
+        fixtures = chain.from_iterable(map(self._due.fixtures, (*order, *sorted(self.taken_back))))
+        return (fixture for fixture in fixtures if is_free(fixture, self.playing.values(), self.taken_back))
+
+    def is_last_leg(self, fixture: Fixture) -> bool:
+        """Tell whether no other match of a fixture's pairing may be opened, or is being played."""
+        return sum(other.number == fixture.number for other in self.fixtures()) <= 1
+
+    def places(self) -> tuple[tuple[int, ...], ...] | None:
+        """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
+        return self._format.places(self._state)
+
+    def explain_order(self) -> str:
+        """Return in a sentence what decides the places of the standings."""
+        return self._format.explain_order()
+
+    def placing_ratings(self) -> tuple[float, ...] | None:
+        """Return by entrant the rating that decides its place, on Elo's scale; None if no rating does."""
+        return self._format.placing_ratings(self._state)
+
+    def bracket(self) -> tuple[BracketPlace, ...] | None:
+        """Return the places of its bracket; empty: results decide who goes where; None: nobody is out."""
+        return self._format.bracket(self._state)
+
+    def standings(self, *, has_tie_breaks: bool = True) -> tuple[Standing, ...]:
+        """Return the entrants in order: as the format decides, or else by points and tie-breaks.
+
+        Args:
+            has_tie_breaks: whether they are asked; in a large field that takes a tenth of a second.
+
+        Returns:
+            Everybody, from first to last. Entrants that the format leaves equal stand in the order of points.
+            Disqualified entrants are last, whatever they have won.
+
+        Raises:
+            UnknownTieBreak: the spec names one that there is not.
+        """
+        lines = standings(self.table, self.spec.tie_breaks if has_tie_breaks else ())
+        return place_groups(lines, self.places(), self.disqualified)
+
+    def joined(self, participant: Participant) -> Any:
+        """Return the format's state with somebody who joins; the tournament stays as it is.
+
+        Raises:
+            BadRuling: nobody can join now, or nobody of that name.
+        """
+        if any(other.name == participant.name for other in self.spec.entrants):
+            raise BadRuling(f"{participant.name} takes part already")
+        self._check_goes_on()
+        spec = replace(self.spec, entrants=(*self.spec.entrants, participant))
+        return self._format.join(self._state, spec.field())
+
+    def _wanted(self) -> Sequence[Pairing]:
+        """Return the pairings that are due; of a tournament that was stopped, those alone that were before."""
+        due = self._format.due(self._state)
+        return due if self.stopped is None else [pairing for pairing in due if pairing.number in self._due]
+
+    def _check_goes_on(self) -> None:
+        if self.stopped is not None:
+            raise BadRuling(f"{self.spec.name} was stopped for good: {self.stopped.reason}")
 
     # --- events
 
@@ -122,7 +361,7 @@ class Tournament(TournamentState):
     def _finished(self) -> None:
         if not self.is_over or self.playing:
             raise ImpossibleEvent("matches are still to be played")
-        self._tell(c.EndTournament(standings=placed(self)))
+        self._tell(c.EndTournament(standings=self.standings()))
 
     # --- rulings
 

@@ -1,9 +1,10 @@
 """The entrants in order of points, then of tie-breaks; and which tie-breaks are asked by default."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import BadRequest
 from .crosstable import Crosstable
@@ -91,3 +92,28 @@ def _lines(
                 has_withdrawn=sums.has_withdrawn,
             )
         place += len(group)
+
+
+def place_groups(
+    lines: tuple[Standing, ...], groups: Iterable[Iterable[int]] | None, out: Collection[int]
+) -> tuple[Standing, ...]:
+    """Put lines in the order in which a format places their entrants.
+
+    Args:
+        lines: in the order of points and tie-breaks.
+        groups: entrants from best to worst; None: the order of the lines decides.
+        out: entrants that were disqualified, who are last; so is everybody else who is in none of the groups.
+    """
+    if groups is None:
+        if not out:
+            return lines
+        groups = [[line.entrant for line in equal] for _, equal in groupby(lines, key=lambda line: line.place)]
+    staying = [[entrant for entrant in group if entrant not in out] for group in groups]
+    placed = {entrant for group in staying for entrant in group}
+    rest = [line.entrant for line in lines if line.entrant not in placed]
+    rank = {line.entrant: at for at, line in enumerate(lines)}
+    found: list[Standing] = []
+    for group in filter(None, (*staying, rest)):
+        place = len(found) + 1
+        found += (replace(lines[rank[entrant]], place=place) for entrant in sorted(group, key=rank.__getitem__))
+    return tuple(found)

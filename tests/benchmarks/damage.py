@@ -22,7 +22,6 @@ from referee.plugins import installed
 from referee.record.reader import read_record
 from referee.record.tournament_record import find_record, read_tournament, refold
 from referee.tournament.history import History, new_tournament
-from referee.tournament.placing import placed
 
 from ..record.records import SEALER
 from ..record.tournament_damage import HONEST, ORGANISERS, STRANGERS, Runs
@@ -61,7 +60,7 @@ def told(folder: Path) -> Any:
     played = [(match.header, match.steps, match.result) for match in matches]
     tournament = history.tournament
     events = [step.event for step in record.steps]
-    return record.header, events, history.entries, tournament.rulings, placed(tournament), played
+    return record.header, events, history.entries, tournament.rulings, tournament.standings(), played
 
 
 def verdict(folder: Path, runs: Runs, expected: Any) -> str:

@@ -21,7 +21,6 @@ from referee.record.seal import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament
-from referee.tournament.placing import placed
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..tournament.courses import AT, SALT, Troubles, events_of, spec_of, tournament_of
@@ -122,7 +121,7 @@ def resume(path: Path) -> float:
     used_mib = memory_mib() - before_mib
     print(f"resumed in {resume_s:.2f} s of processor, {read_s:.2f} s of it to read; {used_mib:.0f} MiB")
     begun = time.process_time()
-    placed(tournament)
+    tournament.standings()
     print(f"standings: {(time.process_time() - begun) * 1000:.0f} ms")
     return resume_s
 

@@ -21,7 +21,6 @@ from typing import Any
 
 from referee.tournament import events as e
 from referee.tournament.pairing.base import Pairing, PairingFormat, PlayedPairing
-from referee.tournament.placing import placed
 from tests.tournament.courses import FORMATS, Troubles, begun, events_of, spec_of, take
 
 KEY = "00" * 32
@@ -155,7 +154,7 @@ def simulate(name: str, entrants: int, matches: int) -> int:
         done += 1
         if done % STANDINGS_EVERY == 0:
             with watch.part("standings"):
-                placed(tournament)
+                tournament.standings()
         if done in {matches // 10, matches}:
             peaks.append(_peak_mib())
     peaks.append(_peak_mib())

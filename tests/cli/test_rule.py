@@ -21,7 +21,6 @@ from referee.record.key_file import VARIABLE, load_or_make
 from referee.record.tournament_record import path_of, read_tournament, refold
 from referee.tournament import events as e
 from referee.tournament.history import History, new_tournament
-from referee.tournament.placing import placed
 
 from .. import warm
 from ..record.tournaments import Organiser
@@ -112,7 +111,7 @@ def requests(folder: Path) -> list[str]:
 def points(folder: Path) -> dict[str, float]:
     """Return everybody's points."""
     tournament = history(folder).tournament
-    return {tournament.spec.entrants[line.entrant].name: line.points for line in placed(tournament)}
+    return {tournament.spec.entrants[line.entrant].name: line.points for line in tournament.standings()}
 
 
 # --- rulings on a tournament that nobody runs
@@ -140,7 +139,7 @@ def test_a_withdrawal_is_carried_out_by_the_next_run_and_undone_by_another_rulin
 def test_who_is_disqualified_comes_last(over: Path) -> None:
     """Whatever its points; the report says so."""
     best = history(over).tournament
-    name = best.spec.entrants[placed(best)[0].entrant].name
+    name = best.spec.entrants[best.standings()[0].entrant].name
     rule(over, "disqualify", name)
     (told,) = [item for item in run(over) if "standings" in item and "event" not in item]
     assert told["standings"][-1]["name"] == name

@@ -11,7 +11,6 @@ import pytest
 from referee.pages import entrant_page as module
 from referee.pages.columns import COLUMNS
 from referee.record.printed import output_path
-from referee.tournament.placing import placed
 from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .matches import IMAGE, SCRIPT
@@ -42,7 +41,7 @@ def test_every_link_leads_somewhere(ruled_cup: Stage, tmp_path: Path) -> None:
 
 def test_a_page_tells_all_of_an_entrant(ruled_cup: Stage) -> None:
     """Its place, its opponents, its seats, its time, its matches, and where they can be seen."""
-    for line in placed(ruled_cup.tournament):
+    for line in ruled_cup.tournament.standings():
         text = entrant_page(ruled_cup, ruled_cup.spec.entrants[line.entrant].name)
         met = ruled_cup.tournament.table.opponents(line.entrant)
         assert f"{line.place}. of 10" in header(text)

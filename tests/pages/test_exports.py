@@ -13,7 +13,6 @@ from referee.pages.match_summary import summary_of
 from referee.pages.notation import short
 from referee.pages.summary import Summary
 from referee.record.reader import read_record
-from referee.tournament.placing import placed
 from referee.tournament.spec import TournamentSpec
 from referee.web.reported import TournamentReport
 
@@ -23,7 +22,7 @@ from .tournaments import AT, LATER, Cast, Stage, spec
 
 def test_the_tables_agree_with_the_tournament(cup: Stage) -> None:
     """Standings as they are, each pair both ways in the crosstable, a line for each seat of a match, each foul."""
-    table, lines = cup.tournament.table, placed(cup.tournament)
+    table, lines = cup.tournament.table, cup.tournament.standings()
     names = [cup.spec.entrants[line.entrant].name for line in lines]
     assert [(row["place"], row["name"]) for row in rows(cup, "standings")] == [
         (str(line.place), name) for line, name in zip(lines, names, strict=True)

@@ -12,7 +12,6 @@ import pytest
 from referee.pages.rating_files import games_pgn, tournament_trf
 from referee.pages.summary import Summary
 from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
-from referee.tournament.placing import placed
 from referee.tournament.points import Scoring
 
 from ..tournament.pairing.trf_files import read_trf
@@ -44,7 +43,7 @@ def test_games_amount_to_what_was_played(cup: Stage) -> None:
     for game in found:
         for side, worth in zip(("White", "Black"), WORTH.get(game["Result"], (Fraction(0),) * 2), strict=True):
             points[game[side]] += worth
-    for line in placed(cup.tournament):
+    for line in cup.tournament.standings():
         assert points[cup.spec.entrants[line.entrant].name] == line.points - line.byes
     assert {game["Site"] for game in found} == {"?"}
     assert all(re.fullmatch(r"\d{4}\.\d\d\.\d\d", game["Date"]) for game in found)
@@ -112,7 +111,7 @@ def test_rounds_are_told_as_they_were(form: str, size: int, tmp_path: Path) -> N
     assert path is not None
     players = {player.name: player for player in read_trf(path.read_text(encoding="utf-8")).player_sections}
     assert stage.tournament.suspended
-    for line in placed(stage.tournament):
+    for line in stage.tournament.standings():
         player = players[stage.spec.entrants[line.entrant].name]
         assert player.points_times_ten == 10 * line.points
         met = [result for result in player.results if result.result.is_played()]

@@ -26,7 +26,6 @@ from referee.record.reader import read_record
 from referee.text import counted
 from referee.tournament.events import HostCame, MatchOpened, TournamentResumed
 from referee.tournament.hosts import Calibration, void_for
-from referee.tournament.placing import placed
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
 from .reports import SWISS, data_of, entrant_page, header, page, raw_data_of, report, rows, section
@@ -36,7 +35,7 @@ from .tournaments import AT, START_DETAIL, Cast, Stage, spec
 def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
     """Standings, ratings, fouls, suspensions, byes and void matches stand in the page itself, without its script."""
     text = page(cup)
-    lines = placed(cup.tournament)
+    lines = cup.tournament.standings()
     names = [cup.spec.entrants[line.entrant].name for line in lines]
     told = section(text, "standings")
     assert sorted(names, key=told.index) == names

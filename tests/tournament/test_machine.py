@@ -13,7 +13,6 @@ from referee.tournament.history import History
 from referee.tournament.machine import ImpossibleEvent, Tournament
 from referee.tournament.match_context import Fixture, FoulEntry
 from referee.tournament.pairing.base import BadRuling
-from referee.tournament.placing import placed
 
 from .courses import AT, FORMATS, Troubles, ask_anything, begun, closed, events_of, played_out, spec_of, take
 
@@ -60,7 +59,7 @@ def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicat
     assert tournament.voided == len(counted) - tournament.played
     assert all(tournament.failures.times(item) >= 3 for item in tournament.suspended)
     (ended,) = tournament.handle(e.Finished(at=AT))
-    assert ended == c.EndTournament(standings=placed(tournament))
+    assert ended == c.EndTournament(standings=tournament.standings())
 
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
@@ -70,7 +69,7 @@ def test_the_same_events_give_the_same_commands(*, name: str, seats: int, is_dup
     for event in events_of(first, Random(3), troubles=TROUBLES):
         assert take(first, event) == take(again, event)
         assert list(again.fixtures()) == list(first.fixtures())
-    assert placed(again) == placed(first)
+    assert again.standings() == first.standings()
 
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
@@ -183,7 +182,7 @@ def ruling(tournament: Tournament, kind: e.Kind, **about: str) -> tuple[c.Tourna
 
 def points(tournament: Tournament) -> dict[int, float]:
     """Return everybody's points."""
-    return {line.entrant: line.points for line in placed(tournament)}
+    return {line.entrant: line.points for line in tournament.standings()}
 
 
 def test_a_match_is_awarded_void_and_replayed_by_rulings() -> None:
@@ -237,12 +236,12 @@ def test_who_is_disqualified_is_last_and_who_is_reinstated_plays_on() -> None:
     """Withdrawing, disqualifying and reinstating somebody change who plays, and in which place."""
     tournament = begun(spec_of(6))
     over(tournament, opened(tournament))
-    best = placed(tournament)[0].entrant
+    best = tournament.standings()[0].entrant
     assert c.SuspendEntrant(entrant=best, why="so") in ruling(tournament, "disqualify", entrant=f"e{best}")
-    assert placed(tournament)[-1].entrant == best
+    assert tournament.standings()[-1].entrant == best
     assert all(best not in fixture.entrants for fixture in tournament.fixtures())
     ruling(tournament, "reinstate", entrant=f"e{best}")
-    assert placed(tournament)[0].entrant == best
+    assert tournament.standings()[0].entrant == best
     played_out(tournament, Random(2))
     assert tournament.is_over
     assert 1 < tournament.table.sums(best).played <= 5
@@ -277,10 +276,10 @@ def test_a_ruling_that_makes_no_sense_is_refused(
     """The text says why, and nothing has changed."""
     tournament = begun(spec_of(5))
     chosen = about(tournament)
-    before = list(tournament.fixtures()), placed(tournament)
+    before = list(tournament.fixtures()), tournament.standings()
     with pytest.raises(BadRuling, match=text):
         ruling(tournament, kind, **chosen)
-    assert (list(tournament.fixtures()), placed(tournament)) == before
+    assert (list(tournament.fixtures()), tournament.standings()) == before
     assert tournament.rulings == []
 
 
@@ -303,7 +302,7 @@ def test_a_ruling_sends_another_on_in_a_bracket() -> None:
     (final,) = tournament.fixtures()
     assert int(loser[1:]) in final.entrants
     played_out(tournament, Random(1))
-    assert {int(loser[1:])} <= {line.entrant for line in placed(tournament)[:2]}
+    assert {int(loser[1:])} <= {line.entrant for line in tournament.standings()[:2]}
 
 
 @pytest.mark.parametrize("is_over", [False, True])
@@ -341,14 +340,14 @@ def test_whatever_is_asked_for_at_any_moment_the_tournament_ends(
         assert take(tournament, event) == take(again, event)
         if random.random() < 0.1 and step < 200:
             asked = ask_anything(tournament, random, step)
-            before = placed(tournament), list(tournament.fixtures())
+            before = tournament.standings(), list(tournament.fixtures())
             try:
                 commands = take(tournament, asked)
             except BadRuling:
-                assert (placed(tournament), list(tournament.fixtures())) == before
+                assert (tournament.standings(), list(tournament.fixtures())) == before
             else:
                 assert commands == take(again, asked)
         steps = step
     assert tournament.is_over, f"nothing is due after {steps} events"
-    assert placed(tournament) == placed(again)
+    assert tournament.standings() == again.standings()
     assert take(tournament, e.Finished(at=AT))

@@ -14,7 +14,6 @@ from referee.tournament.history import History
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import Fixture
 from referee.tournament.pairing.base import Pairing, PlayedPairing
-from referee.tournament.placing import placed
 from referee.tournament.spec import Participant
 from referee.tournament.standings import Standing
 
@@ -87,7 +86,7 @@ def _summed_up(history: History) -> Course:
     return Course(
         matches=[(each.pairing.number, each.pairing, each.ranking) for each in played if _is_match(each)],
         byes=sorted((bye.round, bye.seats[0], bye.table) for bye in history.byes),
-        standings=placed(tournament),
+        standings=tournament.standings(),
         places=tournament.places(),
         suspended={entrant: each.why for entrant, each in sorted(tournament.suspended.items())},
     )

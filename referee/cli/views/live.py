@@ -23,7 +23,6 @@ from ...text import counted, printable
 from ...tournament.commands import SuspendEntrant
 from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchEntry
-from ...tournament.placing import placed
 from ...tournament.standings import Standing
 from ..common import console as usual_console
 from ..common import is_interactive
@@ -187,7 +186,7 @@ class LiveView(Observer):
     def _count_standings(self, tournament: Tournament, now_s: float) -> None:
         played, after_s = self._counted
         if played != tournament.played and (now_s >= after_s or tournament.is_over):
-            self._standings = placed(tournament, has_tie_breaks=self._has_tie_breaks)
+            self._standings = tournament.standings(has_tie_breaks=self._has_tie_breaks)
             took_s = self._clock() - now_s
             self._has_tie_breaks = self._has_tie_breaks and took_s <= SLOW_S
             self._counted = (tournament.played, now_s + COSTLY * took_s)

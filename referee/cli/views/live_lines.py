@@ -16,7 +16,6 @@ from ...text import counted, printable
 from ...tournament.commands import SuspendEntrant
 from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchEntry
-from ...tournament.placing import placed
 from ...tournament.points import Scoring
 from ..common import console, print_json
 from .standings import plain_standings
@@ -113,7 +112,7 @@ class PlainLines(Observer):
         """Say how many matches there were, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
         self._say(f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
-        for line in placed(tournament)[:3]:
+        for line in tournament.standings()[:3]:
             mark = " (suspended)" if line.entrant in tournament.suspended else ""
             name = printable(name_of(tournament, line.entrant))
             self._say(f"  {line.place}. {name} {number(line.points)}{mark}")

@@ -7,7 +7,6 @@ from rich.table import Table as RichTable
 
 from ...pages.words import number
 from ...tournament.machine import Tournament
-from ...tournament.placing import placed
 from ..common import harmless, out
 
 _MOST = 20
@@ -21,7 +20,7 @@ def standings_table(tournament: Tournament) -> RichTable:
     breaks = tournament.spec.tie_breaks[: max((out.width - 50) // 20, 1)]
     for title in ("#", "entrant", *([] if ratings is None else ["rating"]), "points", *breaks, "played"):
         table.add_column(title, justify="left" if title == "entrant" else "right", no_wrap=True)
-    lines = placed(tournament)
+    lines = tournament.standings()
     for line in lines[:_MOST]:
         values = (number(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in breaks)
         name = harmless(tournament.spec.entrants[line.entrant].name)
@@ -42,5 +41,5 @@ def plain_standings(tournament: Tournament) -> list[dict[str, Any]]:
             **msgspec.to_builtins(line),
             **({} if ratings is None else {"ladder_rating": ratings[line.entrant]}),
         }
-        for line in placed(tournament)
+        for line in tournament.standings()
     ]

@@ -19,7 +19,6 @@ from referee.record.writer import NotWritten
 from referee.tournament import events as e
 from referee.tournament.pairing.base import BadRuling
 from referee.tournament.pairing.dutch import pair_round
-from referee.tournament.placing import placed
 from referee.tournament.spec import Participant
 
 from ...tournament.courses import AT, spec_of
@@ -342,7 +341,7 @@ def test_the_end_waits_for_a_match_that_was_called_off(make: Make, hosts: Hosts)
     hosts.end(match)
     played_out(again, hosts)
     assert again.tournament.played == 0
-    assert [line.entrant for line in placed(again.tournament)] == [1, 0]
+    assert [line.entrant for line in again.tournament.standings()] == [1, 0]
 
 
 @pytest.mark.parametrize("room_bytes", [0, 1, 300, 700, 1500])
@@ -375,8 +374,8 @@ def test_a_full_disk_ends_the_run_and_the_tournament_goes_on_later(
     undisturbed = InMemoryTournament(tmp_path / "other", spec_of(ENTRANTS, format_), tables=2)
     undisturbed.start()
     played_out(undisturbed, hosts)
-    assert placed(again.tournament) == placed(undisturbed.tournament)
-    assert placed(refolded(path)) == placed(undisturbed.tournament)
+    assert again.tournament.standings() == undisturbed.tournament.standings()
+    assert refolded(path).standings() == undisturbed.tournament.standings()
 
 
 @pytest.mark.parametrize(("tables", "kept"), [(1, [False, True] * 3), (2, [False] * 6)])
