@@ -7,8 +7,7 @@ from prometheus_client.twisted import MetricsResource
 from twisted.internet.address import IPv4Address
 from twisted.web.resource import Resource
 
-from .body_limits import NO_BODY
-from .visitors import Visitors
+from .visitors import NO_BODY, Visitors
 
 _HERE: Any = IPv4Address("TCP", "127.0.0.1", 0)
 """Stands for both ends of a Unix socket, which has neither a host nor a port: WSGI asks for them."""

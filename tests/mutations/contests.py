@@ -128,13 +128,12 @@ def _write_challenges(folder: Path) -> None:
     write_example(folder)
     write_store(folder)
     kept = Challenges(folder / LOGS / PRACTICE)
-    for author, version, guest in (("ann", 1, None), ("ann", None, "bob"), ("bob", 1, None)):
+    for author, version in (("ann", 1), ("ann", None), ("bob", 1)):
         asked = Challenge(
             author=author,
             number=0,
             tournament="cup",
             version=version,
-            guest=guest,
             opponent="house:dag",
             asked=AT,
             begun=AT,
@@ -150,7 +149,7 @@ def _challenges(folder: Path) -> None:
     """
     contest, program = read_contest(folder, installed()), RefereeProgram(("referee",), ())
     with closing(Store(folder / "store")) as store:
-        requests = PracticeRequests(contest, store, list)
+        requests = PracticeRequests(contest, store)
         practice = Practice(Clock(), contest, requests, program, lambda: 0, lambda _: None, lambda *_, **__: None)
         list(waiting_practice(practice))
     kept = Challenges(folder / LOGS / PRACTICE)

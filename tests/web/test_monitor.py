@@ -14,8 +14,8 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
 from referee.net.http_channel import LINGER_S
-from referee.web.body_limits import NO_BODY
 from referee.web.monitor import monitor_site
+from referee.web.visitors import NO_BODY
 
 SERVE = """
 import sys
