@@ -311,6 +311,68 @@ def test_keys_without_effect_are_told(tmp_path: Path, more: str, says: str) -> N
     assert says in warning
 
 
+def warnings_of(folder: Path, top: str, tables: str = "") -> tuple[str, ...]:
+    """Return what is odd about a tournament of four entrants."""
+    path = folder / "cup.toml"
+    entrants = "" if "entrants" in top + tables else 'entrants = ["house:dag", "house:dag", "house:dag", "house:dag"]\n'
+    path.write_text(f'game = "q"\n{entrants}{top}\n{tables}\n')
+    return read_tournament(path, REGISTRY).warnings
+
+
+RATED = '[[entrants]]\nplayer = "house:dag"\nrating = 1500\n[[entrants]]\nplayer = "house:greedy"\n'
+REMOTE = '[[entrants]]\nname = "ada"\nplayer = "remote"\n[[entrants]]\nname = "bob"\nplayer = "remote"\n'
+TOKENS = f'[remote]\ntokens = "players.toml"\n{REMOTE}'
+
+
+@pytest.mark.parametrize(
+    ("top", "tables", "says"),
+    [
+        ('format = "ladder"', "[scoring]\nbye = 0.5", "scoring.bye has no effect: in the format ladder"),
+        ('format = "roundrobin"', RATED, "entrants.rating has no effect: the format roundrobin does not seed"),
+        ('format = "gauntlet"', RATED, "entrants.rating has no effect"),
+        ("", '[format]\nname = "swiss"\npairing_limit = 5', "format.pairing_limit has no effect: it is for a pairing_"),
+        ("", '[format]\nname = "roundrobin"\nrounds = 3', "format.rounds has no effect: everybody has met everybody"),
+        ("", '[format]\nname = "roundrobin"\nrounds = 9\ncycles = 3', "after 9 of them"),
+        ("seats = 3", '[format]\nname = "roundrobin"\nrounds = 9\ncycles = 3', "format.cycles has no effect"),
+        ('format = "roundrobin"\ntie_breaks = ["wins", "buchholz"]', "", "buchholz in tie_breaks has no effect"),
+        (
+            'entrants = ["house:dag", "house:dag"]',
+            '[format]\nname = "knockout"\nthird_place = true',
+            "format.third_place has no effect: 2 entrants play no two semi-finals",
+        ),
+    ],
+)
+def test_keys_that_the_format_does_not_ask_about_are_named(tmp_path: Path, top: str, tables: str, says: str) -> None:
+    """Each with the reason."""
+    (warning,) = warnings_of(tmp_path, top, tables)
+    assert says in warning
+
+
+@pytest.mark.parametrize("line", ['sandbox = "off"', 'programs = "kept"', "limits = { memory_mib = 99 }"])
+def test_keys_about_programs_have_no_effect_if_all_entrants_are_remote(tmp_path: Path, line: str) -> None:
+    """No program is started here."""
+    (tmp_path / "players.toml").write_text("".join(f'{name} = "{name[0] * 64}"\n' for name in ("ada", "bob")))
+    (warning,) = warnings_of(tmp_path, f'format = "swiss"\n{line}', TOKENS)
+    assert "has no effect: all entrants are remote" in warning
+
+
+@pytest.mark.parametrize(
+    ("top", "tables"),
+    [
+        ('format = "knockout"', "[scoring]\nbye = 0.5"),
+        ('format = "ladder"', RATED),
+        ("", '[format]\nname = "swiss"\npairing_limit = 5\npairing_program = ["pair", "{trf}"]'),
+        ('tie_breaks = ["buchholz"]', '[format]\nname = "roundrobin"\nrounds = 2'),
+        ("", '[format]\nname = "roundrobin"\nrounds = 3\ncycles = 2'),
+        ("", '[format]\nname = "knockout"\nthird_place = true'),
+        ('sandbox = "off"\nformat = "swiss"', ""),
+    ],
+)
+def test_keys_with_an_effect_are_not_named(tmp_path: Path, top: str, tables: str) -> None:
+    """The same keys elsewhere."""
+    assert warnings_of(tmp_path, top, tables) == ()
+
+
 def test_late_byes_of_a_swiss_have_an_effect(tmp_path: Path) -> None:
     """Nothing is said of them."""
     path = tmp_path / "cup.toml"

@@ -136,7 +136,7 @@ class _File:
         )
         run_settings = self._run_settings(name, remote, entrants)
         self._sheet.finish()
-        warn_of_idle(self._sheet, run_settings.folder, format_, entrants.remotes)
+        warn_of_idle(self._sheet, run_settings.folder, format_, spec)
         return TournamentPlan(
             path=self._sheet.path,
             spec=spec,

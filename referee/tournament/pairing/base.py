@@ -6,7 +6,7 @@ another program pairs a round, its pairing goes in like a result.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -205,6 +205,10 @@ class PairingFormat(ABC, Generic[S]):
     options_type: ClassVar[type[Struct]]
     gives_late_byes: ClassVar[bool] = False
     """Whether somebody who joins late gets byes, of the table LATE, for the rounds that it has missed."""
+    gives_byes: ClassVar[bool] = True
+    """Whether an entrant can go on without an opponent, by a bye or a walkover."""
+    asks_ratings: ClassVar[bool] = True
+    """Whether the entrants' ratings change who meets whom."""
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
         """Check options.
@@ -221,6 +225,24 @@ class PairingFormat(ABC, Generic[S]):
             wrong = "; ".join(wrong_options(raw, self.options_type)) or str(error)
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
             raise BadFormat(f"options of {self.name}: {wrong} (it knows: {known})") from None
+
+    def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
+        """Yield each option that the file sets and that changes nothing, with the reason.
+
+        Args:
+            raw: what the file sets.
+            field: which the format can be played with.
+        """
+        yield from ()
+
+    def meets_everybody(self, options: Any, field: EntrantField) -> bool:
+        """Tell whether everybody plays equally often against everybody else, if nobody withdraws.
+
+        Args:
+            options: from parse_options.
+            field: which the format can be played with.
+        """
+        return False
 
     def extent(self, options: Any, field: EntrantField) -> Extent | None:
         """Return how long a tournament takes; None if that can't be told.

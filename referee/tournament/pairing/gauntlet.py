@@ -83,6 +83,7 @@ class Gauntlet(FixedFormat[State]):
     title = "Gauntlet"
     seats = range(2, 3)
     options_type = Options
+    asks_ratings = False
 
     def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.

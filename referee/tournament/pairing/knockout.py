@@ -192,6 +192,7 @@ def _issued(state: TablesState, place: int, draws: int, seats: tuple[int, ...]) 
 # --- The format
 
 
+_SMALLEST_WITH_SEMI_FINALS = 4
 State = bracket.State | TablesState
 
 
@@ -231,14 +232,19 @@ class Knockout(EliminationFormat[State]):
         if field.seats > 2:
             return start_tables(seeds, field.seats, advance, options.replays)
         rounds = (len(seeds) - 1).bit_length()
-        nodes = _nodes(rounds, third_place=options.third_place and len(seeds) > 3)
+        nodes = _nodes(rounds, third_place=options.third_place and len(seeds) >= _SMALLEST_WITH_SEMI_FINALS)
         return bracket.start(nodes, seeds, options.replays)
+
+    def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
+        """Yield a match for the third place that too small a field does not have."""
+        if raw.get("third_place") and len(field.entrants) < _SMALLEST_WITH_SEMI_FINALS:
+            yield "third_place", f"{len(field.entrants)} entrants play no two semi-finals"
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: of two seats, everybody but the winner loses once."""
         count = len(field.entrants)
         if field.seats == 2:
-            matches = count - 1 + (options.third_place and count > 3)
+            matches = count - 1 + (options.third_place and count >= _SMALLEST_WITH_SEMI_FINALS)
             rounds = (count - 1).bit_length()
         else:
             tables = tables_by_round(count, field.seats, _advance(options, field))

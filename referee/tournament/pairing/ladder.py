@@ -104,6 +104,7 @@ class Ladder(PairingFormat[State]):
     title = "Ladder"
     seats = range(2, 13)
     options_type = Options
+    gives_byes = False
 
     def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.

@@ -9,7 +9,7 @@ More seats: a plan by which everybody plays equally often, see timetable.py; to 
 withdrawal costs others is made up for at tables behind the last round, so that it is no matter how far they were.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from math import gcd
 from typing import Annotated, Any
@@ -81,6 +81,7 @@ class RoundRobin(FixedFormat[State]):
     title = "Round robin"
     seats = range(2, 13)
     options_type = Options
+    asks_ratings = False
 
     def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
@@ -96,6 +97,24 @@ class RoundRobin(FixedFormat[State]):
             return timetable.start(berger, count, berger.rounds * (count // 2))
         plan = planned(SeatedTimetable(seats=field.seats, each=_each(options, field), limit=options.rounds), order)
         return timetable.start(plan, count, plan.matches)
+
+    def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
+        """Yield the cycles where the rounds say how long it takes, and rounds that are not fewer than the cycles'."""
+        if raw.get("rounds") is None:
+            return
+        if field.seats > 2:
+            if "cycles" in raw:
+                yield "cycles", "with rounds, a tournament of more than two seats goes on for so many"
+            return
+        options = self.parse_options(raw)
+        every = _berger_rounds(replace(options, rounds=None), len(field.entrants))
+        if options.rounds >= every:
+            yield "rounds", f"everybody has met everybody after {every} of them; cycles adds more"
+
+    def meets_everybody(self, options: Any, field: EntrantField) -> bool:
+        """Tell whether whole cycles are played; tables of more than two can be even in number only."""
+        count = len(field.entrants)
+        return field.seats == 2 and _berger_rounds(options, count) % (count - 1 + count % 2) == 0
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes; with more than two seats, rounds are known only if they are set."""

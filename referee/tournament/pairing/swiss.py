@@ -5,7 +5,7 @@ every such round must keep to. Groups of more seats are made here: neighbours in
 where that saves repeated meetings.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from math import ceil, log2
 from typing import Annotated, Any
@@ -118,6 +118,11 @@ class Swiss(PairingFormat[State]):
             lines=((),) * count,
         )
         return _gathered(state)
+
+    def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
+        """Yield the limit of a program that there is not."""
+        if "pairing_limit" in raw and raw.get("pairing_program") is None:
+            yield "pairing_limit", "it is for a pairing_program, and there is none"
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: in every round, as many tables as the field fills."""
