@@ -59,7 +59,7 @@ class Registry:
         Raises:
             UnknownName: none has that name.
         """
-        return _named(name, self.players, "house player")
+        return _named(name, self.players, "house player", "house:")
 
     def format(self, name: str) -> PairingFormat[Any]:
         """Find a pairing format.
@@ -142,9 +142,9 @@ def find_format(name: str) -> PairingFormat[Any]:
     return SprtMatch() if name == SprtMatch.name else installed().format(name)
 
 
-def _named(name: str, known: Mapping[str, T], kind: str) -> T:
+def _named(name: str, known: Mapping[str, T], kind: str, before: str = "") -> T:
     if name not in known:
-        raise UnknownName(f"there is no {kind} {name!r}{nearest(name, sorted(known))}")
+        raise UnknownName(f"there is no {kind} {name!r}{nearest(name, sorted(known), before)}")
     return known[name]
 
 

@@ -1,11 +1,14 @@
 """Says in words which values a type takes, and what came in their place."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, inspect
+
+from .text import counted, near
 
 TABLE = "a table"
 """What takes keys and values."""
@@ -20,6 +23,68 @@ _NAMES: dict[type[inspect.Type], str] = {
 }
 _MAX_SHOWN = 60
 """Characters of a value in an error: enough to find it again."""
+
+
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a text",
+    "null": "nothing",
+    "array": "a list",
+    "object": "a table",
+    "bytes": "bytes",
+}
+"""msgspec's name of a kind of value -> the words for it."""
+_MESSAGE = re.compile("(?P<what>.*?)(?: - at (?:`key` in `(?P<holder>[^`]*)`|`(?P<place>[^`]*)`))?", re.DOTALL)
+_UNKNOWN = re.compile("Object contains unknown field `(.*)`", re.DOTALL)
+_MISSING = re.compile("Object missing required field `(.*)`", re.DOTALL)
+_OTHER_VALUE = re.compile("Invalid enum value (.*)", re.DOTALL)
+_OTHER_KIND = re.compile("Expected `([^`]*)`, got `([^`]*)`")
+_LENGTH = re.compile("Expected `([^`]*)` of length (>= |<= |)([0-9]+)(?:, got ([0-9]+))?")
+_BOUND = re.compile("Expected `([^`]*)` (>=|<=|>|<) (.*)")
+_PARTS = {"str": "character", "object": "key"}
+_BOUNDS = {">=": "from {} up", ">": "above {}", "<=": "up to {}", "<": "below {}"}
+
+
+def explain_mismatch(error: msgspec.ValidationError, whole: str = "") -> str:
+    """Return in plain English what msgspec says of a value that a type does not take.
+
+    The texts that records hold of malformed moves stay msgspec's own: an audit derives them once more.
+
+    Args:
+        error: from msgspec.
+        whole: where the value stands; empty: it is all that there is.
+
+    >>> explain_mismatch(msgspec.ValidationError("Expected `int`, got `str` - at `$.rows[2]`"))
+    'rows[2] takes a whole number, not a text'
+    """
+    parts = _MESSAGE.fullmatch(str(error))
+    if parts is None:
+        return str(error)
+    what, place = parts["what"], (whole + (parts["place"] or parts["holder"] or "").removeprefix("$")).removeprefix(".")
+    within = f" in {place}" if place else ""
+    if found := _UNKNOWN.fullmatch(what):
+        return f"there is no key {found[1]}{within}"
+    if found := _MISSING.fullmatch(what):
+        return f"the key {found[1]} is missing{within}"
+    subject = place or "it" if parts["holder"] is None else f"a key of {place or 'the table'}"
+    if found := _OTHER_VALUE.fullmatch(what):
+        return f"{subject} can't be {found[1]}"
+    if found := _OTHER_KIND.fullmatch(what):
+        return f"{subject} takes {_name_kinds(found[1])}, not {_name_kinds(found[2])}"
+    if found := _LENGTH.fullmatch(what):
+        noun = _PARTS.get(found[1], "element")
+        bound = {">= ": "at least ", "<= ": "at most "}.get(found[2], "")
+        return f"{subject} takes {bound}{counted(int(found[3]), noun)}{f', not {found[4]}' if found[4] else ''}"
+    if found := _BOUND.fullmatch(what):
+        return f"{subject} takes {_name_kinds(found[1])} {_BOUNDS[found[2]].format(found[3].removesuffix('.0'))}"
+    return f"{what}{within}"
+
+
+def _name_kinds(names: str) -> str:
+    """Return the words for the kinds of values that msgspec names, such as `int | null`."""
+    return " or ".join(_KINDS.get(name, name) for name in names.split(" | "))
 
 
 def taken_by(wanted: Any) -> str:
@@ -74,7 +139,11 @@ def unfit(value: Any, wanted: Any) -> Any:
 
 
 def wrong_options(raw: Mapping[str, Any], options_type: type[Struct]) -> Iterator[str]:
-    """Yield what is wrong with each option that is known and has a wrong value, in a few words."""
+    """Yield what is wrong with each option that is unknown or has a wrong value, in a few words."""
+    known = [field.encode_name for field in msgspec.structs.fields(options_type)]
+    for name in raw:
+        if name not in known:
+            yield f"there is no option {shown(name)}{near(name, known)}"
     for field in msgspec.structs.fields(options_type):
         if field.encode_name in raw:
             value = raw[field.encode_name]
@@ -83,5 +152,9 @@ def wrong_options(raw: Mapping[str, Any], options_type: type[Struct]) -> Iterato
             except msgspec.ValidationError as error:
                 takes = taken_by(field.type)
                 is_table = isinstance(value, dict) and TABLE in takes  # the message names the place within it
-                what = str(error) if is_table else f"takes {takes}, not {shown(unfit(value, field.type))}"
-                yield f"{field.encode_name} {what}"
+                what = (
+                    f": {explain_mismatch(error)}"
+                    if is_table
+                    else f" takes {takes}, not {shown(unfit(value, field.type))}"
+                )
+                yield f"{field.encode_name}{what}"

@@ -77,7 +77,8 @@ def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlaye
     try:
         launch = find_player(player, game.name, name=name)
     except UnknownPlayer as error:
-        raise BadPlayer(f"{error}\n{_HERE}") from None
+        has_remedy = str(error).endswith("?")
+        raise BadPlayer(str(error) if has_remedy else f"{error}; {_HERE}") from None
     except PlayerError as error:
         raise BadPlayer(str(error)) from None
     if not launch.is_house:

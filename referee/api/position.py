@@ -131,7 +131,7 @@ def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, s
     try:
         typed = msgspec.convert(view, rules.view_type, strict=True)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"this is no view of {game}: {error}") from None
+        raise BadRequest(f"this is no view of {game}: {explain_mismatch(error)}") from None
     state = rules.imagine(rules.parse_options(read_options(options)), typed, Shuffler(guess))
     names = [f"seat {seat}" for seat in range(rules.seat_count(state))]
     return Position(rules, state, names)

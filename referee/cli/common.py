@@ -4,6 +4,7 @@ import codecs
 import contextlib
 import errno
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -55,6 +56,22 @@ class Count(click.IntRange):
     """A whole number within a range, called so when it is none."""
 
     name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; called by click."""
+        try:
+            number = int(value)
+        except ValueError:
+            number = None
+        least, most = -math.inf if self.min is None else self.min, math.inf if self.max is None else self.max
+        if number is None or not least <= number <= most:
+            self.fail(f"takes {self._name_range()}, not {printable(str(value))}", param, ctx)
+        return number
+
+    def _name_range(self) -> str:
+        if self.min is None or self.max is None:
+            return "a whole number" if self.min is None else f"a whole number from {self.min} up"
+        return f"a whole number from {self.min} to {self.max}"
 
 
 class Existing(click.Path):

@@ -130,6 +130,17 @@ class Commands(click.RichGroup):
             raise click.UsageError(f"there is no command {args[0]!r}; {meant}`referee help` lists them all", ctx)
         return super().resolve_command(ctx, args)
 
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **extra: Any) -> click.Context:
+        """Read the arguments, which may print the help text; called by click.
+
+        Raises:
+            SystemExit: nobody reads the help text; click would end with status 1.
+        """
+        try:
+            return super().make_context(info_name, args, *more, **extra)
+        except BrokenPipeError:
+            sys.exit(SIGNALLED + signal.SIGPIPE)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and word its errors; called by click."""
         with worded(), interruptible():

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from ..errors import BadMove, BadRequest
-from ..type_words import wrong_options
+from ..type_words import explain_mismatch, wrong_options
 from .schema import schema_of
 
 S = TypeVar("S")
@@ -182,7 +182,7 @@ class Game(ABC, Generic[S, V, M]):
         try:
             return msgspec.convert(raw, self.options_type, strict=True)
         except msgspec.ValidationError as error:
-            wrong = "; ".join(wrong_options(raw, self.options_type)) or str(error)
+            wrong = "; ".join(wrong_options(raw, self.options_type)) or explain_mismatch(error)
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
             raise BadSetup(f"options of {self.name}: {wrong} (it knows: {known})") from None
 
@@ -195,7 +195,7 @@ class Game(ABC, Generic[S, V, M]):
         try:
             return msgspec.convert(raw, self.position_type, strict=True)
         except msgspec.ValidationError as error:
-            raise BadSetup(f"not a position of {self.name}: {error}") from None
+            raise BadSetup(f"not a position of {self.name}: {explain_mismatch(error)}") from None
 
     def parse_move(self, raw: Any) -> M:
         """Turn a plain value into a move.

@@ -142,7 +142,7 @@ def test_the_user_can_stop_a_player_that_thinks() -> None:
 MISTAKES: list[tuple[str, Any, dict[str, Any], str]] = [
     ("chess", ["house:dag", "house:dag"], {}, "no game 'chess'"),
     ("q", ["house:dag"], {}, "takes 2 to 4 players, not 1"),
-    ("q", ["house:gready", "house:dag"], {}, 'did you mean "house:greedy"'),
+    ("q", ["house:gready", "house:dag"], {}, 'did you mean "house:greedy"\\?$'),
     ("q", "house:dag", {}, "a list of one for each seat, not 'house:dag'"),
     ("q", ["my_bot/", "house:dag"], {}, "a player in this process is a function"),
     ("q", ["house:dag", "house:dag"], {"seed": "x"}, "a seed is a whole number, not 'x'"),

@@ -265,7 +265,7 @@ def test_an_entrant_that_cannot_play(folder: Path, entrant: str, expected: Expec
         ('layout = "wrong.toml"', (5, f"options.layout: wrong.toml, line 2: this is no TOML: Invalid value{TOML}")),
         ('layout = "bare"', (5, "options.layout: bare: this is no file")),
         ("layout = 3", (5, "options.layout: takes the path of a TOML file, not 3")),
-        ('layout = "players.toml"', (5, "options.layout: Object contains unknown field `ada`")),
+        ('layout = "players.toml"', (5, "options.layout: there is no key ada")),
         ("sizes = 6", (5, "options.sizes: takes 3 or 4 or 5, not 6")),
     ],
 )

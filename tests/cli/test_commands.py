@@ -127,7 +127,10 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "cmd:", "house:dag"), "cmd: needs a command"),
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus"), "--option takes NAME=VALUE"),
         (("play", "q", "house:dag", "house:dag", "--time", "0"), "--time"),
-        (("play", "q", "house:dag", "house:dag", "--time", "nan"), "'nan' is no number of seconds"),
+        (
+            ("play", "q", "house:dag", "house:dag", "--time", "nan"),
+            "takes a number of seconds from 0.001 to 86400, not nan",
+        ),
         (("serve", "q", "--wait", "inf"), "--wait"),
         (("play", "q", "house:dag", "house:dag", "--increment", "1"), "--increment adds to a bank"),
         (("compare", "house:dag", "house:dag", "--game", "q", "--increment", "1"), "--increment adds to a bank"),

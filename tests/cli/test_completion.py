@@ -29,9 +29,15 @@ def told(*arguments: str) -> tuple[int, str]:
         (("helo",), "did you mean help?"),
         (("help", "chekc"), "there is no command 'chekc'; did you mean check?"),
         (("xyzzy",), "there is no command 'xyzzy'; `referee help` lists them all"),
-        (("play", "q", "--time", "abc"), "'abc' is no number of seconds"),
-        (("play", "q", "--time", "nan"), "'nan' is no number of seconds"),
-        (("serve", "q", "--tries", "x"), "'x' is not a valid integer."),
+        (("play", "q", "--time", "abc"), "takes a number of seconds from 0.001 to 86400, not abc"),
+        (("play", "q", "--time", "nan"), "takes a number of seconds from 0.001 to 86400, not nan"),
+        (("serve", "q", "--tries", "x"), "takes a whole number from 1 up, not x"),
+        (("play", "q", "--memory", "1e9"), "takes a whole number from 64 to 1048576, not 1e9"),
+        (("play", "q", "--memory", "1"), "takes a whole number from 64 to 1048576, not 1"),
+        (("play", "q", "--seed", "1e3"), "not 1e3"),
+        (("serve", "q", "--min", "two"), "takes a whole number, not two"),
+        (("play", "q", "--time", "0"), "takes a number of seconds from 0.001 to 86400, not 0"),
+        (("check", "house:gredy"), 'did you mean "house:greedy"?'),
     ],
 )
 def test_what_is_wrong_is_said_in_plain_words(arguments: tuple[str, ...], said: str) -> None:

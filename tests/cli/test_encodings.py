@@ -116,6 +116,19 @@ def test_a_drawing_is_utf_8(folder: Path) -> None:
     assert ET.fromstring(shown.decode()).tag.endswith("svg")
 
 
+@pytest.mark.parametrize("arguments", ["--help", "help", "--version", "help play", "list"])
+def test_a_pipe_that_nobody_reads_ends_a_command_as_its_signal_does(arguments: str) -> None:
+    """Help texts as well, which click prints before a command is known."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        command = [sys.executable, "-m", "referee", *arguments.split()]
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_stop_nothing(folder: Path, closed: str) -> None:
     """A command that nobody can hear does what it does."""

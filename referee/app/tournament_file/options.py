@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ...type_words import TABLE, shown, taken_by, unfit
+from ...type_words import TABLE, explain_mismatch, shown, taken_by, unfit
 from .sheet import Section
 
 
@@ -21,7 +21,7 @@ def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, 
                 msgspec.convert(value, fields[key].type, strict=True)
             except msgspec.ValidationError as error:
                 if isinstance(value, dict) and TABLE in taken_by(fields[key].type):  # it names the place within
-                    section.refuse(key, str(error).replace("`$.", "`").replace("`$[", "`["))
+                    section.refuse(key, explain_mismatch(error))
                     continue
                 section.refuse(key, f"takes {taken_by(fields[key].type)}, not {shown(unfit(value, fields[key].type))}")
     return len(section.sheet.mistakes) == before and options.keys() <= fields.keys()

@@ -25,8 +25,10 @@ _sign_up_options = grouped(
     "sign_ups",
     SignUpOptions,
     click.option("--listen", default=LISTEN, show_default=True, help="Twisted endpoint string."),
-    click.option("--min", "min_players", type=int, help="Fewest players to begin with; the game's own if not given."),
-    click.option("--max", "max_players", type=int, help="Most players; that many end the wait at once."),
+    click.option(
+        "--min", "min_players", type=Count(), help="Fewest players to begin with; the game's own if not given."
+    ),
+    click.option("--max", "max_players", type=Count(), help="Most players; that many end the wait at once."),
     seconds_option("--wait", "wait_s", default=20.0, what="A waiting period, in seconds."),
     click.option("--tries", type=Count(min=1), default=2, show_default=True, help="Number of waiting periods."),
     click.option(

@@ -15,7 +15,8 @@ from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...net.matches.settings import MatchSettings
-from ..common import Existing
+from ...text import printable
+from ..common import Count, Existing
 from .grouping import Decorator, grouped
 from .running import logs_option
 
@@ -32,12 +33,14 @@ class Seconds(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse what is no number to count with."""
         try:
-            is_number = math.isfinite(float(value))
+            seconds = float(value)
         except ValueError:
-            is_number = False
-        if not is_number:
-            self.fail(f"{str(value)!r} is no number of seconds", param, ctx)
-        return super().convert(value, param, ctx)
+            seconds = math.nan
+        least, most = self.min or 0, math.inf if self.max is None else self.max
+        if not (math.isfinite(seconds) and least <= seconds <= most):
+            span = f"from {least:g} up" if math.isinf(most) else f"from {least:g} to {most:g}"
+            self.fail(f"takes a number of seconds {span}, not {printable(str(value))}", param, ctx)
+        return seconds
 
 
 def seconds_option(
@@ -145,7 +148,7 @@ match_options = grouped(
     click.option("--acknowledge", is_flag=True, help="Demand an ack for start, hand-outs and end."),
     click.option(
         "--seed",
-        type=click.IntRange(0, MAX_SEED),
+        type=Count(0, MAX_SEED),
         help="Fix the shuffle: the same number deals the same game.",
     ),
     logs_option("for the match's record"),

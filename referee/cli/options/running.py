@@ -9,7 +9,7 @@ from ...app.services import RefereeOptions
 from ...net.group_commit import Durability
 from ...programs.confining import SandboxMode
 from ...programs.limits import MEMORY_MIB, ProgramLimits
-from ..common import FILE, FOLDER, console
+from ..common import FILE, FOLDER, Count, console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped
 
@@ -30,7 +30,7 @@ _KEY = click.option("--key", type=FILE, help="File of the key that seals records
 _MEMORY = click.option(
     "--memory",
     "memory_mib",
-    type=click.IntRange(*MEMORY_MIB),
+    type=Count(*MEMORY_MIB),
     metavar="MIB",
     default=ProgramLimits().memory_mib,
     show_default=True,

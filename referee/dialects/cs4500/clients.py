@@ -55,7 +55,7 @@ def read_clients(data: bytes, port: int | None = None) -> CourseClients:
     except MalformedValue as error:
         raise BadRequest(f"client configuration on stdin: {error}") from None
     try:
-        players = [actor_of(spec) for spec in config.players]
+        players = [actor_of(spec, f"players[{index}]") for index, spec in enumerate(config.players)]
     except MalformedValue as error:
-        raise BadRequest(f"players of the client configuration: {error}") from None
+        raise BadRequest(f"client configuration on stdin: {error}") from None
     return CourseClients(port=config.port, is_quiet=config.quiet, host=config.host, wait_s=config.wait, players=players)

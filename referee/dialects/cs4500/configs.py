@@ -10,7 +10,8 @@ from msgspec import Meta, Struct
 
 from protocol import RemoteProtocolError
 
-from .forms import JState, MalformedValue, converted
+from ...type_words import explain_mismatch
+from .forms import JState, MalformedValue
 from .json_stream import JsonReader
 
 MAX_CONFIG_BYTES = 16 * 1024 * 1024
@@ -84,28 +85,35 @@ class ActorSpec(Struct, frozen=True, kw_only=True):
     """What it tries in every turn in which that is possible."""
 
 
+_LONGEST_SPEC = 4
 _Honest = tuple[str, Strategy]
 _Raising = tuple[str, Strategy, Method]
 _Cheating = tuple[str, Strategy, Literal["a cheat"], Cheat]
 _Looping = tuple[str, Strategy, Method, Annotated[int, Meta(ge=1, le=7)]]
 
 
-def actor_of(spec: list[Any]) -> ActorSpec:
+def actor_of(spec: list[Any], place: str = "") -> ActorSpec:
     """Return an actor of JActorsB.
+
+    Args:
+        spec: its name, its strategy, and what it does wrong.
+        place: where it stands in a configuration.
 
     Raises:
         MalformedValue: it is none.
     """
     if len(spec) == 2:
-        name, strategy = converted(spec, _Honest)
+        name, strategy = _read_as(spec, _Honest, place)
         return ActorSpec(name=name, strategy=strategy)
     if len(spec) == 3:
-        name, strategy, method = converted(spec, _Raising)
+        name, strategy, method = _read_as(spec, _Raising, place)
         return ActorSpec(name=name, strategy=strategy, raises_in=method)
     if len(spec) == 4 and spec[2] == "a cheat":
-        name, strategy, _, cheat = converted(spec, _Cheating)
+        name, strategy, _, cheat = _read_as(spec, _Cheating, place)
         return ActorSpec(name=name, strategy=strategy, cheat=cheat)
-    name, strategy, method, count = converted(spec, _Looping)
+    if len(spec) != _LONGEST_SPEC:
+        raise MalformedValue(f"{place or 'it'} takes 2 to {_LONGEST_SPEC} elements, not {len(spec)}")
+    name, strategy, method, count = _read_as(spec, _Looping, place)
     return ActorSpec(name=name, strategy=strategy, loops_in=method, count=count)
 
 
@@ -145,4 +153,16 @@ def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig], port
     found = values[0]
     if port is not None and isinstance(found, dict):
         found = {**found, "port": port}
-    return converted(found, form)
+    return _read_as(found, form)
+
+
+def _read_as(value: Any, form: Any, place: str = "") -> Any:
+    """Return a plain value as a part of a configuration.
+
+    Raises:
+        MalformedValue: it is none; the text is for the organiser.
+    """
+    try:
+        return msgspec.convert(value, form, strict=True)
+    except msgspec.ValidationError as error:
+        raise MalformedValue(explain_mismatch(error, place)) from None

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ...errors import BadRequest
 from ...games.base import Shuffle, seats_text
 from ...text import counted
-from ...type_words import wrong_options
+from ...type_words import explain_mismatch, wrong_options
 
 S = TypeVar("S")
 Table = tuple[int, ...]
@@ -222,7 +222,7 @@ class PairingFormat(ABC, Generic[S]):
         try:
             return msgspec.convert(raw, self.options_type, strict=True)
         except msgspec.ValidationError as error:
-            wrong = "; ".join(wrong_options(raw, self.options_type)) or str(error)
+            wrong = "; ".join(wrong_options(raw, self.options_type)) or explain_mismatch(error)
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
             raise BadFormat(f"options of {self.name}: {wrong} (it knows: {known})") from None
 
