@@ -71,15 +71,21 @@ def explain_mismatch(error: msgspec.ValidationError, whole: str = "") -> str:
     subject = place or "it" if parts["holder"] is None else f"a key of {place or 'the table'}"
     if found := _OTHER_VALUE.fullmatch(what):
         return f"{subject} can't be {found[1]}"
+    taken = _taken_instead(what)
+    return f"{subject} takes {taken}" if taken else f"{what}{within}"
+
+
+def _taken_instead(what: str) -> str:
+    """Return what is taken and what came, by a message of msgspec without its place; empty: it says less."""
     if found := _OTHER_KIND.fullmatch(what):
-        return f"{subject} takes {_name_kinds(found[1])}, not {_name_kinds(found[2])}"
+        return f"{_name_kinds(found[1])}, not {_name_kinds(found[2])}"
     if found := _LENGTH.fullmatch(what):
-        noun = _PARTS.get(found[1], "element")
         bound = {">= ": "at least ", "<= ": "at most "}.get(found[2], "")
-        return f"{subject} takes {bound}{counted(int(found[3]), noun)}{f', not {found[4]}' if found[4] else ''}"
+        count = counted(int(found[3]), _PARTS.get(found[1], "element"))
+        return f"{bound}{count}{f', not {found[4]}' if found[4] else ''}"
     if found := _BOUND.fullmatch(what):
-        return f"{subject} takes {_name_kinds(found[1])} {_BOUNDS[found[2]].format(found[3].removesuffix('.0'))}"
-    return f"{what}{within}"
+        return f"{_name_kinds(found[1])} {_BOUNDS[found[2]].format(found[3].removesuffix('.0'))}"
+    return ""
 
 
 def _name_kinds(names: str) -> str:

@@ -90,7 +90,7 @@ def test_mismatches_are_explained_in_english(raw: Any, words: str) -> None:
 def test_an_unknown_option_gets_the_one_that_was_meant() -> None:
     """Its neighbours with wrong values are told as well."""
     with pytest.raises(
-        BadSetup, match='there is no option "q_bonu"; did you mean "q_bonus".*finish_bonus takes a whole'
+        BadSetup, match=r'there is no option "q_bonu"; did you mean "q_bonus".*finish_bonus takes a whole'
     ):
         REGISTRY.games["q"].parse_options({"q_bonu": 1, "finish_bonus": "x"})
 

@@ -14,6 +14,7 @@ from ..games.arguments import read_options, read_text, read_whole
 from ..games.base import Game
 from ..pages.drawing import with_names
 from ..plugins import find_game
+from ..type_words import explain_mismatch
 
 
 class Position:
