@@ -104,7 +104,7 @@ class Tournament(Matches):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the standings, the ratings, and how they came about."""
         links = PageLinks(entrants=None)
-        page = report_page(self._summary, titles_of(self._summary.spec), links, ("standings", "ratings", "courses"))
+        page = report_page(self._summary, titles_of(self._summary.spec), links, ("standings", "ratings", "history"))
         height_px = min(_LEAST_HIGH_PX + _OF_AN_ENTRANT_PX * len(self.entrants), _MOST_HIGH_PX)
         return framed(page, f"Standings of {self.name}", height_px=height_px)
 

@@ -18,11 +18,13 @@ class SeatTime(Struct, frozen=True):
     """How long one seat took for its moves in one match."""
 
     answers: int = 0
-    """Moves asked for; one that never came counts."""
+    """Number of moves asked for, those that never came included."""
     total_ms: float = 0.0
+    """Time for all of them."""
     most_ms: float = 0.0
+    """Time for the slowest one."""
     most_share: float = 0.0
-    """The largest share of a limit that was used; more than 1: too late."""
+    """Largest share of a time limit that was used; more than 1 is too late."""
 
     @property
     def mean_ms(self) -> float:

@@ -17,7 +17,7 @@ from ..tournament.ratings.elo import ELO, NORMAL_95, PRECISION, PRIOR_ELO, Ratin
 
 MEAN = 1500.0
 MOST_POINTS = 30
-"""Of a course: a line on a page shows no more."""
+"""Of a history: a line on a page shows no more."""
 _MOST_STEPS = 50
 _CLOSE = 1e-4
 """On the logistic scale; far less than a point of Elo."""
@@ -48,11 +48,11 @@ class RatedEncounters:
             for entrant, opponent, score in _scores(pairing, scoring):
                 self._of.setdefault(entrant, []).append((opponent, score))
 
-    def course(self, entrant: int, ratings: Sequence[Rating]) -> list[RatedAfter]:
+    def history(self, entrant: int, ratings: Sequence[Rating]) -> list[RatedAfter]:
         """Return what its results said of an entrant after some of them, from none on to all.
 
         Args:
-            entrant: whose course it is.
+            entrant: whose history it is.
             ratings: of everybody, as they are now.
         """
         met = self._of.get(entrant, [])

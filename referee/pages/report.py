@@ -156,7 +156,7 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("bracket", "Bracket", lambda _: shown, bool(shown))
     yield _Section("crosstable", "Crosstable", lambda _: len(summary.names) <= MAX_TITLED, is_played)
     yield _Section("ratings", "Ratings", rating_bars, is_played)
-    yield _Section("courses", "Ratings over time", ratings_drawings, is_played)
+    yield _Section("history", "Ratings over time", ratings_drawings, is_played)
     yield _Section("progress", "Progress", _progress, tournament.table.rounds > 1)
     yield _Section("seats", "Results by seat", is_there=is_played)
     yield _Section("fouls", "Fouls", lambda summary: _fouls(summary, links), bool(summary.fouls_by_cause))

@@ -1,7 +1,6 @@
 """Writes the report of a tournament, its tables, its moves and pages of its matches, beside the records."""
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -29,6 +29,7 @@ from .replay_frames import StillSecret, fold_record
 from .replay_page import replay_page
 from .report import PageLinks, Titles, report_page
 from .summary import Summary
+from .tournament_json import report_tournament
 
 REPLAYS = "replays"
 ENTRANTS = "entrants"
@@ -114,7 +115,8 @@ def write_report(
     printed = {} if targets.is_public else _printed(folder, summary)
     _write(written.pgn, _matches(summary))
     _write(written.games, rating_files.games_pgn(summary))
-    _write(written.json, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
+    plain = msgspec.json.encode(report_tournament(summary))
+    write_whole(written.json, (msgspec.json.format(plain, indent=1), b"\n"))
     links = replace(_links(page, page, folder, replayed, printed), home=targets.home)
     _write(page, [report_page(summary, titles, links)])
     others, home = page.parent / ENTRANTS, targets.home and f"../{targets.home}"

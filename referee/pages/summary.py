@@ -34,19 +34,19 @@ from .rating_history import RatedAfter, RatedEncounters
 
 
 class HostLine(Struct, frozen=True, kw_only=True):
-    """One host."""
+    """What a host of a cluster did."""
 
     host: str
     calibration: Calibration
-    """When it came last."""
+    """Speed of the host when it last joined."""
     matches: int = 0
-    """That it has begun."""
+    """Number of matches that it began."""
     void: int = 0
-    """That are void, some of which it had not begun."""
+    """Number of its matches that are void; some of these had not begun."""
     lag_ms: float = 0.0
-    """The most that the referee had there in an answer."""
+    """The referee's longest lag in an answer there."""
     standstills: int = 0
-    """Requests during which it stood still there."""
+    """Number of requests during which the referee stood still there."""
 
 
 def host_lines(
@@ -91,15 +91,17 @@ class EntrantSchedule(Struct, frozen=True, kw_only=True):
 
     matches: int
     mean_wait_s: float
-    """Of a match, from when it might be opened until a table and the players were free."""
+    """Mean time from when a match could be opened until a table and the players were free."""
     most_wait_s: float
+    """Longest such time."""
     mean_gap_s: float
-    """From the end of a match to the beginning of its next one; 0 where it played both at once."""
+    """Mean time from the end of a match to the beginning of the next one; 0 where both were played at once."""
     most_gap_s: float
+    """Longest such time."""
     opponents: int
-    """How many others it met."""
+    """Number of others that it met."""
     seats: list[int]
-    """By seat: its matches there that count."""
+    """Number of its matches that count, by seat."""
 
 
 @dataclass(frozen=True)
@@ -313,11 +315,11 @@ class Summary:
         return [total(every[seat] for every in self.by_seat) for seat in range(self.spec.seats)]
 
     @cached_property
-    def courses(self) -> list[list[RatedAfter]]:
+    def rating_history(self) -> list[list[RatedAfter]]:
         """By entrant: what its results said of it after some of them, from none on to all."""
         weight = weigh_results(self.tournament.table, self.ratings)
         encounters = RatedEncounters(list(self.history.played), self.spec.scoring, weight)
-        return [encounters.course(entrant, self.ratings) for entrant in range(len(self.names))]
+        return [encounters.history(entrant, self.ratings) for entrant in range(len(self.names))]
 
     @cached_property
     def entries_of(self) -> Mapping[int, Sequence[MatchEntry]]:

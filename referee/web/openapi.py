@@ -11,6 +11,7 @@ from .. import __version__
 from ..check.findings import CheckReport, Finding
 from ..games.schema import schema_of
 from ..net.http_messages import JSON
+from ..pages.tournament_json import TournamentReport
 from ..record.explain import Explanation
 from ..record.published_heads import PublishedHead
 from .cards import ContestCard
@@ -18,7 +19,6 @@ from .http import EVENTS
 from .live import LiveState
 from .member_api import PRACTICE, QUEUE, PracticeRequest, PracticeState, Queue
 from .organisers import api as organising
-from .reported import TournamentReport
 from .search import Found
 from .signing_up import NewAuthor, SignUpRequest
 from .submissions.matches import Own

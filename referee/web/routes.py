@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from ..net.http_messages import JSON, refusal
 from ..pages.contest_page import contest_page, live_page, search_page
 from ..pages.replay_page import head_at_turn, parted
+from ..pages.tournament_json import TournamentReport
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .http import (
@@ -38,7 +39,6 @@ from .members import Members, add_members
 from .openapi import PATH, openapi
 from .published import find_published, has_replay
 from .rate_limit import RateLimit, TooOften
-from .reported import TournamentReport
 from .search import Found
 from .visitors import Visitors
 from .workshop import Workshop

@@ -47,12 +47,12 @@ def test_a_match_is_stepped_through(browser: webdriver.Chrome, tmp_path: Path) -
     assert complaints(browser) == []
 
 
-def test_a_tournament_shows_standings_and_courses(browser: webdriver.Chrome, tmp_path: Path) -> None:
+def test_a_tournament_shows_standings_and_the_history_of_ratings(browser: webdriver.Chrome, tmp_path: Path) -> None:
     """The frame has a line of the table for each entrant, and a line of the drawing for each that has played."""
     play_cup(tmp_path / "cup", 3, 5)
     cup = referee.load(tmp_path / "cup")
     assert isinstance(cup, referee.Tournament)
     opened(browser, cup._repr_html_(), tmp_path)
     assert len(browser.find_elements(By.CSS_SELECTOR, "#standings-table tbody tr")) == 5
-    assert len(browser.find_elements(By.CSS_SELECTOR, "#courses svg.broad .trace")) == 5
+    assert len(browser.find_elements(By.CSS_SELECTOR, "#history svg.broad .trace")) == 5
     assert complaints(browser) == []

@@ -46,7 +46,7 @@ def test_its_tables_are_those_of_its_matches(folder: Path) -> None:
 
 
 def test_a_notebook_shows_standings_and_ratings(folder: Path) -> None:
-    """What a notebook shows has the standings and the ratings with their courses, and leads to no other page."""
+    """What a notebook shows has the standings and the ratings with their history, and leads to no other page."""
     shown = loaded(folder)._repr_html_()
     for part in ("Standings", "Ratings", "Ratings over time"):
         assert f"&lt;h2&gt;{part}&lt;/h2&gt;" in shown

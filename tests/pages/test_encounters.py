@@ -94,7 +94,7 @@ def test_a_course_ends_at_the_rating() -> None:
     ratings = elo_ratings(history.tournament.table)
     encounters = RatedEncounters(list(history.played), history.tournament.spec.scoring)
     for entrant, told in enumerate(ratings):
-        course = encounters.course(entrant, ratings)
+        course = encounters.history(entrant, ratings)
         assert (course[0].encounters, course[0].rating) == (0, MEAN)
         assert len(course) > 5
         assert course[-1].rating == pytest.approx(told.rating, abs=0.5)
@@ -108,9 +108,9 @@ def test_a_course_is_short(cup: Stage) -> None:
     """Of many results some points are kept, the last one among them; without results there is the mean alone."""
     ratings = [rating(MEAN, 100.0)] * 9
     many = RatedEncounters(list(cup.history.played) * 50, cup.spec.scoring)
-    course = many.course(0, ratings)
+    course = many.history(0, ratings)
     assert len(course) == MOST_POINTS + 1
     assert course[-1].encounters == 50 * cup.tournament.table.sums(0).played
-    (unknown,) = RatedEncounters([], cup.spec.scoring).course(0, ratings)
+    (unknown,) = RatedEncounters([], cup.spec.scoring).history(0, ratings)
     assert (unknown.encounters, unknown.rating) == (0, MEAN)
     assert unknown.error == pytest.approx(1.96 * PRIOR_ELO, abs=1)

@@ -8,13 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.pages.exports import everything
 from referee.pages.match_summary import summary_of
 from referee.pages.notation import short
 from referee.pages.summary import Summary
+from referee.pages.tournament_json import VERSION, TournamentReport, report_tournament
 from referee.record.reader import read_record
-from referee.tournament.spec import TournamentSpec
-from referee.web.reported import TournamentReport
 
 from .reports import page, report, rows
 from .tournaments import AT, LATER, Cast, Stage, spec
@@ -46,11 +44,13 @@ def test_no_cell_is_a_formula(hostile_cup: Stage) -> None:
     assert "\x1b" not in "".join(details)
 
 
-def test_the_whole_object_can_be_folded_again(cup: Stage) -> None:
-    """tournament.json holds all entries in their order: the same spec and the same entries give the same object."""
+def test_the_whole_object_has_spec_and_entries(cup: Stage) -> None:
+    """tournament.json has what the points follow from: the spec, and all entries in their order."""
     found = json.loads((cup.folder / "tournament.json").read_text(encoding="utf-8"))
-    again = msgspec.convert(found["spec"], TournamentSpec)
-    assert again == cup.spec
+    settled = msgspec.to_builtins(cup.spec)
+    assert found["version"] == VERSION
+    assert is_part(found["spec"], settled)
+    assert {"entrants", "seats", "duplicate", "scoring", "tie_breaks", "time"} <= found["spec"].keys()
     assert [entry["fixture"]["match"] for entry in found["entries"]] == [entry.match for entry in cup.entries]
     assert found["state"] == "over"
     assert found["void"] == 1
@@ -120,13 +120,12 @@ def test_too_deep_a_move_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize("name", ["cup", "ruled_cup", "hostile_cup"])
-def test_what_a_site_tells_of_it_is_part_of_it(name: str, request: pytest.FixtureRequest) -> None:
-    """The same under the same names; of evidence, seeds and the places of programs nothing."""
+def test_what_is_read_back_is_what_was_written(name: str, request: pytest.FixtureRequest) -> None:
+    """A site sends the whole object; it has nothing of evidence, seeds and the places of programs."""
     stage: Stage = request.getfixturevalue(name)
     whole = (stage.folder / "tournament.json").read_bytes()
-    told = msgspec.json.decode(msgspec.json.encode(msgspec.json.decode(whole, type=TournamentReport)))
-    assert is_part(told, json.loads(whole))
-    assert {entry["fixture"]["match"] for entry in told["entries"]} == {entry.match for entry in stage.entries}
+    told = json.loads(whole)
+    assert json.loads(msgspec.json.encode(msgspec.json.decode(whole, type=TournamentReport))) == told
     assert {foul["match"] for foul in told["fouls"]} <= {entry.match for entry in stage.entries if entry.fouls}
     assert "/srv/" not in json.dumps(told)
     del told["fouls"]  # what pages tell of them stands there alone
@@ -148,7 +147,7 @@ def test_no_foul_of_an_unfinished_deal_is_told(tmp_path: Path) -> None:
     counts = []
     for fixture in list(stage.tournament.fixtures()):
         stage.play_one(fixture)
-        counts.append(len(everything(Summary(stage.history, {}))["fouls"]))
+        counts.append(len(report_tournament(Summary(stage.history, {})).fouls))
     assert counts == [0, 2]
 
 
@@ -169,7 +168,7 @@ def test_records_that_are_gone_leave_the_rest(tmp_path: Path) -> None:
         path.unlink()
     assert report(stage).replays == 0
     assert 'id="time"' not in page(stage)
-    assert everything(report(stage).summary)["played"] == 6
+    assert report_tournament(report(stage).summary).played == 6
 
 
 def test_two_that_both_fouled_share_the_last_place(tmp_path: Path) -> None:

@@ -128,7 +128,9 @@ def test_ratings_over_time_have_their_intervals(cup: Stage, monkeypatch: pytest.
             assert all(0 <= each <= drawing.shape.height for _, each in trace.band)
     assert [drawing.shows_bands for drawing in rating_drawings(summary, met[0])] == [True, True]
     assert page(cup).count('class="band"') == 2 * len(met)
-    assert f"{summary.courses[met[0]][-1].rating:.0f}" in section(entrant_page(cup, summary.names[met[0]]), "rating")
+    assert f"{summary.rating_history[met[0]][-1].rating:.0f}" in section(
+        entrant_page(cup, summary.names[met[0]]), "rating"
+    )
 
 
 def test_the_format_decides_the_places(tmp_path: Path) -> None:

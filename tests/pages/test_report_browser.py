@@ -123,14 +123,14 @@ def test_one_curve_stands_out(browser: Page, cup: Stage) -> None:
     page = opened(browser, cup)
     shown = "getComputedStyle(document.activeElement.querySelector('.band')).opacity"
     told = f"return [document.activeElement.querySelector('title').textContent, Number({shown})]"
-    titles = page.run("return [...document.querySelectorAll('#courses .broad title')].map((each) => each.textContent)")
-    assert page.run("return document.querySelectorAll('#courses .broad .curve[tabindex=\"0\"]').length") == 1
+    titles = page.run("return [...document.querySelectorAll('#history .broad title')].map((each) => each.textContent)")
+    assert page.run("return document.querySelectorAll('#history .broad .curve[tabindex=\"0\"]').length") == 1
     page.press("\ue004")  # only then the page has the focus
-    page.run("document.querySelector('#courses .broad .curve[tabindex=\"0\"]').focus()")
+    page.run("document.querySelector('#history .broad .curve[tabindex=\"0\"]').focus()")
     for at in (-1, -2, -3):
         assert page.run(told) == [titles[at], 0.3]
         page.press("\ue015")
-    hidden = "[...document.querySelectorAll('#courses .broad .curve:not(:focus) .band')]"
+    hidden = "[...document.querySelectorAll('#history .broad .curve:not(:focus) .band')]"
     assert page.run(f"return {hidden}.every((band) => getComputedStyle(band).opacity === '0')")
 
 

@@ -8,11 +8,13 @@ from itertools import groupby
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 
-from referee.pages.exports import everything, matches_csv
+from referee.pages.exports import matches_csv
 from referee.pages.rating_files import games_pgn
 from referee.pages.summary import Summary
+from referee.pages.tournament_json import report_tournament
 from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.pairing.base import BadRuling
@@ -102,7 +104,7 @@ def beaten(values: Mapping[int, Any], one: int) -> Fraction:
 def test_standings_follow_from_what_is_told(kind: tuple[str, int, Scoring, bool], seed: int) -> None:
     """With byes, late byes, awards, void matches, withdrawals, and whatever else organisers decide."""
     summary = played(kind, seed)
-    told = json.loads(json.dumps(everything(summary)))
+    told = json.loads(msgspec.json.encode(report_tournament(summary)))
     points = add_up(told)
     assert {line["entrant"]: line["points"] for line in told["standings"]} == pytest.approx(
         {line["entrant"]: float(points[line["entrant"]]) for line in told["standings"]}
@@ -120,15 +122,15 @@ def test_an_award_of_a_match_that_was_never_played_is_told_everywhere() -> None:
     for event in events_of(history.tournament, Random(1)):
         history.take(event)
     summary = Summary(history, {})
-    told = everything(summary)
-    first, *others = told["entries"]
-    assert (first["fixture"]["entrants"], first["fixture"]["round"]) == (fixture.entrants, fixture.round)
-    assert (first["reason"], first["counts"], first["result"]) == (
+    told = report_tournament(summary)
+    first, *others = told.entries
+    assert (first.fixture.entrants, first.fixture.round) == (fixture.entrants, fixture.round)
+    assert (first.reason, first.counts, first.result) == (
         "award",
         True,
         f"{winner} beat {loser} (by a ruling); 0 : 0",
     )
-    assert (len(others), told["played"]) == (5, 5)
+    assert (len(others), told.played) == (5, 5)
     lines = [line for line in matches_csv(summary).splitlines() if line.startswith(fixture.match)]
     assert [(f",{name}," in line, ",award," in line) for name, line in zip((winner, loser), lines, strict=True)] == [
         (True, True)

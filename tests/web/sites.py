@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urljoin
 
 import msgspec
 import pytest
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import fields
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import maybeDeferred
@@ -17,7 +17,9 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from zope.interface import directlyProvides  # type: ignore[import-untyped]  # it has no types
 
+from referee.match.setup import DEFAULT_TIME
 from referee.net.links.tokens import add_tokens
+from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import find_game
 from referee.web import http, signing_up, workshop
 from referee.web.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
@@ -28,7 +30,6 @@ from referee.web.live import LiveTable, LiveTables
 from referee.web.members import Members
 from referee.web.organisers import api as organiser_api
 from referee.web.organisers import pages as organiser_pages
-from referee.web.reported import TournamentReport
 from referee.web.routes import SiteContent, site_of
 from referee.web.search import Searched, search
 from referee.web.sessions import Sessions, SiteRole
@@ -78,10 +79,21 @@ TABLE = LiveTable(
 )
 
 
+SPEC: dict[str, Any] = {
+    **dict.fromkeys(("name", "game", "format"), "cup"),
+    "seats": 2,
+    "duplicate": False,
+    "time": to_builtins(DEFAULT_TIME),
+    "scoring": {},
+    "tie_breaks": [],
+}
+"""What a report tells of a spec, the entrants aside."""
 REPORT = msgspec.convert(
     {
-        "spec": {"name": "cup", "game": "q", "format": "swiss", "seats": 2, "entrants": [{"name": "bob"}]},
+        "version": VERSION,
+        "spec": {**SPEC, "entrants": [{"name": "bob", "rating": None}]},
         "head": "5eed",
+        "order": "points",
         "state": "running",
         **dict.fromkeys(("played", "void"), 1),
         "disregarded": {},

@@ -155,7 +155,7 @@ SECTIONS = {
     "bracket": "brackets",
     "crosstable": "crosstable",
     "ratings": "ratings",
-    "courses": "courses",
+    "history": "history",
     "progress": "progress",
     "seats": "seats",
     "fouls": "fouls",

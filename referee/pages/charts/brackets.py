@@ -19,9 +19,9 @@ class BracketSide(Struct, frozen=True):
     """An entrant of a match, or who may become one."""
 
     entrants: Sequence[int]
-    """One, or those of whom one comes; none: that is open, or nobody comes."""
+    """The entrant, or those of whom one will come; empty while that is open, and where nobody comes."""
     scores: Sequence[int | None]
-    """Of each match that was played for this place; None: it fouled."""
+    """Score in each match that was played for this place; None if the entrant fouled."""
     is_winner: bool
 
 
@@ -32,11 +32,11 @@ class BracketBox(Struct, frozen=True):
     results: Sequence[str]
     """How each match that was played for it ended, in words, with the points."""
     note: str
-    """What is to be said of it besides."""
+    """Remark on the place; mostly empty."""
     pairings: Sequence[int]
-    """Numbers of what was or is played for it."""
+    """Numbers of the pairings that are played for it."""
     is_empty: bool = False
-    """Whether nobody comes there; it keeps the others in their places."""
+    """Whether nobody comes there; the place then only keeps the others in theirs."""
 
 
 class BracketRound(Struct, frozen=True):
@@ -46,14 +46,14 @@ class BracketRound(Struct, frozen=True):
     """What its matches are called."""
     boxes: Sequence[BracketBox]
     leads: str
-    """How its matches lead to the next column: `pairs`, two to one; `each`, one to one; empty: not by their place."""
+    """How the places lead to the next round: `pairs`, two to one; `each`, one to one; empty, not by their order."""
 
 
 class Bracket(Struct, frozen=True):
     """One of the brackets of an elimination."""
 
     title: str
-    """Empty: the one that is no other."""
+    """Name of the bracket; empty if there is only one."""
     rounds: Sequence[BracketRound]
 
 

@@ -133,13 +133,15 @@ def points_drawings(summary: Summary) -> list[Drawing]:
 
 def rating_drawings(summary: Summary, entrant: int) -> list[Drawing]:
     """Return an entrant's rating over time with its interval: a drawing for each width; none without results."""
-    return _rating_drawings([_rating_curve("", summary.courses[entrant])])
+    return _rating_drawings([_rating_curve("", summary.rating_history[entrant])])
 
 
 def ratings_drawings(summary: Summary) -> list[Drawing]:
     """Return the ratings of the entrants over time with their intervals: a drawing for each width of a window."""
     entrants = summary.order[:MAX_CURVES]
-    return _rating_drawings([_rating_curve(summary.names[entrant], summary.courses[entrant]) for entrant in entrants])
+    return _rating_drawings(
+        [_rating_curve(summary.names[entrant], summary.rating_history[entrant]) for entrant in entrants]
+    )
 
 
 def _rating_curve(name: str, course: Sequence[RatedAfter]) -> Curve:

@@ -17,13 +17,13 @@ from ...app.running import run_reactor
 from ...app.services import RefereeOptions, Say, find_confinement, find_sealer, monitoring
 from ...net.links.addresses import listen, stopped, url_of
 from ...observers import Note
+from ...pages.tournament_json import TournamentReport
 from ...programs.confining import SandboxMode
 from ...record.key_file import default_path, public_pem
 from ...text import printable
 from ..cards import ContestCard, TournamentCard
 from ..event_streams import EventStreams
 from ..live import LiveTables
-from ..reported import TournamentReport
 from ..search import search
 from ..submissions.store import Store
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament

@@ -16,11 +16,11 @@ from ...files.below import everything_below
 from ...files.tree import MIB
 from ...net.links.tokens import add_tokens, remove_token
 from ...observers.process_lines import SeenProcess
+from ...pages.tournament_json import TournamentReport
 from ...plugins import installed
 from ...text import printable
 from ...tournament.events import OF_ALL, Kind
 from ..organisers.service import AuthorLine, LoggedAction, Machine, ProcessLine, QueueLine, TournamentLine
-from ..reported import TournamentReport
 from .intake import Intake, end_of
 from .practice import Practice
 from .queues import waiting_checks, waiting_matches, waiting_practice, waiting_tournaments

@@ -14,13 +14,13 @@ from msgspec import Struct
 from ...clock import Timer
 from ...observers import Note
 from ...pages.summary import page_names
+from ...pages.tournament_json import ReportedMatch, ReportedStanding, TournamentReport
 from ...pages.words import number
 from ...plugins import installed
 from ...programs.starting import ProcessCommand, if_alive, start
 from ...tournament.events import OF_ALL
 from ..cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ..published import has_replay
-from ..reported import ReportedMatch, ReportedStanding, TournamentReport
 from ..search import Searched
 from .contest_file import ScheduledTournament
 

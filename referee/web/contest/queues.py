@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
+from ...pages.tournament_json import ReportedDue, TournamentReport
 from ..cards import Coming, ComingMatch
 from ..organisers.service import QueueLine
-from ..reported import ReportedDue, TournamentReport
 from ..submissions.check_queue import CHECK_S, CheckQueue
 from .practice import Practice
 from .tournament_runs import RunState, TournamentRun

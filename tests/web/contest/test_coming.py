@@ -3,17 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.pages.exports import everything
 from referee.pages.summary import Summary
+from referee.pages.tournament_json import TournamentReport, report_tournament
 from referee.web.cards import OpenMatch
 from referee.web.contest.queues import SHOWN, coming_in, waiting_matches
 from referee.web.contest.tournament_runs import RunState, TournamentRun
 from referee.web.organisers.service import MOST_LINES, seen_by
-from referee.web.reported import TournamentReport
 from referee.web.sessions import Person, SiteRole
 
 from ...pages.tournaments import AT, Stage, spec
@@ -25,8 +23,7 @@ SOON = "as soon as a table"
 
 def report_of(stage: Stage) -> TournamentReport:
     """Return what the site reads of a tournament."""
-    told = msgspec.json.encode(everything(Summary(stage.history, {})))
-    return msgspec.json.decode(told, type=TournamentReport)
+    return report_tournament(Summary(stage.history, {}))
 
 
 @pytest.mark.parametrize(

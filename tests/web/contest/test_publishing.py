@@ -8,10 +8,12 @@ import msgspec
 import pytest
 from msgspec.structs import fields
 
+from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import load
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.publishing import SHOWN, Published
-from referee.web.reported import TournamentReport
+
+from ..sites import SPEC
 
 MATCH = {
     "names": ["ada", "bob", "eve"],
@@ -30,7 +32,8 @@ MATCH = {
 
 def entry(number: int, **changed: object) -> dict[str, object]:
     """Return a match as a report has it."""
-    return {"fixture": {"match": f"cup-{number}", "round": 1, "table": "", "entrants": [0, 1, 2]}, **MATCH, **changed}
+    place = {"match": f"cup-{number}", "number": number + 1, "round": 1, "table": "", "leg": 0, "attempt": 0}
+    return {"fixture": {**place, "entrants": [0, 1, 2]}, **MATCH, **changed}
 
 
 @pytest.mark.parametrize(
@@ -52,8 +55,10 @@ def test_last_results_are_told(
     for page in ("cup-9", "verify"):
         (folder / "replays" / f"{page}.html").touch()
     report = {
-        "spec": {"name": "cup", "game": "q", "format": "swiss", "seats": 3, "entrants": []},
+        "version": VERSION,
+        "spec": {**SPEC, "entrants": []},
         "head": "5eed",
+        "order": "points",
         "state": "running",
         "played": 1,
         "void": 0,

@@ -1,0 +1,65 @@
+"""Fill in the table in docs/reference/tournament-json.md: `python -m tests.docs.make_tournament_json`.
+
+Makes a row for each key from the structs that write the file. Refuses to know the prose of the page.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from referee.games.schema import schema_of
+from referee.pages.tournament_json import TournamentReport
+from tests.docs.manual import ROOT
+
+PATH = ROOT / "docs/reference/tournament-json.md"
+_PART = re.compile(r"(<!-- part: keys -->\n).*?(<!-- end of part -->)", re.DOTALL)
+
+
+def fill(text: str) -> str:
+    """Return the page with the table as it follows from the structs."""
+    schema = schema_of({"file": TournamentReport})
+    rows = "\n".join(rows_of(struct_of(schema["file"], schema["$defs"])[0] or {}, schema["$defs"], ""))
+    return _PART.sub(lambda found: f"{found[1]}| key | meaning |\n|---|---|\n{rows}\n{found[2]}", text)
+
+
+def rows_of(part: Mapping[str, Any], structs: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Yield a row for each key of an object that is described or holds objects; its row names those that do neither.
+
+    Args:
+        part: the schema of the object.
+        structs: the schemas that others refer to.
+        path: keys that lead to the object, each with a dot behind it.
+    """
+    for key, field in part["properties"].items():
+        inner, dimensions = struct_of(field, structs)
+        if inner is None and "description" not in field and path:
+            continue
+        text = field.get("description") or (inner or {}).get("description", "")
+        name = f"{path}{key}{'[]' * dimensions if inner else ''}"
+        named = [] if inner is None else [f"`{each}`" for each in own_keys(inner, structs)]
+        cell = [re.sub(r"\bNone\b", "null", text).replace("|", "\\|"), f"Keys: {', '.join(named)}." if named else ""]
+        yield f"| `{name}` | {' '.join(filter(None, cell))} |"
+        if inner is not None:
+            yield from rows_of(inner, structs, f"{name}.")
+
+
+def own_keys(part: Mapping[str, Any], structs: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys of an object that have no row of their own."""
+    for key, field in part["properties"].items():
+        if "description" not in field and struct_of(field, structs)[0] is None:
+            yield key
+
+
+def struct_of(part: Mapping[str, Any], structs: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, int]:
+    """Return the schema of the object that a value is or holds, None if it holds none, and in how many lists."""
+    for each in (part, *part.get("anyOf", ())):
+        if "$ref" in each:
+            return structs[each["$ref"].rpartition("/")[2]], 0
+    if part.get("type") == "array":
+        inner, dimensions = struct_of(part["items"], structs)
+        return inner, dimensions + 1
+    return None, 0
+
+
+if __name__ == "__main__":
+    PATH.write_text(fill(PATH.read_text()))
