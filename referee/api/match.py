@@ -18,7 +18,7 @@ from ..games.arguments import describe
 from ..match.commands import Result
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
-from ..pages.notation import short
+from ..pages.match_summary import short
 from ..pages.outcomes import Teams, outcome_of_result
 from ..pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_record
 from ..pages.replay_page import replay_page

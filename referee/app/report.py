@@ -7,11 +7,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..errors import BadRequest, DoesNotHold
-from ..pages.match_notes import MatchNotes
 from ..pages.match_summary import MatchSummary, summary_of
 from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, report_address, write_report
-from ..pages.summary import Summary
+from ..pages.summary import MatchNotes, Summary
 from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
 from ..record.recovery import has_line

@@ -1,20 +1,30 @@
-"""A tournament as tables for other programs; docs/reference/exports.md says what each column means.
+"""A tournament as other programs read it: tables, results as PGN, rounds as FIDE's report file.
 
-A text of a player's that a spreadsheet would take for a formula gets an apostrophe before it.
+docs/reference/exports.md says what stands in each. A text of a player's that a spreadsheet would take for a formula
+gets an apostrophe before it.
 """
 
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import Any
 
+from ..match.fouls import Cause
 from ..text import printable
+from ..tournament.history import History
+from ..tournament.match_context import MatchEntry
+from ..tournament.pairing import swiss, timetable
+from ..tournament.pairing.base import PlayedRounds, RoundLine, half_points
+from ..tournament.pairing.dutch import TrfPlayer, trf_text
 from ..tournament.standings import Standing
-from .notation import AWARD
+from .match_summary import AWARD, quoted
 from .summary import Summary
 
 _FORMULA = ("=", "+", "-", "@")
 Row = list[Any]
+_UNDECIDED = "*"
+_TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual: Round-Robin"}
 
 
 def standings_csv(summary: Summary) -> str:
@@ -120,3 +130,103 @@ def _safe(text: str) -> str:
 def _plain(number: float) -> str:
     """Return a number with as many digits as it needs, at most six after the point."""
     return f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+def games_pgn(summary: Summary) -> Iterator[str]:
+    """Yield each result that counts as a game without moves; one of more seats, as a game of every two opponents."""
+    for entry in summary.results:
+        if summary.why_uncounted(entry):
+            continue
+        match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
+        date = match.opened[:10].replace("-", ".") if match is not None else "????.??.??"
+        sides = summary.spec.scoring.sides(len(entry.names))
+        for white, black in combinations(range(len(entry.names)), 2):
+            if sides[white] != sides[black]:
+                yield _game(entry, date, white, black)
+
+
+def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
+    fixture = entry.fixture
+    result = _result(entry, white, black)
+    tags = {
+        "Event": entry.match.rpartition("-")[0],
+        "Site": "?",
+        "Date": date,
+        "Round": f"{fixture.round}.{fixture.leg + 1}" if fixture.leg else str(fixture.round),
+        "White": entry.names[white],
+        "Black": entry.names[black],
+        "Result": result,
+        "Termination": _termination(entry, white, black),
+    }
+    lines = [f"[{name} {quoted(value)}]" for name, value in tags.items()]
+    seats = f" seats {white} and {black} of {len(entry.names)}," if len(entry.names) > 2 else ""
+    reason = AWARD if entry.is_ruled else entry.reason
+    remark = printable(f"{entry.match},{seats} {reason}").replace("}", ")")
+    return "\n".join([*lines, "", f"{{{remark}}} {result}", "", ""])
+
+
+def _result(entry: MatchEntry, white: int, black: int) -> str:
+    """Return who of two won; the format has no word for a match that both have lost."""
+    places = {seat: place for place, group in enumerate(entry.ranking) for seat in group}
+    fouls = {foul.seat for foul in entry.fouls}
+    if not places or {white, black} <= fouls:
+        return _UNDECIDED
+    first, second = ((seat in fouls, places[seat]) for seat in (white, black))
+    return "1/2-1/2" if first == second else "1-0" if first < second else "0-1"
+
+
+def _termination(entry: MatchEntry, white: int, black: int) -> str:
+    if entry.is_ruled:
+        return "adjudication"
+    causes = {foul.cause for foul in entry.fouls if foul.seat in (white, black)}
+    if causes == {Cause.TIMEOUT}:
+        return "time forfeit"
+    return "rules infraction" if causes else "normal"
+
+
+def tournament_trf(summary: Summary) -> str | None:
+    """Return a Swiss tournament or a round robin of two seats as FIDE's report file; None of any other."""
+    course = _course(summary)
+    if course is None:
+        return None
+    people = [TrfPlayer(printable(entrant.name), entrant.rating) for entrant in summary.spec.entrants]
+    days = sorted(match.opened[:10].replace("-", "/") for match in summary.match_summaries.values())
+    heads = [("012", summary.spec.name)]
+    heads += [("042", days[0]), ("052", days[-1])] if days else []
+    heads += [("062", str(len(people))), ("072", str(sum(person.rating is not None for person in people)))]
+    return trf_text(course, people, [*heads, ("092", _TYPES[summary.spec.format])])
+
+
+def _course(summary: Summary) -> PlayedRounds | None:
+    state = summary.tournament.state
+    if summary.spec.seats != 2 or summary.spec.format not in _TYPES:
+        return None
+    if isinstance(state, swiss.State):
+        return swiss.course_of(state)
+    return _timetable_course(summary.history, state) if isinstance(state, timetable.State) else None
+
+
+def _timetable_course(history: History, state: timetable.State) -> PlayedRounds:
+    """Return a round robin as far as all matches of its rounds have been played."""
+    lines: list[list[RoundLine]] = [[] for _ in history.tournament.table.field.entrants]
+    through = min((pairing.round for pairing in state.due), default=state.timetable.rounds + 1) - 1
+    for played in history.played:
+        pairing = played.pairing
+        if pairing.round > through:
+            continue
+        if pairing.against is not None:
+            table = (*pairing.seats, pairing.against)
+            lines[table[0]].append(RoundLine(pairing.round, table, 2, "+"))
+            lines[table[1]].append(RoundLine(pairing.round, table, 0, "-"))
+        elif pairing.is_bye:
+            lines[pairing.seats[0]].append(RoundLine(pairing.round, pairing.seats, 2, "U"))
+        else:
+            for entrant, points in zip(pairing.seats, half_points(played), strict=True):
+                lines[entrant].append(RoundLine(pairing.round, pairing.seats, points))
+    return PlayedRounds(
+        rounds=state.timetable.rounds,
+        through=through,
+        order=tuple(range(len(lines))),
+        lines=tuple(map(tuple, lines)),
+        away=state.withdrawn,
+    )

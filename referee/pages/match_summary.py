@@ -1,6 +1,14 @@
-"""A match in short, as a report needs it: what came of it, the time of each seat, the moves; read off its record."""
+"""A match in short, as a report needs it, read off its record; and as plain text, like PGN: tags, then the moves.
 
-from collections.abc import Iterator
+The format of the text is in docs/reference/exports.md. A move is one word without spaces, whatever a player sent: what
+has no short form stands there as JSON.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from textwrap import TextWrapper
 from typing import Any
 
 from msgspec import Struct
@@ -10,8 +18,13 @@ from ..match.fouls import Cause
 from ..record.fairness import Fairness, fairness, timings
 from ..record.match_entries import entry_of
 from ..record.reader import Record
+from ..text import printable
 from ..tournament.match_context import MatchEntry
-from .notation import expulsion, short
+
+AWARD = "award"
+"""Stands for the rule that ended the game, where a ruling has made the result."""
+_WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
+_WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
 
 
 class SeatTime(Struct, frozen=True):
@@ -89,3 +102,112 @@ def _moves(record: Record) -> Iterator[str]:
             yield f"{event.turn}.{event.seat} {short(event.move)}{'?' if is_wrong else ''}"
         for foul in fouls:
             yield expulsion(foul["seat"], foul["cause"], foul.get("rule") or foul.get("code"))
+
+
+def short(move: Any) -> str:
+    """Return a plain move as one word.
+
+    An object with an `action` is the action, a colon, and its other values in their order: single ones and those of one
+    list between commas, lists between semicolons. `{"action": "place", "tiles": [[0, 1, "red-star"]]}` is
+    `place:0,1,red-star`.
+    """
+    try:
+        if isinstance(move, dict) and _is_word(move.get("action")):
+            values = [value for key, value in move.items() if key != "action"]
+            return ":".join(filter(None, (move["action"], ";".join(_groups(values)))))
+    except _NoShortForm:
+        pass
+    try:
+        text = json.dumps(move, ensure_ascii=False, separators=(",", ":"), default=str)
+    except RecursionError:
+        return "(too-deep)"
+    return printable(text).replace(" ", "\\u0020")
+
+
+class _NoShortForm(Exception):
+    """A value that is neither a word nor a number, nor a list of them, nor a list of such lists."""
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and _WORD.match(value) is not None
+
+
+def _groups(values: Sequence[Any]) -> Iterator[str]:
+    """Yield what stands between semicolons."""
+    for is_list, group in groupby(values, key=lambda value: isinstance(value, list)):
+        if not is_list:
+            yield ",".join(map(_scalar, group))
+            continue
+        for value in group:
+            if any(isinstance(inner, list) for inner in value):
+                yield from (",".join(map(_scalar, inner if isinstance(inner, list) else [inner])) for inner in value)
+            else:
+                yield ",".join(map(_scalar, value))
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool | None):
+        return json.dumps(value)
+    if isinstance(value, int | float) or _is_word(value):
+        return str(value)
+    raise _NoShortForm
+
+
+def expulsion(seat: int, cause: str, rule: str | None) -> str:
+    """Return the remark that a seat was expelled."""
+    return "{" + printable(" ".join(filter(None, (f"seat {seat} expelled: {cause}", rule)))).replace("}", ")") + "}"
+
+
+def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], void: str, result: str) -> str:
+    """Return a match as text: tags, an empty line, the moves, an empty line.
+
+    Args:
+        entry: what came of it.
+        game: its name.
+        opened: wall-clock time at which it began; empty if that is not known.
+        moves: in short notation.
+        void: why it does not count; empty if it does.
+        result: how it ended, in words.
+    """
+    lines = [f"[{name} {quoted(value)}]" for name, value in _tags(entry, game, opened, void, result) if value]
+    return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])
+
+
+def quoted(text: str) -> str:
+    """Return the value of a tag, in quotes."""
+    return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _tags(entry: MatchEntry, game: str, opened: str, void: str, result: str) -> Iterator[tuple[str, str]]:
+    fixture = entry.fixture
+    yield "Event", entry.match.rpartition("-")[0]
+    yield "Match", entry.match
+    yield "Game", game
+    yield "Opened", opened
+    yield "Round", str(fixture.round)
+    yield "Table", fixture.table
+    yield "Leg", str(fixture.leg + 1) if fixture.leg else ""
+    yield "Attempt", str(fixture.attempt + 1) if fixture.attempt else ""
+    for seat, name in enumerate(entry.names):
+        yield f"Seat{seat}", name
+    yield "Void", void
+    if not void:
+        yield "Result", result
+        yield "Places", " ".join(map(str, places_of(entry)))
+        yield "Scores", " ".join(map(str, entry.scores))
+        fouls = ((str(foul.seat), foul.cause, foul.rule or foul.code) for foul in entry.fouls)
+        yield "Fouls", "; ".join(" ".join(filter(None, foul)) for foul in fouls)
+        yield "Reason", AWARD if entry.is_ruled else entry.reason
+    yield "Turns", str(entry.turns)
+    yield "TimeUsed", " ".join(f"{used / 1000:.3f}" for used in entry.used_ms)
+
+
+def places_of(entry: MatchEntry) -> list[int]:
+    """Return the place of each seat, from 1; equal seats share one, and fouls the last. Zeros for a void match."""
+    places, place = [0] * len(entry.names), 1
+    fouls = {foul.seat for foul in entry.fouls}
+    for group in entry.ranking if entry.void is None else ():
+        for seat in group:
+            places[seat] = len(places) if seat in fouls else place
+        place += len(group)
+    return places

@@ -20,10 +20,10 @@ from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, unpooled, with_names
-from .match_notes import MatchNotes
 from .outcomes import outcome_of_result
 from .rendering import environment, page, time_of_day
 from .replay_frames import FoldedRecord, FrameKind
+from .summary import MatchNotes
 from .verifying import verifying_script
 from .words import duration, gains, headline, move_text, ranking, reasons, time_control, time_split
 

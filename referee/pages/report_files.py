@@ -20,15 +20,13 @@ from ..record.audit.audit import FindGame
 from ..record.printed import output_path
 from ..record.reader import read_record
 from ..tournament.history import History
-from . import exports, rating_files, verifying
+from . import exports, verifying
 from .entrant_page import entrant_page
-from .match_notes import MatchNotes, match_notes
-from .match_summary import MatchSummary
-from .notation import text_of
+from .match_summary import MatchSummary, text_of
 from .replay_frames import StillSecret, fold_record
 from .replay_page import replay_page
 from .report import PageLinks, Titles, report_page
-from .summary import Summary
+from .summary import MatchNotes, Summary, match_notes
 from .tournament_json import report_tournament
 
 REPLAYS = "replays"
@@ -114,7 +112,7 @@ def write_report(
     page = written.html
     printed = {} if targets.is_public else _printed(folder, summary)
     _write(written.pgn, _matches(summary))
-    _write(written.games, rating_files.games_pgn(summary))
+    _write(written.games, exports.games_pgn(summary))
     plain = msgspec.json.encode(report_tournament(summary))
     write_whole(written.json, (msgspec.json.format(plain, indent=1), b"\n"))
     links = replace(_links(page, page, folder, replayed, printed), home=targets.home)
@@ -241,7 +239,7 @@ def _write_tables(folder: Path, summary: Summary) -> Iterator[Path]:
 
 
 def _write_trf(path: Path, summary: Summary) -> Path | None:
-    text = rating_files.tournament_trf(summary)
+    text = exports.tournament_trf(summary)
     if text is None:
         return None
     _write(path, [text])

@@ -1,14 +1,16 @@
-"""A tournament in the numbers that its report and its exports show."""
+"""A tournament in the numbers that its report and its exports show, and what its record says of each match."""
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, zip_longest
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -26,11 +28,9 @@ from ..tournament.points import match_points
 from ..tournament.ratings.elo import Rating, elo_ratings, weigh_results
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
-from .encounters import by_seat, total
-from .match_summary import MatchSummary, SeatTime
-from .notation import places_of
+from .encounters import RatedAfter, RatedEncounters, by_seat, total
+from .match_summary import MatchSummary, SeatTime, places_of
 from .outcomes import ToldOutcome, outcome_of_entry
-from .rating_history import RatedAfter, RatedEncounters
 
 
 class HostLine(Struct, frozen=True, kw_only=True):
@@ -385,3 +385,71 @@ def _seconds(since: str, until: str) -> float:
         return max((datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds(), 0.0)
     except (ValueError, TypeError):  # times of day decide nothing, so that nobody has checked them
         return 0.0
+
+
+class MatchNotes(Struct, frozen=True, kw_only=True):
+    """What the page of a match shows of its tournament."""
+
+    rulings: Sequence[RuledLine] = ()
+    """On the match, or on one that was played in its place."""
+    uncounted: str = ""
+    """Why it does not count; empty: it does."""
+    others: Mapping[str, bool] = {}
+    """The other matches of the same leg -> whether they have a page."""
+    begun_at: Sequence[str] = ()
+    """The times of day at which the referee began or went on while the match was open."""
+    sights: Sequence[str] = ()
+    """What spectators were shown of it while it was played, one after the other."""
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether its page changes after the match."""
+        return bool(self.rulings or self.uncounted or self.others)
+
+    @property
+    def mark(self) -> str:
+        """What its page holds, so that one is known that was made before a ruling."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+
+
+def match_notes(summary: Summary, shown: Collection[str]) -> Mapping[str, MatchNotes]:
+    """Return what is to be said of each match that has a page.
+
+    Args:
+        summary: of their tournament.
+        shown: the matches that have a page, or are about to.
+    """
+    legs: dict[tuple[int, int], list[str]] = {}
+    for entry in summary.history.entries:
+        legs.setdefault((entry.fixture.number, entry.fixture.leg), []).append(entry.match)
+    return {
+        entry.match: _notes_of(summary, entry, legs[entry.fixture.number, entry.fixture.leg], shown)
+        for entry in summary.history.entries
+        if entry.match in shown
+    }
+
+
+def _notes_of(summary: Summary, entry: MatchEntry, leg: Sequence[str], shown: Collection[str]) -> MatchNotes:
+    runs = summary.history.runs[entry.match]
+    return MatchNotes(
+        rulings=summary.rulings.of_match(entry.fixture),
+        uncounted=summary.uncounted.get(entry.match, ""),
+        others={match: match in shown for match in leg if match != entry.match},
+        begun_at=[run.at for run in runs],
+        sights=list(dict.fromkeys(sight(run.spectators, is_duplicate=summary.spec.duplicate) for run in runs)),
+    )
+
+
+def sight(spectators: str | None, *, is_duplicate: bool) -> str:
+    """Return what spectators are shown of a match while it is played.
+
+    Args:
+        spectators: as a contest has it; None: no contest shows the match.
+        is_duplicate: whether its deal is played from other seats as well.
+    """
+    if spectators is None:
+        return "nothing: no site showed it"
+    if spectators == "after" or is_duplicate:
+        return "who played, and nothing else"
+    later = f", {spectators.removeprefix('delay ')} s later" if spectators.startswith("delay") else ""
+    return f"what all seats might know{later}"

@@ -23,10 +23,8 @@ from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .causes import placeless, short_cause
 from .charts.brackets import Bracket, brackets
-from .encounters import superiority
-from .match_summary import SeatTime
-from .notation import AWARD
-from .rating_history import RatedAfter
+from .encounters import RatedAfter, superiority
+from .match_summary import AWARD, SeatTime
 from .summary import EntrantSchedule, HostLine, Summary
 
 Version = Literal[1]

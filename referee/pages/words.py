@@ -64,21 +64,6 @@ def duration(ms: float) -> str:
     return f"{ms / 1000:.2f} s" if ms < 60_000 else f"{ms // 60_000:.0f} min {ms % 60_000 / 1000:.0f} s"
 
 
-def sight(spectators: str | None, *, is_duplicate: bool) -> str:
-    """Return what spectators are shown of a match while it is played.
-
-    Args:
-        spectators: as a contest has it; None: no contest shows the match.
-        is_duplicate: whether its deal is played from other seats as well.
-    """
-    if spectators is None:
-        return "nothing: no site showed it"
-    if spectators == "after" or is_duplicate:
-        return "who played, and nothing else"
-    later = f", {spectators.removeprefix('delay ')} s later" if spectators.startswith("delay") else ""
-    return f"what all seats might know{later}"
-
-
 def moment(at: str) -> str:
     """Return a time of day in UTC, ISO 8601, to the minute."""
     return f"{at[:16].replace('T', ' ')} UTC"

@@ -9,10 +9,10 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from referee.pages.match_notes import MatchNotes
 from referee.pages.match_summary import summary_of
 from referee.pages.report import Titles
 from referee.pages.report_files import Targets, Written, make_replay, write_report
+from referee.pages.summary import MatchNotes
 from referee.record.reader import read_record
 
 from .matches import ESCAPE, IMAGE, SCRIPT

@@ -5,8 +5,16 @@ from random import Random
 
 import pytest
 
-from referee.pages.encounters import by_seat, rated_superiority, share_error, superiority, total
-from referee.pages.rating_history import MEAN, MOST_POINTS, RatedEncounters
+from referee.pages.encounters import (
+    MEAN,
+    MOST_POINTS,
+    RatedEncounters,
+    by_seat,
+    rated_superiority,
+    share_error,
+    superiority,
+    total,
+)
 from referee.tournament.crosstable import HeadToHead
 from referee.tournament.events import Begun
 from referee.tournament.history import History

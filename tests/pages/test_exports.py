@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.pages.match_summary import summary_of
-from referee.pages.notation import short
+from referee.pages.match_summary import short, summary_of
 from referee.pages.summary import Summary
 from referee.pages.tournament_json import VERSION, TournamentReport, report_tournament
 from referee.record.reader import read_record

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from referee.pages.rating_files import games_pgn, tournament_trf
+from referee.pages.exports import games_pgn, tournament_trf
 from referee.pages.summary import Summary
 from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
 from referee.tournament.points import Scoring

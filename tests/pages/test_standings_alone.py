@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.pages.exports import matches_csv
-from referee.pages.rating_files import games_pgn
+from referee.pages.exports import games_pgn, matches_csv
 from referee.pages.summary import Summary
 from referee.pages.tournament_json import report_tournament
 from referee.tournament import events as e

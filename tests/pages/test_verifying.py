@@ -11,10 +11,10 @@ from random import Random
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from referee.pages.match_notes import MatchNotes
 from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page, with_record
 from referee.pages.report_files import make_replay
+from referee.pages.summary import MatchNotes
 from referee.pages.verifying import PAGE, verifier_script, verifying_page
 from referee.plugins import load
 from referee.record.reader import read_record

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from referee.pages.rating_files import games_pgn
+from referee.pages.exports import games_pgn
 from referee.pages.summary import Summary
 from referee.tournament import events as e
 from referee.tournament.history import History

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..rating_history import RatedAfter
+from ..encounters import RatedAfter
 from ..summary import Summary
 from ..words import number
 
