@@ -12,7 +12,7 @@ from sample_players.python.imagined import Shuffler
 from ..errors import BadRequest
 from ..games.arguments import read_options, read_text, read_whole
 from ..games.base import Game
-from ..pages.drawing import with_names
+from ..pages.words import with_names
 from ..plugins import find_game
 from ..type_words import explain_mismatch
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ..errors import BadRequest, RefereeError
 from ..files.removal import remove
-from ..pages.drawing import with_names
 from ..pages.replay_frames import FoldedRecord, ReplayFrame
 from ..pages.replay_page import replay_page, with_record
+from ..pages.words import with_names
 
 
 def frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFrame]:

@@ -10,13 +10,12 @@ from ..tournament.crosstable import HeadToHead
 from ..tournament.history import PlayedVersion, RuledLine
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.standings import Standing
-from .causes import Causes, placeless, short_cause
 from .charts.curves import rating_drawings
 from .encounters import superiority
 from .rendering import page, time_of_day
 from .report import PageLinks
 from .summary import Summary
-from .words import number
+from .words import Causes, number, placeless, short_cause
 
 MOST_MATCHES = 2000
 """Lines of a list that stands in the page itself; a browser opens that at once."""

@@ -14,10 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..text import printable
-from .causes import broken, placeless, short_cause
 from .columns import COLUMNS, TEXTS
 from .encounters import share_error
-from .words import duration, moment, number
+from .words import broken, duration, moment, number, placeless, short_cause
 
 _SELF, _NOBODY = "'self'", "'none'"
 _MAY_ASK = f"connect-src {_SELF}; "

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from jinja2.utils import htmlsafe_json_dumps
@@ -19,13 +19,14 @@ from ..games.base import Game
 from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
-from .drawing import pooled, unpooled, with_names
 from .outcomes import outcome_of_result
 from .rendering import environment, page, time_of_day
 from .replay_frames import FoldedRecord, FrameKind
 from .summary import MatchNotes
 from .verifying import verifying_script
-from .words import duration, gains, headline, move_text, ranking, reasons, time_control, time_split
+from .words import duration, gains, headline, move_text, ranking, reasons, time_control, time_split, with_names
+
+T = TypeVar("T")
 
 _NO_TOURNAMENT = MatchNotes()
 MOST_DRAWN = 3
@@ -274,3 +275,42 @@ def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]
     yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"
     yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces.opened) if setup.nonces else "not used"
     yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
+
+
+def pooled(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | None]]:
+    """Keep the lines of many texts once each.
+
+    Args:
+        texts: drawings of one match, each much like the one before it; None stays None.
+
+    Returns:
+        The lines, and for each text `[first, count, first, count...]`: which lines it consists of. A board of which one
+        tile changed costs that tile and a few numbers.
+    """
+    numbers: dict[str, int] = {}
+    runs = [
+        None if text is None else _runs([numbers.setdefault(line, len(numbers)) for line in text.split("\n")])
+        for text in texts
+    ]
+    return list(numbers), runs
+
+
+def unpooled(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
+    """Yield the lines of a text that were pooled.
+
+    Args:
+        lines: of all texts.
+        runs: of this one.
+    """
+    for first, count in zip(runs[::2], runs[1::2], strict=True):
+        yield from lines[first : first + count]
+
+
+def _runs(numbers: Iterable[int]) -> list[int]:
+    found: list[int] = []
+    for number in numbers:
+        if found and number == found[-2] + found[-1]:
+            found[-1] += 1
+        else:
+            found += (number, 1)
+    return found

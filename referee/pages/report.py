@@ -16,7 +16,6 @@ from msgspec import Struct
 from ..text import printable
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.ratings.elo import Rating
-from .causes import Causes, placeless
 from .charts.brackets import brackets
 from .charts.curves import MAX_CURVES, Drawing, points_drawings, ratings_drawings
 from .columns import COLUMNS
@@ -25,7 +24,7 @@ from .outcomes import ToldOutcome
 from .rendering import page, time_of_day
 from .summary import Summary
 from .verifying import verifying_link
-from .words import time_control
+from .words import Causes, placeless, time_control
 
 MAX_TITLED = 64
 """Entrants of a crosstable whose cells say more where a pointer rests on them; that doubles its size."""

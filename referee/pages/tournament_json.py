@@ -21,11 +21,11 @@ from ..tournament.points import Scoring
 from ..tournament.ratings.elo import Rating
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
-from .causes import placeless, short_cause
 from .charts.brackets import Bracket, brackets
 from .encounters import RatedAfter, superiority
 from .match_summary import AWARD, SeatTime
 from .summary import EntrantSchedule, HostLine, Summary
+from .words import placeless, short_cause
 
 Version = Literal[1]
 VERSION: Version = get_args(Version)[0]

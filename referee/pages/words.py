@@ -1,10 +1,13 @@
-"""Words for what pages and terminals show: moves, times, points, reasons, the ranking; whoever shows them escapes them.
+"""Words for what pages and terminals show: moves, times, points, reasons, rankings, and why a player was expelled.
 
-Moves, details and evidence come from players. What leaves here is printable and of bounded length.
+Moves, details and evidence come from players. What leaves here has still to be escaped; causes have to be made
+printable, too. All else is printable and of bounded length.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -17,10 +20,20 @@ from ..match.commands import Result
 from ..match.events import Answer, DeadlinePassed, used_ms
 from ..match.fouls import Foul
 from ..text import printable
+from ..tournament.match_context import FoulEntry
 from ..tournament.points import Scoring
-from .causes import broken
 from .outcomes import Teams
 from .replay_frames import FrameKind, ReplayFrame
+
+SHORT_CHARS = 100
+"""Of a cause in a few words: how a program ended, and the end of what it printed, still fit a line."""
+_BEGINNING_CHARS = 40
+"""Of these; the end says more, as a traceback's last line does."""
+_PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
+"""An absolute path: of the organiser's machine, and no reader's business."""
+_MAX_NAME = 20
+"""Of a name in a drawing: as many as the protocol lets a name have; a forged record may tell longer ones."""
+_STAND_IN = re.compile(r'(<text\b[^<>]*\bdata-seat="(\d{1,2})"[^<>]*>)[^<>]*(?=</text>)')
 
 
 def move_text(move: Any) -> str:
@@ -188,3 +201,53 @@ def time_control(given: TimeControl) -> str:
         added = f" and {given.increment_ms / 1000:g} s more for each" if given.increment_ms else ""
         parts.append(f"{given.bank_ms / 1000:g} s for all of a seat's moves{added}")
     return ", ".join([*parts, f"{given.start_ms / 1000:g} s to start"])
+
+
+def broken(foul: Foul | FoulEntry) -> str:
+    """Return the id of the broken rule of the game, or the code of the wire's where the cause is not called so, too."""
+    return foul.rule or (foul.code if foul.code and foul.code != foul.cause else "")
+
+
+def why(foul: Foul) -> str:
+    """Return what was broken and what happened."""
+    return " ".join(filter(None, (broken(foul), foul.detail)))
+
+
+def placeless(text: str) -> str:
+    """Return a text in which absolute paths are cut down to their last part."""
+    return _PLACE.sub(lambda found: found[0].rpartition("/")[2], text)
+
+
+def short_cause(detail: str) -> str:
+    """Return the beginning and the end of a cause, without absolute paths."""
+    text = placeless(detail)
+    if len(text) <= SHORT_CHARS:
+        return text
+    return f"{text[:_BEGINNING_CHARS]}...{text[_BEGINNING_CHARS + 3 - SHORT_CHARS :]}"
+
+
+class Causes:
+    """What was told already, of everybody in a list."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str]] = set()
+
+    def tell(self, who: str, detail: str) -> str:
+        """Return the whole of a cause when it is told of somebody for the first time, later in short."""
+        short = short_cause(detail)
+        if (who, short) in self._told:
+            return short
+        self._told.add((who, short))
+        return detail
+
+
+def with_names(svg: str, names: Sequence[str]) -> str:
+    """Write the players' names where a drawing has stand-ins for them.
+
+    Args:
+        svg: what a game's `draw_svg` returned.
+        names: the players by seat.
+    """
+    short = (name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + "…" for name in map(printable, names))
+    by_seat = {str(seat): escape(name) for seat, name in enumerate(short)}
+    return _STAND_IN.sub(lambda found: found[1] + by_seat.get(found[2], "?"), svg)

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from ..clock import Clock
 from ..match.fouls import Cause
 from ..observers.spectating import SeenTable, ToldNews
-from ..pages.drawing import with_names
-from ..pages.words import move_text
+from ..pages.words import move_text, with_names
 from .cards import OpenMatch
 from .event_streams import EventStreams
 

@@ -16,7 +16,7 @@ from referee.cli.views.live_lines import JsonLines, PlainLines, foul_lines
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.observers import MatchStep, Observer
-from referee.pages.causes import short_cause
+from referee.pages.words import short_cause
 from referee.tournament import events as te
 from referee.tournament.commands import SuspendEntrant
 from referee.tournament.match_context import Fixture, MatchEntry

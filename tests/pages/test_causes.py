@@ -3,7 +3,7 @@
 import pytest
 
 from referee.match.fouls import Cause, Foul
-from referee.pages.causes import SHORT_CHARS, Causes, placeless, short_cause, why
+from referee.pages.words import SHORT_CHARS, Causes, placeless, short_cause, why
 
 
 @pytest.mark.parametrize(

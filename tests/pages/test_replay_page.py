@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.pages.drawing import pooled, unpooled, with_names
 from referee.pages.replay_frames import fold_record
-from referee.pages.replay_page import at_turn, replay_page, with_record
+from referee.pages.replay_page import at_turn, pooled, replay_page, unpooled, with_record
 from referee.pages.verifying import verifying_page
+from referee.pages.words import with_names
 from referee.plugins import load
 from referee.record.reader import read_record
 

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from referee.pages import report as pages_report
-from referee.pages.causes import placeless, short_cause
 from referee.pages.charts import curves
 from referee.pages.charts.curves import rating_drawings, ratings_drawings
 from referee.pages.match_summary import MatchSummary
@@ -19,7 +18,7 @@ from referee.pages.replay_page import replay_page
 from referee.pages.report import PageLinks, Titles, report_page
 from referee.pages.report_files import ReplayPages, Targets, report_address
 from referee.pages.summary import Summary, host_lines
-from referee.pages.words import number
+from referee.pages.words import number, placeless, short_cause
 from referee.plugins import load
 from referee.record.fairness import Timing, fairness
 from referee.record.reader import read_record

@@ -28,7 +28,7 @@ from ...net.tournaments.run_settings import RunSettings
 from ...net.tournaments.runner import TournamentRunner, TournamentStopped
 from ...net.tournaments.seeds import MatchSeeds
 from ...observers import Observer, Observers
-from ...pages.causes import short_cause
+from ...pages.words import short_cause
 from ...plugins import find_game
 from ...programs.build import BUILDS, Builds
 from ...programs.player_spec import Launch, PlayerError

@@ -17,8 +17,7 @@ from rich.text import Text
 
 from ...app.services import monotonic
 from ...observers import MatchStep, Observer
-from ...pages.causes import short_cause
-from ...pages.words import number
+from ...pages.words import number, short_cause
 from ...text import counted, printable
 from ...tournament.commands import SuspendEntrant
 from ...tournament.machine import Tournament

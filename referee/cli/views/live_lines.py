@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 
 from ...observers import Observer
-from ...pages.causes import Causes, broken, short_cause
 from ...pages.outcomes import outcome_of_entry
-from ...pages.words import number
+from ...pages.words import Causes, broken, number, short_cause
 from ...text import counted, printable
 from ...tournament.commands import SuspendEntrant
 from ...tournament.machine import Tournament

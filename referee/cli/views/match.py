@@ -12,7 +12,7 @@ from ...match import commands as c
 from ...match import events as e
 from ...net.matches.session import MatchReport
 from ...observers import MatchStep, Observer
-from ...pages.causes import why
+from ...pages.words import why
 from ...text import printable
 from ..common import console, is_interactive, out, print_json
 from ..errors import FAILED, FINE

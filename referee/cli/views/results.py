@@ -12,9 +12,8 @@ from ...app.records.explain_text import expected_and_come, explain_command
 from ...check.remedies import foul_remedy
 from ...match.commands import Result
 from ...match.fouls import Cause, Foul
-from ...pages.causes import why
 from ...pages.outcomes import Teams, outcome_of_result
-from ...pages.words import ranking
+from ...pages.words import ranking, why
 from ...record.explain import Explanation
 from ...text import printable, printable_lines
 from ..common import harmless, numbers, out

@@ -35,9 +35,8 @@ from ...games.base import Game
 from ...match import commands as c
 from ...match import events as e
 from ...observers import MatchStep
-from ...pages.causes import why
 from ...pages.outcomes import outcome
-from ...pages.words import move_text
+from ...pages.words import move_text, why
 from ...programs.program import Invitation
 from ...text import printable
 from ...tournament.points import Scoring

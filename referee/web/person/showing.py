@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from ...pages.drawing import with_names
+from ...pages.words import with_names
 from ..authors.seat_page import Act
 from .seat import PersonSeat
 

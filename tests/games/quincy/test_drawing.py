@@ -9,7 +9,7 @@ from rich.text import Text
 
 from referee import chance
 from referee.games.quincy.forms import State
-from referee.pages.drawing import with_names
+from referee.pages.words import with_names
 from referee.testing import check_drawing
 
 from .playing import GAME, OPTIONS, begun, column, move, play, row
