@@ -19,7 +19,7 @@ from protocol.limits import NAME_PATTERN
 from ..record.fairness import FairnessTotals, fairness_totals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.events import HostCame
-from ..tournament.history import History, RuledLines
+from ..tournament.history import History, RuledLine, RuledLines
 from ..tournament.hosts import Calibration, is_void_for
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
