@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.web.reported import ReportedMatch
+from referee.pages.tournament_json import ReportedMatch
 
 from ..sites import PAYLOAD, REPORT, Browser, TestSite
 
