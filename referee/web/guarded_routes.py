@@ -16,13 +16,13 @@ from msgspec import Struct
 from twisted.internet.defer import maybeDeferred
 
 from ..errors import RefereeError, RemediableError
-from ..net.http_messages import JSON, Reply, bearer_of, refusal
 from ..net.links.origin_limits import OriginLimiter
 from ..pages.rendering import page
+from .author_api import REQUESTS_A_MINUTE
 from .http import FORM_TOKEN, HTML, BadForm, Form, form_of, refused, replied, sent, sent_on, top_of
+from .http_messages import JSON, Reply, bearer_of, refusal
 from .rate_limit import RateLimit, TooOften
 from .sessions import Person, Sessions, SiteRole
-from .submissions.api import REQUESTS_A_MINUTE
 from .submissions.archive import MAX_PACKED_BYTES
 from .submissions.authors import Authors
 from .visitors import NO_BODY, BodyLimit

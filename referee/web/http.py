@@ -16,9 +16,9 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.http import parse_options_header, parse_range_header
 from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 
-from ..net.http_messages import Reply, refusal
 from ..net.links.addresses import origin_of
 from ..pages.contest_page import refusal_page
+from .http_messages import Reply, refusal
 
 TYPES = {
     ".html": "text/html; charset=utf-8",

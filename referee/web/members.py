@@ -9,13 +9,14 @@ from klein import Klein
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
-from ..net.http_messages import Reply, bearer_of, inquiry_of
 from ..observers import Note
+from .author_api import AuthorApi
 from .authors.pages import AuthorPages, TellFoul
 from .authors.practice import AuthorPractice, PracticeService
 from .event_streams import PersonStreams
 from .guarded_routes import ApiRoutes, BodyLimits, GuardedRoutes, MemberPages, Visit
 from .http import refused, replied, streamed
+from .http_messages import Reply, bearer_of, inquiry_of
 from .member_api import MemberApi
 from .organisers.api import OrganiserApi
 from .organisers.pages import FindMatches, OrganiserPages
@@ -23,7 +24,6 @@ from .organisers.service import OrganiserService
 from .sessions import Person, Sessions, SiteRole
 from .signing_in import SigningIn
 from .signing_up import SigningUp, SignUpService
-from .submissions.api import AuthorApi
 from .workshop import Workshop
 
 PATHS = {"submissions": ["GET", "HEAD", "PUT"], "matches": ["GET", "HEAD"]}

@@ -10,12 +10,12 @@ from msgspec import Struct
 from .. import __version__
 from ..check.findings import CheckReport, Finding
 from ..games.schema import schema_of
-from ..net.http_messages import JSON
 from ..pages.tournament_json import TournamentReport
 from ..record.explain import Explanation
 from ..record.published_heads import PublishedHead
 from .cards import ContestCard
 from .http import EVENTS
+from .http_messages import JSON
 from .live import LiveState
 from .member_api import PRACTICE, QUEUE, PracticeRequest, PracticeState, Queue
 from .organisers import api as organising

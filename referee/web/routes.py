@@ -14,7 +14,6 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from ..net.http_messages import JSON, refusal
 from ..pages.contest_page import contest_page, live_page, search_page
 from ..pages.replay_page import head_at_turn, parted
 from ..pages.tournament_json import TournamentReport
@@ -34,6 +33,7 @@ from .http import (
     streamed,
     turn_of,
 )
+from .http_messages import JSON, refusal
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi

@@ -10,10 +10,10 @@ from msgspec import Struct
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
-from ..net.http_messages import JSON, refusal
 from .cards import SignUp
 from .guarded_routes import MemberPages, RequestRefused, cookie_of, give_cookie, read_request
 from .http import HTML, address_of, replied, sent
+from .http_messages import JSON, refusal
 from .rate_limit import HOUR_S, RateLimit, TooOften
 from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token

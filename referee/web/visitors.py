@@ -17,10 +17,10 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request, Site
 from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
 
-from ..net.http_channel import HttpChannel
 from ..net.links.addresses import origin_of
 from ..net.links.origin_limits import OriginLimiter
 from .http import refused
+from .http_channel import HttpChannel
 
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",  # besides that of each page, which names its one script

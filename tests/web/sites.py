@@ -21,7 +21,9 @@ from referee.match.setup import DEFAULT_TIME
 from referee.net.links.tokens import add_tokens
 from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import find_game
+from referee.web import author_api as api
 from referee.web import http, signing_up, workshop
+from referee.web.author_api import AuthorApi
 from referee.web.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
 from referee.web.contest.intake import told
 from referee.web.event_streams import EventStreams, PersonStreams
@@ -33,8 +35,6 @@ from referee.web.organisers import pages as organiser_pages
 from referee.web.routes import SiteContent, site_of
 from referee.web.search import Searched, search
 from referee.web.sessions import Sessions, SiteRole
-from referee.web.submissions import api
-from referee.web.submissions.api import AuthorApi
 from referee.web.submissions.authors import Authors
 from referee.web.submissions.check_queue import CheckQueue
 from referee.web.submissions.matches import AuthorsMatches

@@ -37,6 +37,7 @@ from referee.testing.seats import ScriptedSeat
 from referee.tournament import events as te
 from referee.tournament.history import History, new_tournament
 from referee.tournament.match_context import Fixture, MatchContext
+from referee.web import author_api as api
 from referee.web import http, routes, workshop
 from referee.web.contest import tournament_runs
 from referee.web.contest.contest_file import read_contest
@@ -45,7 +46,6 @@ from referee.web.contest.intake import Intake
 from referee.web.contest.practice import RefereeProgram
 from referee.web.contest.public_archive import write_archive
 from referee.web.published import find_published, heads_of
-from referee.web.submissions import api
 from referee.web.submissions.store import Store
 
 from ..driving import drive, random_chooser

@@ -13,7 +13,7 @@ from twisted.internet.address import IPv4Address
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
-from referee.net.http_channel import LINGER_S
+from referee.web.http_channel import LINGER_S
 from referee.web.monitor import monitor_site
 from referee.web.visitors import NO_BODY
 

@@ -14,8 +14,8 @@ from twisted.logger import LogLevel, globalLogPublisher
 from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 
-from referee.net.http_channel import LINGER_S
 from referee.web import visitors
+from referee.web.http_channel import LINGER_S
 from referee.web.visitors import NO_BODY, BodyLimit, Visitors
 
 from ..cli.test_serving import certificate

@@ -7,13 +7,13 @@ from urllib.parse import quote
 
 import msgspec
 
-from ...net.http_messages import Inquiry, Reply, refusal
 from ...pages.explanation_page import answers_of, spoken_in
 from ...pages.verifying import verifying_link
+from ..author_api import AuthorApi
 from ..guarded_routes import GuardedRoutes, Visit
 from ..http import link_to, replied, sent_on, top_of
+from ..http_messages import Inquiry, Reply, refusal
 from ..sessions import SiteRole
-from ..submissions.api import AuthorApi
 from ..submissions.challenges import PRACTICE
 
 HOME, MATCHES, PRINTED = "/author", "/author/matches", "/author/printed"

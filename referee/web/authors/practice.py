@@ -10,11 +10,11 @@ import msgspec
 
 from ...errors import RemediableError
 from ...pages.replay_page import head_at_turn, parted
+from ..author_api import NOWHERE, AuthorApi
 from ..guarded_routes import GuardedRoutes, Visit
 from ..http import HTML, refused, send_shared, sent, sent_on, top_of, turn_of
 from ..organisers.service import QueueLine, seen_by
 from ..sessions import SiteRole
-from ..submissions.api import NOWHERE, AuthorApi
 from ..submissions.challenges import PRACTICE, Challenge, PracticeRules
 from ..workshop import Workshop
 from .pages import asked, refused_page

@@ -5,9 +5,9 @@ from typing import Any, Protocol
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
-from ...net.http_messages import JSON
 from ...pages.rendering import page
 from ..http import sent, streamed
+from ..http_messages import JSON
 
 _MAX_DIGITS, _MAX_CHARS = 9, 100
 """Of a number, and of what is touched."""

@@ -16,8 +16,8 @@ from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
 from ...text import printable_json
+from ..author_api import AuthorApi
 from ..organisers.service import LoggedAction, OrganiserService
-from ..submissions.api import AuthorApi
 from ..submissions.authors import Authors
 from ..submissions.check_queue import CheckQueue
 from ..submissions.matches import AuthorsMatches

@@ -8,17 +8,17 @@ import msgspec
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
-from ...files.tree import MIB
-from ...net.http_messages import Inquiry, Reply, refusal, refuse_method
-from ...observers import Note
-from ...record.reader import RecordError
-from ..rate_limit import RateLimit, TooOften
-from .archive import MAX_PACKED_BYTES, BadArchive
-from .authors import Authors
-from .check_queue import CheckQueue
-from .folder import pack_upload
-from .matches import AuthorsMatches
-from .store import HandedInVersion, Store, VersionRefused, VersionState
+from ..files.tree import MIB
+from ..observers import Note
+from ..record.reader import RecordError
+from .http_messages import Inquiry, Reply, refusal, refuse_method
+from .rate_limit import RateLimit, TooOften
+from .submissions.archive import MAX_PACKED_BYTES, BadArchive
+from .submissions.authors import Authors
+from .submissions.check_queue import CheckQueue
+from .submissions.folder import pack_upload
+from .submissions.matches import AuthorsMatches
+from .submissions.store import HandedInVersion, Store, VersionRefused, VersionState
 
 HAND_INS_A_MINUTE = 6
 """Faster than a person changes a program and looks at what came of it."""
