@@ -332,26 +332,23 @@ class PlayerSockets:
                 link.transport.abortConnection()
 
     def _hear(self, link: PlayerLink, event: int) -> None:
-        """Read a link's socket, and let it tell what came."""
+        """Read a link's socket, and let it tell what came; what was said before an end is read before the end."""
         if self._agenda.has(link.owner):
             link.catch_up()
-        if link in self._fds and self._is_read(link, event):
-            link.deliver()
-
-    def _is_read(self, link: PlayerLink, event: int) -> bool:
-        """Read a link's socket; return whether it gave anything. What was said before an end is read before the end."""
+        if link not in self._fds:
+            return
         try:
             data = link.transport.socket.recv(_READ_BYTES) if event & ~EPOLLRDHUP == EPOLLIN else b""
         except BlockingIOError:
-            return False
+            return
         except OSError:
             data = b""
         if data:
             link.receive(data)
+            link.deliver()
         else:
             self.leave(link)
             link.transport.startReading()  # Twisted finds out what it is
-        return bool(data)
 
 
 class EventLoop:

@@ -114,7 +114,7 @@ class Journal:
 
     def next_due(self) -> Due | None:
         """Take the next step that is settled, in order; None if there is none."""
-        return self._due.popleft() if self.has_due else None
+        return self._due.popleft() if self._due and self._due[0].step.line < self._settled_lines else None
 
     def write_result(self, result: Result, match: Match) -> "Deferred[None]":
         """Write a match's result and the seal.
@@ -505,23 +505,19 @@ class MatchRunner(Owner):
                     self._finish(command.result)
                 elif isinstance(command, c.SeatCommand) and not isinstance(command, c.ExtendLimit):
                     link = self._links[command.seat]
-                    if link is not None and link is due.links[command.seat]:
-                        self._tell(command, link, due.step.hash)
+                    if link is None or link is not due.links[command.seat]:
+                        continue
+                    message = message_of(command, self.match, self._tokens, due.step.hash)
+                    if isinstance(command, c.ExpelSeat):
+                        self._forget(command.seat)
+                        link.expel(message)
+                    elif link.connection.state is not ConnectionState.CLOSED:  # else it has broken the protocol since
+                        link.hold(message)
+                        if (limit_ms := getattr(command, "limit_ms", None)) is not None:
+                            self._asked.append((command.seat, limit_ms, link))
             self._due = due
         except Exception as error:  # noqa: BLE001  # as above
             self._fail(error, due.step.event)
-
-    def _tell(self, command: c.SeatCommand, link: PlayerLink, head: str) -> None:
-        message = message_of(command, self.match, self._tokens, head)
-        if isinstance(command, c.ExpelSeat):
-            self._forget(command.seat)
-            link.expel(message)
-            return
-        if link.connection.state is ConnectionState.CLOSED:
-            return  # it has broken the protocol since: for that it is expelled, or all is over
-        link.hold(message)
-        if (limit_ms := getattr(command, "limit_ms", None)) is not None:
-            self._asked.append((command.seat, limit_ms, link))
 
     def _send(self) -> None:
         """Send what was said, from when on whoever was asked has its time."""
