@@ -13,6 +13,7 @@ from ..errors import BadRequest
 from ..net.group_commit import Durability
 from ..net.links.addresses import listen, stopped
 from ..net.matches.settings import MatchServices
+from ..net.run_terms import RunTerms
 from ..observers import InThread, Observer, Observers
 from ..observers.heads import HeadLog
 from ..plugins import installed
@@ -112,7 +113,9 @@ def services(options: RefereeOptions, logs: Path) -> Iterator[Services]:
         match = MatchServices(
             sealer=find_sealer(options.key, options.say),
             observers=watching.observers,
-            durability=Durability(options.durability),
+            terms=RunTerms(
+                durability=Durability(options.durability), sandbox=options.sandbox, memory_mib=options.memory_mib
+            ),
             confinement=find_confinement(options, logs),
         )
         try:

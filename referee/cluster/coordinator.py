@@ -64,7 +64,6 @@ class ClusterPlan(Struct, frozen=True, kw_only=True):
     """Folder of the certificates."""
     tournament: str
     game: str
-    sandbox: str
 
 
 class Hosts:
@@ -140,8 +139,7 @@ class Hosts:
         """Return how a host is given a match now."""
         return HandedOut(
             process=host.process,
-            durability=self.settings.durability,
-            keeps_programs=self.settings.keep_for is not None,
+            terms=self.settings.terms,
             since_ms=host.over_ms,
         )
 
@@ -256,10 +254,7 @@ class Hosts:
             process=host.process,
             game=self._plan.game,
             versions=self._versions,
-            sandbox=self._plan.sandbox,
-            memory_mib=self.settings.limits.memory_mib,
-            durability=self.settings.durability,
-            keep_for=self.settings.keep_for,
+            terms=self.settings.terms,
             wanted=tuple(host.attempts),
         )
         self._dispatch.ask(found.address, "enter", hello, partial(self._entered, host, found))

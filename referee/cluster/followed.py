@@ -20,10 +20,10 @@ from .. import __version__
 from ..match import events as e
 from ..match.commands import Result
 from ..match.machine import Match
-from ..net.group_commit import Durability
 from ..net.jobs.job import MatchJob
 from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
+from ..net.run_terms import RunTerms
 from ..observers import Observer, Observers
 from ..observers.unusual import UNUSUAL_COMMANDS, tell_step, unusual
 from ..plugins import find_game
@@ -45,9 +45,7 @@ class HandedOut(Struct, frozen=True, kw_only=True):
 
     process: str
     """What the tournament's record calls the process that plays it."""
-    durability: Durability = Durability.MATCH
-    keeps_programs: bool = False
-    """Whether programs stay from match to match there."""
+    terms: RunTerms = RunTerms()
     since_ms: float = 0.0
     """When, on that process's clock, the last match was over of those that had come back from it by then."""
 
@@ -129,7 +127,7 @@ def _check_header(job: MatchJob, record: Record, handed_out: HandedOut) -> None:
         programs=[seat.given for seat in job.seats],
         context=job.context,
         dialect=None,
-        durability=handed_out.durability.on_record,
+        durability=handed_out.terms.durability.on_record,
     )
     for name, expected, found in _differences(_plain(wanted), _plain(header), ""):
         raise RecordError(
@@ -180,7 +178,7 @@ def _presence(job: MatchJob, record: Record, handed_out: HandedOut) -> Presence:
         what = f"a begin from {handed_out.since_ms:.3f} ms on, for its process had other matches before"
         raise RecordError(path, 1, what, f"{begin_ms:.3f} ms")
     started = [seat.launch is not None for seat in job.seats]
-    are_fit = len(presence.starts) == len(started) and handed_out.keeps_programs
+    are_fit = len(presence.starts) == len(started) and handed_out.terms.keep_for is not None
     if presence.starts and not (
         are_fit and all(n >= 0 and (has or not n) for n, has in zip(presence.starts, started, strict=True))
     ):
@@ -352,7 +350,7 @@ class Followed:
 
     def _followed_by(self, observers: Observers) -> RemoteMatch:
         tell = partial(tell_step, observers)
-        return RemoteMatch(self.job, self._folder, self.handed_out.durability, tell, self._folder / AWAY)
+        return RemoteMatch(self.job, self._folder, self.handed_out.terms.durability, tell, self._folder / AWAY)
 
     def _take(self, lines: bytes) -> None:
         """Let the match take the steps among lines, if somebody looks on; what can't be makes it unclear."""

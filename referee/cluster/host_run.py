@@ -13,7 +13,6 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
 
 from ..errors import RefereeError
-from ..net.group_commit import Durability
 from ..net.jobs.job import JobSeat, KeylessSealer, MatchJob, decoded
 from ..net.jobs.tables import LocalTables
 from ..net.jobs.worker import commits_of
@@ -154,12 +153,9 @@ class HostRun:
         self._matches: dict[str, HostedMatch] = {}
         """Match -> the match as it is played here; some that are over, too."""
         self._over: deque[str] = deque()
-        durability = Durability(hello.durability)
-        commits = commits_of(reactor, durability)
-        services = MatchServices(confinement=confinement, durability=durability, observers=settings.observers)
-        self._tables = LocalTables(
-            reactor, time.monotonic, self._folder, services, hello.keep_for, hello.process, commits
-        )
+        commits = commits_of(reactor, hello.terms)
+        services = MatchServices(confinement=confinement, terms=hello.terms, observers=settings.observers)
+        self._tables = LocalTables(reactor, time.monotonic, self._folder, services, hello.process, commits)
         self.lag = self._tables.loop.lag
         self.lag.start()
         self._telling = LoopingCall(self._tell_lines)
@@ -282,9 +278,9 @@ def confinement_of(hello: RunOffer, settings: HostSettings, warn: Callable[[str]
     Raises:
         NoSandboxError: the tournament or the host demands a sandbox that this machine has not.
     """
-    modes = (settings.sandbox, hello.sandbox)
+    modes = (settings.sandbox, hello.terms.sandbox)
     mode = "required" if "required" in modes else "off" if "off" in modes else "auto"
-    limits = ProgramLimits(memory_mib=hello.memory_mib)
+    limits = ProgramLimits(memory_mib=hello.terms.memory_mib)
     return find_confinement(mode, limits, hidden=settings.hidden, private_names=record_names, warn=warn)
 
 

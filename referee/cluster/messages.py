@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..net.run_terms import RunTerms
 from ..tournament.hosts import Calibration
 
 M = TypeVar("M")
@@ -130,12 +131,7 @@ class RunOffer(Struct, frozen=True, kw_only=True):
     """What the records call the host."""
     game: str
     versions: CommonVersions
-    sandbox: str
-    """As the tournament's file has it."""
-    memory_mib: int
-    durability: str
-    keep_for: int | None
-    """As Tables has it."""
+    terms: RunTerms
     wanted: tuple[str, ...]
     """Matches that the host was given before; it stops all others of this run."""
 

@@ -22,6 +22,7 @@ from twisted.internet.task import Clock
 from referee.cluster import coordinator as product
 from referee.cluster.cluster_host import Attempt, ClusterHost
 from referee.cluster.messages import HostAnswer, KnownHosts, PlayedMatch, RunAnswer, SeenHost, ShippedJob, packed
+from referee.net.run_terms import RunTerms
 from referee.tournament.hosts import Calibration
 
 DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
@@ -74,8 +75,8 @@ class Simulated:
         nobody = SimpleNamespace(note=lambda *_, **__: None, tell=lambda *_: None)
         services: Any = SimpleNamespace(observers=nobody, sealer=SimpleNamespace(public=""))
         limits = SimpleNamespace(memory_mib=512)
-        around: Any = SimpleNamespace(folder=folder, hidden=(), limits=limits, durability="match", keep_for=None)
-        plan = product.ClusterPlan(address="", keys=None, tournament="cup", game="q", sandbox="off")
+        around: Any = SimpleNamespace(folder=folder, hidden=(), limits=limits, terms=RunTerms())
+        plan = product.ClusterPlan(address="", keys=None, tournament="cup", game="q")
         names = [f"process{number}" for number in range(count)]
         self.hosts = product.Hosts(Clock(), plan, around, services, names, self._fill, lambda *_: None)
         self.wire: Any = self.hosts._dispatch

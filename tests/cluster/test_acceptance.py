@@ -13,6 +13,7 @@ from referee.cluster.followed import Accepted, HandedOut, accepted
 from referee.match import events as e
 from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
+from referee.net.run_terms import RunTerms
 from referee.record.reader import RecordError, record_in
 from referee.record.seal import RECORD_PURPOSE
 
@@ -21,7 +22,7 @@ from ..net.jobs.played import JOB, Lie, record_of
 from ..record.forging import Line, changed, hash_of, lines_of, linked, sealed, unchained, unsealed
 
 HANDED_OUT = HandedOut(process="")
-KEEPING = HandedOut(process="", keeps_programs=True)
+KEEPING = HandedOut(process="", terms=RunTerms(keep_for=2))
 Forge = Callable[[list[Line]], bytes]
 OTHER = "ab" * 32
 MOVE = 4
@@ -228,7 +229,7 @@ BEGUN: dict[str, tuple[dict[str, Any], HandedOut, str]] = {
     "by starts of programs that do not stay": ({"starts": (1, 2)}, HANDED_OUT, "the starts of programs"),
     "by too few starts": ({"starts": (1,)}, KEEPING, "the starts of programs"),
     "by starts that can't be": ({"starts": (-1, 2)}, KEEPING, "the starts of programs"),
-    "with another durability": ({}, HandedOut(process="", durability=Durability.TURN), "durability"),
+    "with another durability": ({}, HandedOut(process="", terms=RunTerms(durability=Durability.TURN)), "durability"),
 }
 """How a match is said to have begun, and how it was given out -> what is named."""
 

@@ -29,9 +29,9 @@ from referee.cluster.messages import (
     ToldByHost,
     packed,
 )
-from referee.net.group_commit import Durability
 from referee.net.jobs.messages import SharedSettings
 from referee.net.matches.settings import MatchServices
+from referee.net.run_terms import RunTerms
 from referee.observers.metrics import Metrics
 from referee.programs.confining import Confinement
 from referee.tournament.hosts import Calibration
@@ -81,8 +81,8 @@ class Scene:
     """
 
     def __init__(self, folder: Path) -> None:
-        plan = ClusterPlan(address="tls://h:1", keys=None, tournament="cup", game="q", sandbox="off")
-        settings = SharedSettings.of(folder, Confinement(), Durability.MATCH, None)
+        plan = ClusterPlan(address="tls://h:1", keys=None, tournament="cup", game="q")
+        settings = SharedSettings.of(folder, Confinement(), RunTerms())
         self.hosts = Hosts(Clock(), plan, settings, MatchServices(), ["p1", "p2", "p3"], lambda: None, self._admit)
         self.came: list[tuple[str, str, float]] = []
         self.why_not: str | None = None

@@ -11,6 +11,7 @@ from referee.cluster.dask_worker import log_to
 from referee.cluster.host import Host, versions
 from referee.cluster.host_run import HostSettings
 from referee.cluster.messages import RunAnswer, RunOffer, packed, unpacked
+from referee.net.run_terms import RunTerms
 from referee.tournament.hosts import Calibration
 
 
@@ -26,10 +27,7 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
         process="p",
         game="q",
         versions=replace(versions("q"), python="2.7"),
-        sandbox="off",
-        memory_mib=64,
-        durability="match",
-        keep_for=None,
+        terms=RunTerms(sandbox="off", memory_mib=64),
         wanted=(),
     )
     welcome = unpacked(Host(unused, "a", settings, unused, said.append, unused).enter(packed(hello)), RunAnswer)

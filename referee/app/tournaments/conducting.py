@@ -227,7 +227,6 @@ def _open_executor(
             keys=run_settings.cluster_keys,
             tournament=spec.name,
             game=spec.game,
-            sandbox=run_settings.sandbox,
         )
         return lambda reactor, settings, services, has_room: Cluster(
             Hosts(reactor, plan, settings, services, processes, has_room, partial(_admitted, recorder)), where

@@ -27,7 +27,7 @@ from ...programs.output import OutputPipe
 from ...programs.sandbox import Sandbox
 from ...programs.starting import ChildProcess, ProcessCommand, start
 from ...record.record_files import record_names
-from ..group_commit import Durability
+from ..run_terms import RunTerms
 
 T = TypeVar("T")
 _LENGTH = struct.Struct(">I")
@@ -47,14 +47,12 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
     groups: ControlGroups | None
     limits: ProgramLimits
     hidden: tuple[Path, ...]
-    durability: Durability
-    keep_for: int | None
-    """As Tables has it."""
+    terms: RunTerms
     process: str = ""
     """What names the worker in the records of its matches."""
 
     @classmethod
-    def of(cls, folder: Path, confinement: Confinement, durability: Durability, keep_for: int | None) -> Self:
+    def of(cls, folder: Path, confinement: Confinement, terms: RunTerms) -> Self:
         """Return the order that hands on what programs are held to here."""
         sandbox = confinement.sandbox
         return cls(
@@ -63,8 +61,7 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
             groups=confinement.groups,
             limits=confinement.limits,
             hidden=confinement.hidden,
-            durability=durability,
-            keep_for=keep_for,
+            terms=terms,
         )
 
     def confinement(self) -> Confinement:

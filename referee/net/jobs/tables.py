@@ -28,7 +28,6 @@ class LocalTables:
         now: monotonic seconds.
         folder: of the records.
         services: what all of them have around them.
-        keep_for: how many matches a program may play; None: each is started for its match.
         process: what records call this process; empty: by a name of its own.
         commits: syncs their records together; None: it is made here.
     """
@@ -39,7 +38,6 @@ class LocalTables:
         now: Callable[[], float],
         folder: Path,
         services: MatchServices,
-        keep_for: int | None,
         process: str,
         commits: GroupCommit | None = None,
     ) -> None:
@@ -48,9 +46,9 @@ class LocalTables:
         self._folder = folder
         self.loop = EventLoop(reactor, now, process)
         self.loop.lag.note = services.observers.note
-        self.commits = commits or GroupCommit(reactor, services.durability)
+        self.commits = commits or GroupCommit(reactor, services.terms.durability)
         self._pool = None
-        if keep_for is not None:
+        if (keep_for := services.terms.keep_for) is not None:
             self._pool = ProgramPool(reactor, services.confinement, keep_for, services.observers)
         self.services = replace(services, loop=self.loop, commits=self.commits, pool=self._pool)
 

@@ -23,6 +23,7 @@ from ..event_loop import look_seldom
 from ..group_commit import Durability, GroupCommit
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
+from ..run_terms import RunTerms
 from .job import KeylessSealer, MatchJob, decoded, rules_digest
 from .messages import (
     ORDERS,
@@ -91,9 +92,10 @@ class NoGroupCommit(GroupCommit):
         return deferLater(self._loop, 0)
 
 
-def commits_of(reactor: Any, durability: Durability) -> GroupCommit:
+def commits_of(reactor: Any, terms: RunTerms) -> GroupCommit:
     """Return what syncs records that somebody else seals: nothing, unless each turn is to be synced."""
-    return GroupCommit(reactor, durability) if durability is Durability.TURN else NoGroupCommit(reactor)
+    is_synced = terms.durability is Durability.TURN
+    return GroupCommit(reactor, terms.durability) if is_synced else NoGroupCommit(reactor)
 
 
 class Worker:
@@ -145,12 +147,10 @@ class Worker:
         services = MatchServices(
             observers=Observers(Reporter(self.report, self._followed)),
             confinement=settings.confinement(),
-            durability=settings.durability,
+            terms=settings.terms,
         )
-        commits = commits_of(self._reactor, settings.durability)
-        self._tables = LocalTables(
-            self._reactor, self._now, settings.folder, services, settings.keep_for, settings.process, commits
-        )
+        commits = commits_of(self._reactor, settings.terms)
+        self._tables = LocalTables(self._reactor, self._now, settings.folder, services, settings.process, commits)
         self._tables.loop.lag.start()
 
     def _play(self, job: MatchJob, *, is_followed: bool) -> None:

@@ -223,7 +223,7 @@ class Workers:
             OSError: the record can't be written.
         """
         worker = self._least_busy()
-        match = RemoteMatch(job, self._settings.folder, self._settings.durability, self._tell)
+        match = RemoteMatch(job, self._settings.folder, self._settings.terms.durability, self._tell)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
         if isinstance(outcome, MatchEnded):

@@ -117,7 +117,7 @@ class MatchSession:
         self._loop = services.loop or EventLoop(reactor, now)
         if services.loop is None:
             self._loop.lag.note = self._note
-        self._commits = services.commits or GroupCommit(reactor, services.durability)
+        self._commits = services.commits or GroupCommit(reactor, services.terms.durability)
         self._patience = Patience(reactor, self._loop, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""
@@ -371,7 +371,7 @@ class MatchSession:
         )
         last_ms = 0.0 if resumed is None else resumed.last_ms
         durability = (
-            self._services.durability if resumed is None else Durability(resumed.durability or Durability.MATCH)
+            self._services.terms.durability if resumed is None else Durability(resumed.durability or Durability.MATCH)
         )
         journal = Journal(writer, self._commits, durability)
         runner = MatchRunner(match, players, journal, self.reactor, self._loop, last_ms=last_ms, on_step=_step)
@@ -415,7 +415,7 @@ class MatchSession:
                 folder=str(Path.cwd()) if self._programs else None,
                 context=self._settings.context,
                 dialect=self._settings.dialect,
-                durability=self._services.durability.on_record,
+                durability=self._services.terms.durability.on_record,
             )
         except OSError:
             writer.path.unlink()  # an empty file is no record

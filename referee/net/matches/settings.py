@@ -20,10 +20,11 @@ from ...programs.confining import Confinement
 from ...record.seal import Sealer
 from ...tournament.match_context import MatchContext
 from ..event_loop import EventLoop
-from ..group_commit import Durability, GroupCommit
+from ..group_commit import GroupCommit
 from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
 from ..links.reserved_seats import RemotePool
+from ..run_terms import RunTerms
 from .program_pool import ProgramPool
 
 
@@ -124,8 +125,8 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     """What launched programs are held to."""
     loop: EventLoop | None = None
     """The event loop, if several matches share it; None: the match makes its own."""
-    durability: Durability = Durability.MATCH
-    """What of a running match outlives the machine's power."""
+    terms: RunTerms = RunTerms()
+    """How all matches of the run are played."""
     commits: GroupCommit | None = None
     """Syncs the records of several matches together; None: the match has its own syncs."""
     remote_pool: RemotePool | None = None

@@ -6,6 +6,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...tournament.events import SpectatorSight
+from ...tournament.spec import TournamentSpec
+from ..group_commit import Durability
+from ..run_terms import RunTerms
 from .pairing_program import PairingProgram
 
 DEFAULT_MIN_FREE_MIB = 200.0
@@ -43,3 +46,18 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """What pairs rounds in place of the built-in library."""
     min_free_mib: float = DEFAULT_MIN_FREE_MIB
     """No match is begun while less is free on the disk of the records."""
+
+
+def run_terms(spec: TournamentSpec, run_settings: RunSettings) -> RunTerms:
+    """Return how the matches of a tournament are played, whichever process plays them.
+
+    Args:
+        spec: of the tournament.
+        run_settings: how it is run.
+    """
+    return RunTerms(
+        durability=Durability(spec.durability),
+        keep_for=spec.keep_for if spec.programs == "kept" else None,
+        sandbox=run_settings.sandbox,
+        memory_mib=spec.memory_mib,
+    )

@@ -24,7 +24,6 @@ from ...tournament import events as e
 from ...tournament.match_context import Fixture
 from ...tournament.pairing.base import RoundToPair
 from ...tournament.pairing.dutch import TrfPlayer
-from ..group_commit import Durability
 from ..jobs.job import Executor, OpenExecutor
 from ..jobs.messages import SharedSettings
 from ..jobs.tables import LocalTables
@@ -38,7 +37,7 @@ from .course import TournamentCourse
 from .early_starts import EarlyStarts, most_early
 from .pairing_program import PairedRound, PairingProgramError, RoundByProgram
 from .round_pairing import PairingProcess
-from .run_settings import RunSettings
+from .run_settings import RunSettings, run_terms
 
 MAX_ATTEMPTS = 5
 """A match that is void so often for the referee's fault is void for ever: somebody has to look."""
@@ -83,13 +82,13 @@ class TournamentRunner:
         self._spec = self._tournament.spec
         self._run_settings = run_settings
         self._observers = services.observers
-        services = replace(services, durability=Durability(self._spec.durability))
-        keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
-        self._tables = LocalTables(reactor, now, run_settings.folder, services, keep_for, course.processes[0])
-        self._shared = SharedSettings.of(run_settings.folder, services.confinement, services.durability, keep_for)
+        terms = run_terms(self._spec, run_settings)
+        services = replace(services, terms=terms)
+        self._tables = LocalTables(reactor, now, run_settings.folder, services, course.processes[0])
+        self._shared = SharedSettings.of(run_settings.folder, services.confinement, terms)
         self._open_executor = open_executor
         self._executor: Executor | None = None
-        most = 0 if keep_for is not None or open_executor is not None else most_early(run_settings.tables)
+        most = 0 if terms.keep_for is not None or open_executor is not None else most_early(run_settings.tables)
         self._early = EarlyStarts(reactor, self._tables, course, run_settings, most)
         patience = Patience(reactor, self._tables.loop, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)

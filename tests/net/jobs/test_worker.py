@@ -9,7 +9,6 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.net.group_commit import Durability
 from referee.net.jobs import messages, worker
 from referee.net.jobs.job import encoded
 from referee.net.jobs.messages import (
@@ -27,6 +26,7 @@ from referee.net.jobs.messages import (
     framed,
 )
 from referee.net.jobs.worker import NoGroupCommit, Reporter, Worker
+from referee.net.run_terms import RunTerms
 from referee.observers import MatchStep
 from referee.programs.confining import Confinement
 
@@ -97,7 +97,7 @@ def test_a_worker_stops_what_it_is_to_and_leaves_when_its_programs_are_gone(
         found.received(framed(orders))
 
     found = Worker(clock, clock.seconds, _send, lambda: left.append(len(said)))
-    _order(SharedSettings.of(tmp_path, Confinement(), Durability.MATCH, None))
+    _order(SharedSettings.of(tmp_path, Confinement(), RunTerms()))
     _order(Pause(match=JOB.match))
     _order(Play(job=encoded(JOB), is_followed=False))
     clock.advance(worker.ALIVE_S)

@@ -9,10 +9,10 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from referee.net.group_commit import Durability
 from referee.net.jobs import workers
 from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, framed
 from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_DEATHS, Workers, WorkersFail, names_needed
+from referee.net.run_terms import RunTerms
 from referee.observers import Observers
 from referee.programs.confining import Confinement
 from referee.record.reader import read_record
@@ -71,7 +71,7 @@ def begun(
     note: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     commits = SimpleNamespace(sync=synced)
     services: Any = SimpleNamespace(commits=commits, sealer=SEALER, observers=SimpleNamespace(note=note))
-    settings: Any = SimpleNamespace(folder=folder, durability=None, groups=None)
+    settings: Any = SimpleNamespace(folder=folder, terms=RunTerms(), groups=None)
     return Workers(clock, 2, settings, services, [str(number) for number in range(names_needed(2))]), made
 
 
@@ -154,9 +154,7 @@ def test_whatever_a_worker_says_it_lives(
     killed = list[str]()
     helper = SimpleNamespace(pid=1, write=lambda _: None, kill=killed.append)
     monkeypatch.setattr(workers, "HelperProcess", lambda *_: helper)
-    worker = workers.WorkerProcess(
-        None, 1, SharedSettings.of(tmp_path, Confinement(), Durability.MATCH, None), Observers()
-    )
+    worker = workers.WorkerProcess(None, 1, SharedSettings.of(tmp_path, Confinement(), RunTerms()), Observers())
     worker.silent_looks = 7
     worker._received(said)
     assert worker.silent_looks == 0
