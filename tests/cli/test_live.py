@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from referee.cli.views.live import LATELY, LiveView, spell, watch_of
-from referee.cli.views.live_lines import JsonLines, PlainLines, foul_lines
+from referee.cli.views.live_lines import JsonLines, PlainLines, foul_lines, result_text
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.observers import MatchStep, Observer
@@ -295,6 +295,34 @@ def test_what_went_wrong_before_it_was_stopped_is_shown(tmp_path: Path) -> None:
         for number in range(LATELY):
             live.noted(f"note {number}")
         assert screen(live, fresh)[-LATELY:] == [f"note {number}" for number in range(LATELY)]
+
+
+@pytest.mark.parametrize(("height", "expected"), [(30, LATELY), (24, 3), (18, 0)])
+def test_the_last_results_are_on_the_screen_in_words(tmp_path: Path, height: int, expected: int) -> None:
+    """Who beat whom, above what went wrong, as many as leave room for tables and standings."""
+    told = stage(tmp_path, 6)
+    live, console, clock = view(120, height)
+    with live:
+        shown_to(told, live, clock, matches=8)
+        rows = screen(live, console)
+    counting = [entry for entry in told.entries if entry.void is None][-expected or 99 :]
+    wanted = [f"{entry.match} {result_text(told.tournament, entry)}" for entry in counting]
+    assert [row for row in rows if " beat " in row or ": draw" in row or "nobody won" in row] == wanted
+
+
+def test_a_ladder_shows_the_rating_that_decides_its_places(tmp_path: Path) -> None:
+    """On the screen while it runs, and in the lines of its end."""
+    told = Stage(spec(6, "ladder", format_options={"matches": 40}), tmp_path)
+    live, console, clock = view(80)
+    lines: list[str] = []
+    with live:
+        shown_to(told, live, clock, matches=12)
+        rows = screen(live, console)
+    head = next(index for index, row in enumerate(rows) if "rating points played" in row)
+    ratings = [float(row.split()[2]) for row in rows[head + 1 : head + 7]]
+    assert ratings == sorted(told.tournament.placing_ratings() or (), reverse=True)
+    PlainLines(lines.append).tournament_ended(told.tournament)
+    assert f"(rating {ratings[0]:.1f})" in lines[1]
 
 
 def test_a_screen_that_grows_shows_what_was_cut(tmp_path: Path) -> None:

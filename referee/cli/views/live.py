@@ -25,7 +25,7 @@ from ...tournament.match_context import Fixture, MatchEntry
 from ...tournament.standings import Standing
 from ..common import console as usual_console
 from ..common import is_interactive
-from .live_lines import JsonLines, PlainLines, foul_lines, name_of
+from .live_lines import JsonLines, PlainLines, foul_lines, name_of, result_text
 
 Clock = Callable[[], float]
 REFRESH_S = 0.25
@@ -37,7 +37,9 @@ SLOW_S = 0.01
 RATE_S = 120.0
 """The rate is that of the matches of so many seconds; long enough for slow games, short enough to follow the tables."""
 LATELY = 5
-"""Lines of what happened lately."""
+"""Lines of what went wrong lately, and the most results above them."""
+LEAST_ROWS = 18
+"""A terminal shows a result for every two rows that it has beyond these: on 24 rows, standings come first."""
 MIN_STANDINGS = 3
 WIDE = 120
 """From so many columns on, the standings stand beside the tables."""
@@ -86,6 +88,7 @@ class LiveView(Observer):
         self._clock = clock
         self._live = Live(console=self._console, auto_refresh=False, transient=True, vertical_overflow="crop")
         self._seated: dict[str, _Seated] = {}
+        self._results: deque[Text] = deque(maxlen=LATELY)
         self._lately: deque[Text] = deque(maxlen=LATELY)
         self._recalled: deque[Text] = deque(maxlen=LATELY)
         self._closed_s: deque[float] = deque()
@@ -114,7 +117,8 @@ class LiveView(Observer):
         self._begun_s = self._clock()
 
     def match_recalled(self, entry: MatchEntry) -> None:
-        """Note who was expelled, and a fault of the referee, as far as nothing newer has happened."""
+        """Note who won, who was expelled, and a fault of the referee, as far as nothing newer has happened."""
+        self._note_result(entry)
         self._recalled.extend(_trouble_lines(entry))
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
@@ -131,9 +135,10 @@ class LiveView(Observer):
             self._seated[name].step = step
 
     def match_closed(self, entry: MatchEntry) -> None:
-        """Note that a table is free, and who was expelled."""
+        """Note that a table is free, who won, and who was expelled."""
         self._seated.pop(entry.match, None)
         self._closed_s.append(self._clock())
+        self._note_result(entry)
         self._lately.extend(_trouble_lines(entry))
 
     def match_voided(self, entry: MatchEntry) -> None:
@@ -155,6 +160,10 @@ class LiveView(Observer):
         self._drawn_s = float("-inf")
         self.refresh()
 
+    def _note_result(self, entry: MatchEntry) -> None:
+        if entry.void is None:
+            self._results.append(Text.assemble((f"{entry.match} ", "dim"), result_text(self._tournament, entry)))
+
     # --- what is shown
 
     def refresh(self) -> None:
@@ -174,7 +183,8 @@ class LiveView(Observer):
         self._count_standings(tournament, now_s)
         head = [*self._head(tournament, now_s), Text()]
         lately = [*self._recalled, *self._lately][-LATELY:]
-        tail = [Text(), *(line.copy() for line in lately)] if lately else []
+        results = [*self._results][max(len(self._results) - max(height - LEAST_ROWS, 0) // 2, 0) :]
+        tail = [line for part in (results, lately) if part for line in (Text(), *(each.copy() for each in part))]
         room = max(height - len(head) - len(tail) - 1, 2)
         body = self._side_by_side(width, room, now_s) if width >= WIDE else self._below(width, room, now_s)
         lines = [*head, *body, *tail][: height - 1]
@@ -251,13 +261,16 @@ class LiveView(Observer):
 
     def _places(self, width: int, room: int) -> list[Text]:
         """Return the first lines of the standings, as many as have room."""
-        name = min(max(width - 24, 8), 22)
-        lines = [Text(f"  #  {'entrant':<{name}} points played", "dim")]
+        ratings = None if self._tournament is None else self._tournament.placing_ratings()
+        rated = "" if ratings is None else " rating"
+        name = min(max(width - 24 - len(rated), 8), 22)
+        lines = [Text(f"  #  {'entrant':<{name}}{rated} points played", "dim")]
         for standing in self._standings[: max(room - 1, 0)]:
             style = "dim strike" if standing.has_withdrawn else ""
             text = set_cell_size(printable(name_of(self._tournament, standing.entrant)), name)
+            rating = "" if ratings is None else f" {ratings[standing.entrant]:>6.1f}"
             points = f" {number(standing.points):>6} {standing.played:>6}"
-            lines.append(Text.assemble((f"{standing.place:>3}  ", "dim"), (text, style), points))
+            lines.append(Text.assemble((f"{standing.place:>3}  ", "dim"), (text, style), rating, points))
         return lines
 
 

@@ -111,8 +111,10 @@ class PlainLines(Observer):
         """Say how many matches there were, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
         self._say(f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
+        ratings = tournament.placing_ratings()
         for line in tournament.standings()[:3]:
-            mark = " (suspended)" if line.entrant in tournament.suspended else ""
+            mark = "" if ratings is None else f" (rating {ratings[line.entrant]:.1f})"
+            mark += " (suspended)" if line.entrant in tournament.suspended else ""
             name = printable(name_of(tournament, line.entrant))
             self._say(f"  {line.place}. {name} {number(line.points)}{mark}")
 
