@@ -112,11 +112,21 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Reported
         targets,
         lambda records, target: _make_replays(records, target, jobs, report_address(folder, targets)),
     )
-    database = None if targets.is_public and targets.database is None else _export(folder, record, taken, targets)
+    database = (
+        None
+        if targets.is_public and targets.database is None
+        else _export(folder, record, taken, history.tournament.placing_ratings(), targets)
+    )
     return ReportedTournament(written=written, unfinished=len(history.tournament.playing), database=database)
 
 
-def _export(folder: Path, record: TournamentRecord, taken: Sequence[TakenStep], targets: Targets) -> str:
+def _export(
+    folder: Path,
+    record: TournamentRecord,
+    taken: Sequence[TakenStep],
+    placing_ratings: Sequence[float] | None,
+    targets: Targets,
+) -> str:
     """Write a tournament into a database, and return where that is.
 
     Raises:
@@ -125,7 +135,7 @@ def _export(folder: Path, record: TournamentRecord, taken: Sequence[TakenStep], 
     from ..pages.database import FILE, DatabaseError, write_database  # noqa: PLC0415  # nothing else waits for SQLAlchemy
 
     try:
-        return write_database(targets.database or str(folder / FILE), record.header, taken)
+        return write_database(targets.database or str(folder / FILE), record.header, taken, placing_ratings)
     except DatabaseError as error:
         raise DoesNotHold(str(error)) from None
 

@@ -169,15 +169,19 @@ standings = _table(
     _number("byes"),
     _number("has_withdrawn"),
 )
+ladder_ratings = _table("ladder_ratings", _key("entrant"), _measure("rating"))
 
 
-def write_database(address: str, header: TournamentHeader, taken: Iterable[TakenStep]) -> str:
+def write_database(
+    address: str, header: TournamentHeader, taken: Iterable[TakenStep], placing_ratings: Sequence[float] | None = None
+) -> str:
     """Write a tournament into a database, in the place of what the database had of it.
 
     Args:
         address: file of an SQLite database, or the URL of any database as SQLAlchemy takes it.
         header: of the tournament's record.
         taken: the steps of the tournament, in their order.
+        placing_ratings: by entrant, the rating that decides its place after all these steps; None: no rating does.
 
     Returns:
         The address, as it may be shown: without a password.
@@ -192,7 +196,7 @@ def write_database(address: str, header: TournamentHeader, taken: Iterable[Taken
     try:
         with engine.begin() as connection:
             metadata.create_all(connection)
-            _replace(connection, header.spec.name, make_rows(header, taken))
+            _replace(connection, header.spec.name, make_rows(header, taken, placing_ratings))
     except (SQLAlchemyError, OverflowError, UnicodeError) as error:
         what = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise DatabaseError(f"can't write the database {where}: {what}") from error
@@ -201,12 +205,15 @@ def write_database(address: str, header: TournamentHeader, taken: Iterable[Taken
     return where
 
 
-def make_rows(header: TournamentHeader, taken: Iterable[TakenStep]) -> Rows:
+def make_rows(
+    header: TournamentHeader, taken: Iterable[TakenStep], placing_ratings: Sequence[float] | None = None
+) -> Rows:
     """Return all rows of a tournament, by table.
 
     Args:
         header: of the tournament's record.
         taken: the steps of the tournament, in their order.
+        placing_ratings: by entrant, the rating that decides its place after all these steps; None: no rating does.
     """
     rows: Rows = {table: [] for table in metadata.sorted_tables}
     spec = header.spec
@@ -219,6 +226,8 @@ def make_rows(header: TournamentHeader, taken: Iterable[TakenStep]) -> Rows:
             rows[table] += [{**row, "line": step.line} for row in found]
         if isinstance(step.event, e.EntrantJoined):
             _add_entrant(rows, step.event.participant.name, step.event.participant.player, step.line)
+    rated = enumerate(placing_ratings or ())
+    rows[ladder_ratings] += [{"entrant": entrant, "rating": rating} for entrant, rating in rated]
     return rows
 
 

@@ -35,10 +35,15 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return new_schema(request.getfixturevalue("postgresql"))
 
 
-def written(address: str, taken: Sequence[TakenStep], spec: TournamentSpec = SPEC) -> str:
+def written(
+    address: str,
+    taken: Sequence[TakenStep],
+    spec: TournamentSpec = SPEC,
+    placing_ratings: Sequence[float] | None = None,
+) -> str:
     """Write a tournament into a database."""
     header: Any = SimpleNamespace(spec=spec, salt=SALT, key="ab" * 32)
-    return write_database(address, header, taken)
+    return write_database(address, header, taken, placing_ratings)
 
 
 def rows(address: str, table: str, name: str = "cup") -> list[tuple[Any, ...]]:
@@ -102,11 +107,26 @@ def whole(spec: TournamentSpec = SPEC) -> list[TakenStep]:
     return steps
 
 
+def test_a_ladder_has_the_ratings_that_decide_its_places(address: str) -> None:
+    """By entrant; the next export replaces them."""
+    spec = spec_of(4, "ladder", format_options={"matches": 12})
+    tournament = tournament_of(spec)
+    steps: list[TakenStep] = []
+    step(tournament, steps, e.Begun(at=AT))
+    for _ in range(2):
+        played(tournament, steps)
+        ratings = tournament.placing_ratings()
+        assert ratings is not None
+        written(address, steps, spec, ratings)
+        assert rows(address, "ladder_ratings") == list(enumerate(ratings))
+
+
 def test_every_table_has_its_rows(address: str) -> None:
     """Text of players is harmless: of what they wrote only NUL is replaced."""
     steps = whole()
     written(address, steps)
-    assert all(rows(address, name) for name in metadata.tables.keys() - {"tournaments"})
+    assert all(rows(address, name) for name in metadata.tables.keys() - {"tournaments", "ladder_ratings"})
+    assert rows(address, "ladder_ratings") == []
     assert "a\u2400b '\"; \\ %s :x \u202e" in [row[-1] for row in rows(address, "fouls")]
     (joined,) = [row for row in rows(address, "entrants") if row[-1] is not None]
     assert joined[:2] == (5, "late")
