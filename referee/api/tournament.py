@@ -42,7 +42,8 @@ class Tournament(Matches):
         for row in self.standings:
             rating = self.ratings[row.entrant]
             strength = f"rating {rating.rating:.0f} ± {rating.error:.0f}"
-            lines.append(f"  {row.place}  {self.entrants[row.entrant]}  {row.points:g}  {strength}")
+            ladder = "" if self.ladder_ratings is None else f"ladder rating {self.ladder_ratings[row.entrant]:.1f}  "
+            lines.append(f"  {row.place}  {self.entrants[row.entrant]}  {ladder}{row.points:g}  {strength}")
         return "\n".join(lines)
 
     def __iter__(self) -> Iterator[Match]:
@@ -80,6 +81,11 @@ class Tournament(Matches):
     def standings(self) -> tuple[Standing, ...]:
         """Everybody, from first to last."""
         return self._summary.standings
+
+    @property
+    def ladder_ratings(self) -> tuple[float, ...] | None:
+        """In a ladder, by entrant, the rating that decides its place, around 1500; None in every other format."""
+        return self._summary.placing_ratings
 
     @property
     def ratings(self) -> tuple[Rating, ...]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import referee
+from tests.pages.tournaments import Stage, spec
 from tests.record.tournaments import play_cup
 
 
@@ -36,6 +37,19 @@ def test_a_tournament_is_read_from_its_folder_or_its_record(folder: Path) -> Non
     assert loaded(folder / "cup.jsonl").entrants == cup.entrants
     assert cup
     assert [*cup] == [cup[number] for number in range(len(cup))] == cup[:]
+
+
+def test_a_ladder_tells_the_rating_that_decides_its_places(tmp_path: Path, folder: Path) -> None:
+    """By entrant, and in the lines of its standings; other formats have none."""
+    Stage(spec(4, "ladder", format_options={"matches": 12}), tmp_path / "cup").play()
+    cup = loaded(tmp_path / "cup")
+    ratings = cup.ladder_ratings
+    assert ratings is not None
+    in_order = [ratings[row.entrant] for row in cup.standings]
+    assert in_order == sorted(ratings, reverse=True)
+    lines = str(cup).splitlines()[1:]
+    assert all(f"ladder rating {rating:.1f}" in line for rating, line in zip(in_order, lines, strict=True))
+    assert loaded(folder).ladder_ratings is None
 
 
 def test_its_tables_are_those_of_its_matches(folder: Path) -> None:
