@@ -38,7 +38,8 @@ _KAPPA = 0.0001
 _DIGITS = 9
 """What is kept of a rating, so that the last bits of a machine's exponential decide nothing."""
 _ELO, _SHOWN_MEAN = 400 / log(10) / sqrt(_CHANCE), 1500.0
-"""Points of Elo in a unit of a rating, once strengths are known well, and what the mean is shown as."""
+"""Points of Elo in a unit of a rating: by both, two whose strengths are known win with the same probability. And what
+the rating before the first match is shown as."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,7 +1,7 @@
 """Ladder: whom it chooses, when it stops, what it finds out."""
 
 from collections.abc import Callable
-from math import exp, sqrt
+from math import exp, log, sqrt
 from random import Random
 from typing import Any
 
@@ -110,6 +110,18 @@ def test_a_rating_moves_as_the_source_says() -> None:
     means, deviation = (27.635231383, 22.364768617), 8.065506316
     assert means == tuple(rating.mean for rating in state.ratings)
     assert [deviation, deviation] == [round(sqrt(rating.variance), 9) for rating in state.ratings]
+
+
+def test_ratings_are_shown_on_the_scale_of_elo() -> None:
+    """All begin at 1500, and 400 points between known strengths are ten wins to one, as `_updated` expects them."""
+    state = started(FORM, field(2), matches=5)
+    assert FORM.placing_ratings(state) == (1500.0, 1500.0)
+    (pairing,) = FORM.due(state)
+    first, second = FORM.placing_ratings(FORM.record(state, won_by(pairing, 0)))
+    assert 1500 < first == 3000 - second < 1600
+    tenfold = log(10) * sqrt(2) * 25 / 6  # the source's beta is 25/6, and nothing else is unknown of either
+    known = replace(state, ratings=(Skill(25.0 + tenfold, 0.0), Skill(25.0, 0.0)))
+    assert FORM.placing_ratings(known) == (1900.0, 1500.0)
 
 
 def test_nothing_is_learnt_from_a_match_without_credit() -> None:
