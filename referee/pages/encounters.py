@@ -19,7 +19,7 @@ from ..tournament.crosstable import HeadToHead
 from ..tournament.match_context import MatchEntry
 from ..tournament.pairing.base import PlayedPairing
 from ..tournament.points import Scoring, groups_of
-from ..tournament.ratings.elo import ELO, NORMAL_95, PRECISION, PRIOR_ELO, Rating
+from ..tournament.ratings.elo import ELO, NORMAL_95, PRECISION, PRIOR_ELO, Rating, weigh_result
 from .match_summary import places_of
 
 _NORMAL = NormalDist()
@@ -113,11 +113,11 @@ class RatedEncounters:
     Args:
         played: the pairings that are through.
         scoring: it says who are partners.
-        weight: of each result against the prior.
+        dispersion: factor by which scores between equals vary less than those of decided matches.
     """
 
-    def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring, weight: float = 1.0) -> None:
-        self._weight = weight
+    def __init__(self, played: Sequence[PlayedPairing], scoring: Scoring, dispersion: float = 1.0) -> None:
+        self._dispersion = dispersion
         self._of: dict[int, list[tuple[int, float]]] = {}
         for pairing in played:
             for entrant, opponent, score in _scores(pairing, scoring):
@@ -133,12 +133,16 @@ class RatedEncounters:
         met = self._of.get(entrant, [])
         kept = {round(step * len(met) / MOST_POINTS) for step in range(MOST_POINTS + 1)}
         found = [(0, 0.0, PRECISION)]
+        mine = ratings[entrant].rating
+        weights = {
+            opponent: weigh_result((mine - ratings[opponent].rating) / ELO, self._dispersion) for opponent, _ in met
+        }
         sums: dict[int, tuple[float, int]] = {}
         for count, (opponent, score) in enumerate(met, 1):
             points, times = sums.get(opponent, (0.0, 0))
             sums[opponent] = points + score, times + 1
             if count in kept:
-                found.append((count, *_most_likely(found[-1][1], sums, ratings, self._weight)))
+                found.append((count, *_most_likely(found[-1][1], sums, ratings, weights)))
         error = ratings[entrant].error if met else NORMAL_95 * PRIOR_ELO
         most = found[-1][2]
         return [
@@ -160,17 +164,20 @@ def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int,
 
 
 def _most_likely(
-    start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating], weight: float
+    start: float, sums: Mapping[int, tuple[float, int]], ratings: Sequence[Rating], weights: Mapping[int, float]
 ) -> tuple[float, float]:
     """Return the strength that makes these results most likely, by Newton's method with bounded steps.
 
     And how much the results and the prior tell of it: the information, as Fisher calls it.
     """
-    against = [((ratings[opponent].rating - MEAN) / ELO, points, times) for opponent, (points, times) in sums.items()]
+    against = [
+        ((ratings[opponent].rating - MEAN) / ELO, weights[opponent], points, times)
+        for opponent, (points, times) in sums.items()
+    ]
     strength, known = start, PRECISION
     for _ in range(_MOST_STEPS):
         slope, known = -PRECISION * strength, PRECISION
-        for other, points, times in against:
+        for other, weight, points, times in against:
             expected = 1 / (1 + exp(other - strength))
             slope += weight * (points - times * expected)
             known += weight * times * expected * (1 - expected)

@@ -25,7 +25,7 @@ from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.pairing.base import Pairing
 from ..tournament.points import match_points
-from ..tournament.ratings.elo import Rating, elo_ratings, weigh_results
+from ..tournament.ratings.elo import Rating, elo_ratings, estimate_dispersion
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import RatedAfter, RatedEncounters, by_seat, total
@@ -317,8 +317,8 @@ class Summary:
     @cached_property
     def rating_history(self) -> list[list[RatedAfter]]:
         """By entrant: what its results said of it after some of them, from none on to all."""
-        weight = weigh_results(self.tournament.table, self.ratings)
-        encounters = RatedEncounters(list(self.history.played), self.spec.scoring, weight)
+        dispersion = estimate_dispersion(self.tournament.table, self.ratings)
+        encounters = RatedEncounters(list(self.history.played), self.spec.scoring, dispersion)
         return [encounters.history(entrant, self.ratings) for entrant in range(len(self.names))]
 
     @cached_property

@@ -17,12 +17,12 @@ LEAST, MOST = 0.93, 0.97
 
 def kinds() -> Iterator[tuple[str, Rater, float]]:
     """Yield name, tournament, and spread of strengths in Elo."""
-    for matches, drawn in ((4, 0.0), (10, 0.0), (10, 0.3), (10, 0.6), (40, 0.3)):
+    for matches, drawn in ((4, 0.0), (10, 0.0), (10, 0.3), (10, 0.6), (40, 0.3), (40, 0.6), (100, 0.6)):
         for spread in (100.0, 200.0, 400.0, 600.0, 800.0):
             yield f"Elo, {matches} matches a pair, {drawn:.0%} drawn", elo_by(matches, drawn), spread
     for seats in (3, 4, 6):
         for matches in (20, 60, 200):
-            for spread in (100.0, 150.0, 300.0):
+            for spread in (100.0, 200.0, 400.0, 800.0):
                 yield f"{seats} seats, {matches} matches a player", skill_by(seats, matches), spread
 
 

@@ -298,3 +298,12 @@ def test_intervals_hold_the_truth_as_often_as_they_say(rater: Rater, spread_elo:
     """Nearly 95 of 100; `python -m tests.benchmarks ratings` plays enough tournaments to say it more exactly."""
     held, _ = coverage(rater, spread_elo, tournaments)
     assert 0.93 <= held <= 0.97
+
+
+@pytest.mark.parametrize("drawn", [0.0, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("lead", [0.0, 200.0, -600.0])
+def test_simulated_draws_leave_the_mean_score_as_it_is(drawn: float, lead: float) -> None:
+    """Else the strengths of simulated players would not be what ratings estimate, and no interval could hold them."""
+    random, points = Random(3), {((0, 1),): 0.5, ((0,), (1,)): 1.0, ((1,), (0,)): 0.0}
+    scores = [points[duel_ranking(random, lead, drawn)] for _ in range(20_000)]
+    assert abs(sum(scores) / len(scores) - expected_score(lead)) < 0.01

@@ -12,7 +12,9 @@ Decisions of ours, each with its reason:
   equals is drawn, and draws are as much rarer between others as upsets are, a match's score has the variance
   (1 - d) E(1 - E). So results weigh 1 / (1 - d) times as much as decided ones, against the prior too. The share is that
   of the whole field, as if three more matches between equals had been decided: after n draws in n matches it is sure,
-  with 95 %, only that fewer than 3 in n are decided.
+  with 95 %, only that fewer than 3 in n are decided. Whatever is drawn, a score whose mean is E > 1/2 has at least the
+  variance (1 - E)(E - 1/2): the weaker one then draws all that it does not lose. So a result weighs at most
+  E / (E - 1/2) times as much, which is twice where one is far stronger.
 - `elo.interval` The interval is that of the normal distribution that fits the posterior at its peak, less what is
   unknown of the group's mean: ratings are told against that mean.
 - `elo.groups` Who is connected by no chain of matches cannot be compared: each group has the mean of the anchor by
@@ -106,17 +108,19 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
     pairs = _pairs(table, programs.index)
     for pair in pairs:
         programs.meet((pair.program, pair.opponent), pair.played)
-    prior, dispersion = programs.prior(), 1.0
+    prior = programs.prior()
     strengths = most_likely(prior.size, _Pairs(pairs, prior))
+    weights = [1.0] * len(pairs)
     for _ in range(_DRAW_STEPS if any(pair.draws for pair in pairs) else 0):
         dispersion = _dispersion(strengths, pairs)
-        strengths = most_likely(prior.size, _Pairs(pairs, prior, 1 / dispersion), strengths)
-    information = _Pairs(pairs, prior, 1 / dispersion).information(strengths)
+        weights = [weigh_result(strengths[pair.program] - strengths[pair.opponent], dispersion) for pair in pairs]
+        strengths = most_likely(prior.size, _Pairs(pairs, prior, weights), strengths)
+    information = _Pairs(pairs, prior, weights).information(strengths)
     return programs.rated(strengths, information, mean)
 
 
-def weigh_results(table: Crosstable, ratings: Sequence[Rating]) -> float:
-    """Return how much more results weigh against the prior than decided ones would (`elo.draws`).
+def estimate_dispersion(table: Crosstable, ratings: Sequence[Rating]) -> float:
+    """Return the factor by which scores between equals vary less than those of decided matches (`elo.draws`).
 
     Args:
         table: of the field.
@@ -125,7 +129,18 @@ def weigh_results(table: Crosstable, ratings: Sequence[Rating]) -> float:
     pairs = _pairs(table, lambda program: program if program >= 0 else ~program)
     if not any(pair.draws for pair in pairs):
         return 1.0
-    return 1 / _dispersion([rating.rating / ELO for rating in ratings], pairs)
+    return _dispersion([rating.rating / ELO for rating in ratings], pairs)
+
+
+def weigh_result(lead: float, dispersion: float) -> float:
+    """Return how much more a result weighs against the prior than a decided one would (`elo.draws`).
+
+    Args:
+        lead: of one program over the other, on the logistic scale.
+        dispersion: of scores between equals.
+    """
+    better = _logistic(abs(lead))
+    return 1 / max(dispersion, (better - 0.5) / better)
 
 
 def _pairs(table: Crosstable, index: Callable[[int], int]) -> list[Pair]:
@@ -145,29 +160,29 @@ class _Pairs:
     Args:
         pairs: the results.
         prior: of the strengths.
-        weight: of the results: one over the factor by which their scores vary less than those of decided matches.
+        weights: of each pair's results: one over the factor by which their scores vary less than those of decided
+            matches; 1 if they are not given.
     """
 
-    def __init__(self, pairs: Sequence[Pair], prior: Prior, weight: float = 1.0) -> None:
-        self._pairs = pairs
+    def __init__(self, pairs: Sequence[Pair], prior: Prior, weights: Sequence[float] = ()) -> None:
         self._prior = prior
-        self._weight = weight
+        self._weighted = list(zip(pairs, weights or [1.0] * len(pairs), strict=True))
 
     def value(self, strengths: Vector) -> float:
         """Return the logarithm of the likelihood times the prior."""
         total = 0.0
-        for program, opponent, score, played, _ in self._pairs:
+        for (program, opponent, score, played, _), weight in self._weighted:
             lead = strengths[program] - strengths[opponent]
             # log E = -log(1 + exp(-lead)) and log(1 - E) = -lead + log E, neither overflows from the better side.
             surely = -log(1 + exp(-abs(lead)))
-            total += played * surely - abs(lead) * (played - score if lead > 0 else score)
-        return self._prior.value(strengths) + self._weight * total
+            total += weight * (played * surely - abs(lead) * (played - score if lead > 0 else score))
+        return self._prior.value(strengths) + total
 
     def gradient(self, strengths: Vector) -> Vector:
         """Return how much more each entrant has scored than expected, less the pull of the prior."""
         slope = self._prior.slope(strengths)
-        for program, opponent, score, played, _ in self._pairs:
-            more = self._weight * (score - played * _logistic(strengths[program] - strengths[opponent]))
+        for (program, opponent, score, played, _), weight in self._weighted:
+            more = weight * (score - played * _logistic(strengths[program] - strengths[opponent]))
             slope[program] += more
             slope[opponent] -= more
         return slope
@@ -175,9 +190,9 @@ class _Pairs:
     def information(self, strengths: Vector) -> Matrix:
         """Return the information matrix of results and prior."""
         matrix = self._prior.matrix()
-        for program, opponent, _, played, _ in self._pairs:
+        for (program, opponent, _, played, _), weight in self._weighted:
             expected = _logistic(strengths[program] - strengths[opponent])
-            known = self._weight * played * expected * (1 - expected)
+            known = weight * played * expected * (1 - expected)
             matrix[program][program] += known
             matrix[opponent][opponent] += known
             matrix[program][opponent] -= known
