@@ -157,6 +157,9 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
         others = {key: value for key, value in wanted.format_options.items() if key not in MAY_CHANGE}
         wanted = replace(wanted, format_options={**others, **same})
     if kept != wanted:
+        names = {entrant.name for entrant in spec.entrants}
+        if any(entrant.name not in names for entrant in kept.entrants):
+            wanted = replace(wanted, entrants=spec.entrants)  # whoever comes behind those that are gone is not gone
         parts = [_difference(*found) for found in differences(kept, wanted).items()]
         remedy = "change that back to go on with it, or give the new tournament a name of its own"
         raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")

@@ -1,5 +1,6 @@
 """A tournament's file once the tournament has begun."""
 
+import shutil
 from pathlib import Path
 from random import Random
 
@@ -130,3 +131,15 @@ def test_a_refusal_is_a_sentence(tmp_path: Path, change: str, complaint: str) ->
         load_or_begin(plan.run_settings.folder, plan.spec, installed().format("roundrobin"), SEALER, Observers())
     assert complaint in str(caught.value)
     assert not set("{}()'") & set(str(caught.value).removeprefix(str(plan.run_settings.folder)))
+
+
+def test_a_refusal_names_those_alone_that_are_gone(tmp_path: Path) -> None:
+    """A folder that was taken away is named, and not those that come behind it, whatever else is new."""
+    file = tmp_path / "cup.toml"
+    begin(file, ("a", "b", "c", "d"))
+    (tmp_path / "in" / "b").rename(tmp_path / "in" / "e")
+    shutil.copytree(tmp_path / "in" / "e", tmp_path / "in" / "f")
+    plan = read_plan(file)
+    with pytest.raises(BadRequest) as caught:
+        load_or_begin(plan.run_settings.folder, plan.spec, installed().format("roundrobin"), SEALER, Observers())
+    assert "begun otherwise: b is no longer among the entrants, e and f are new among them;" in str(caught.value)
