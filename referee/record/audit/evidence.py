@@ -50,6 +50,8 @@ class _Evidence:
             raise self._error(
                 number, "what the header's programs allow", f"{type(event).__name__} of seat {event.seat}"
             )
+        elif isinstance(event, e.ProgramExited) and not self._is_hidden(event) and (wrong := _find_misfit(event)):
+            raise self._error(number, wrong, f"ending {event.ending}, status {show_json(event.status)}")
         elif isinstance(event, e.SeatEvent):
             is_expelled = ("expel-seat", event.seat) in [(command.command, command.seat) for command in commands]
             self._judge(number, event, is_expelled=is_expelled)
@@ -121,6 +123,23 @@ class _Evidence:
 
     def _error(self, number: int, expected: str, found: str) -> RecordError:
         return RecordError(self._path, number, expected, found[:_SHOWN_CHARS])
+
+
+def _find_misfit(event: e.ProgramExited) -> str:
+    """Return what the ending of a program should be by its status; empty: the two agree."""
+    how, _, words = event.status.partition(": ")
+    is_refused = "its hello had been refused" in event.status
+    if (event.ending is e.Ending.ENDED) > (how == "exit status 0"):
+        return "ending ended only with exit status 0"
+    if how == "exit status 0" and event.ending in (e.Ending.FAILED, e.Ending.SPEECHLESS):
+        return "ending ended, for the exit status is 0"
+    if event.ending is e.Ending.SILENT or (event.ending is e.Ending.STRANGER and not is_refused):
+        return "an ending that its status tells of"
+    if event.ending is e.Ending.OUT_OF_MEMORY and not words:
+        return "words about memory, for the program ended for want of it"
+    if event.ending is e.Ending.SPEECHLESS and words:
+        return "no words of a program that had printed nothing"
+    return ""
 
 
 def no_dialects(name: str) -> Wire:

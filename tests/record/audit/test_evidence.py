@@ -212,6 +212,33 @@ def test_only_what_the_referee_started_ends(tmp_path: Path, lie: e.Event, header
         audited(tmp_path, dataclasses.replace(told(lie), header=header))
 
 
+ENDINGS = [
+    ("exit status 1", e.Ending.ENDED, "ending ended only with exit status 0"),
+    ("signal SIGKILL", e.Ending.ENDED, "ending ended only"),
+    ("exit status 0", e.Ending.FAILED, "ending ended, for"),
+    ("exit status 0: bye", e.Ending.SPEECHLESS, "ending ended, for"),
+    ("exit status 1", e.Ending.SILENT, "an ending that its status tells of"),
+    ("exit status 1", e.Ending.STRANGER, "an ending that its status tells of"),
+    ("signal SIGKILL", e.Ending.OUT_OF_MEMORY, "words about memory"),
+    ("exit status 1: ValueError", e.Ending.SPEECHLESS, "no words"),
+]
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(("status", "ending", "expected"), ENDINGS)
+def test_the_ending_of_a_crash_agrees_with_its_status(
+    tmp_path: Path, status: str, ending: e.Ending, expected: str
+) -> None:
+    """One is the referee's judgement of the other."""
+    with pytest.raises(RecordError, match=f"line 6: expected {expected}"):
+        audited(tmp_path, told(e.ProgramExited(seat=ASKED, at_ms=AT_MS, status=status, ending=ending)))
+
+
+def crashed(status: str, ending: e.Ending) -> Story:
+    """Return a match in which a program ends."""
+    return told(e.ProgramExited(seat=ASKED, at_ms=AT_MS, status=status, ending=ending))
+
+
 TRUE: dict[str, Callable[[], Story]] = {
     "a breach before the hello": lambda: told(broken("out-of-turn", frame_of(1, PASS), stage=e.Stage.NEW), count=1),
     "a breach behind the hello": lambda: told(broken("out-of-turn", HELLO, stage=e.Stage.GREETED), count=1),
@@ -224,6 +251,10 @@ TRUE: dict[str, Callable[[], Story]] = {
     "a second answer": lambda: told(broken("out-of-turn", frame_of(1, PASS), seat=0)),
     "who reads nothing": lambda: told(broken("not-reading", "")),
     "no value": lambda: told(broken("not-msgpack", "c1")),
+    "a program that ended early": lambda: crashed("exit status 0: bye", e.Ending.ENDED),
+    "a program without a word": lambda: crashed("exit status 3", e.Ending.SPEECHLESS),
+    "a program without memory": lambda: crashed("signal SIGKILL: out of memory", e.Ending.OUT_OF_MEMORY),
+    "a stranger": lambda: crashed("exit status 0; its hello had been refused: a token", e.Ending.STRANGER),
 }
 
 
