@@ -49,3 +49,17 @@ def test_what_is_broken(played: Path, tmp_path: Path) -> None:
     (folder / "cup-00001.jsonl").unlink()
     text = said("cup", cwd=tmp_path, status=1)
     assert "BROKEN the tournament cup/cup.jsonl: cup/cup-00001.jsonl expected the record of cup-00001" in text
+
+
+@pytest.mark.forges
+def test_a_tournament_that_goes_on_is_told_what_to_do_about_a_missing_record(played: Path, tmp_path: Path) -> None:
+    """With --unsealed, that option is no advice any more."""
+    folder = Path(shutil.copytree(played, tmp_path / "cup"))
+    record = folder / "cup.jsonl"
+    record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:-1]))
+    (folder / "cup-00001.jsonl").unlink()
+    assert "--unsealed audits what is there" in said("cup", cwd=tmp_path, status=1)
+    text = said("cup", "--unsealed", cwd=tmp_path, status=1)
+    assert "expected the record of cup-00001, which was played" in text
+    assert "copy a tournament's record first" in text
+    assert "--unsealed" not in text

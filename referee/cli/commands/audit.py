@@ -96,7 +96,7 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
         print_json(report)
     else:
         _show_sum(report, is_compared=since is not None)
-        _show_folders(report)
+        _show_folders(report, takes_unsealed=demands.unsealed)
     sys.exit(0 if report.holds else FAILED)
 
 
@@ -138,8 +138,13 @@ def _show_sum(report: AuditReport, *, is_compared: bool) -> None:
         out.say(f"{report.unchanged} of them held when they were audited before, and have not changed since")
 
 
-def _show_folders(report: AuditReport) -> None:
-    """Print what manifests and tournaments tell of records that are missing."""
+def _show_folders(report: AuditReport, *, takes_unsealed: bool) -> None:
+    """Print what manifests and tournaments tell of records that are missing.
+
+    Args:
+        report: of the audit.
+        takes_unsealed: whether records without a seal were taken.
+    """
     for manifest in report.manifests:
         what = f"the manifest {manifest.manifest}"
         if isinstance(manifest, Broken):
@@ -157,7 +162,8 @@ def _show_folders(report: AuditReport) -> None:
     parts = (*report.records, *report.tournaments)
     if any(isinstance(part, Broken) and part.state == "unfinished" for part in parts):
         reasons = "it is still being played, its referee crashed, or its end was cut off"
-        out.say(f"UNFINISHED: {reasons}; --unsealed audits what is there")
+        late = "copy a tournament's record first, then those of its matches, or audit it again once it is over"
+        out.say(f"UNFINISHED: {reasons}; {late if takes_unsealed else '--unsealed audits what is there'}")
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
         text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"

@@ -102,7 +102,7 @@ def check_path(path: str) -> None:
     if path.startswith("/") or ".." in parts:
         raise BadArchive(f"{shown(path)} leads out of the player's folder", PACK_IT)
     if any("\udc80" <= sign <= "\udcff" for sign in path):  # how Python decodes a byte that is not UTF-8
-        raise BadArchive(f"{shown(path)} is a name that is not in UTF-8", "rename it: plain letters are safe")
+        raise BadArchive(_describe_bytes(path), "rename it: plain letters are safe")
     if not path.isprintable():
         raise BadArchive(f"{shown(path)} is no name that can be shown", "rename it")
     if "" in parts or "." in parts:
@@ -174,6 +174,16 @@ def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
     top = sorted(sizes, reverse=True)[:3]
     told = ", ".join(f"{shown(path)} ({size / MIB:.1f} MiB)" for size, path in top)
     return BadArchive(f"{what}; the largest: {told}", SMALLER)
+
+
+def _describe_bytes(path: str) -> str:
+    """Return which byte of a path is no UTF-8, and how the path reads in Latin-1, as old archivers write names."""
+    data = path.encode("utf-8", "surrogateescape")
+    byte = next(ord(sign) - 0xDC00 for sign in path if "\udc80" <= sign <= "\udcff")
+    guess = data.decode("latin-1")
+    known = data.decode("utf-8", "replace")
+    what = f"{shown(known)} is a name with the byte 0x{byte:02x}, which is no UTF-8"
+    return f"{what}; in Latin-1 it is {shown(guess)}" if guess.isprintable() else what
 
 
 def shown(path: str) -> str:

@@ -105,7 +105,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "point": (tar(info("a/./b")), "no plain path"),
     "control character": (tar(info("a\x1b[2Jb")), "no name that can be shown"),
     "wrong sum of a name": (raw(lambda plain: plain.__setitem__(slice(0, 2), b"\xff\xfe")), "no tar"),
-    "no UTF-8": (tar(info("caf\udce9.py")), "caf.udce9.py is a name that is not in UTF-8"),
+    "no UTF-8": (tar(info("caf\udce9.py")), "with the byte 0xe9, which is no UTF-8; in Latin-1 it is café.py"),
     "deep": (tar(info("/".join("a" * 40))), "more than 32 folders deep"),
     "twice": (tar(info("a"), info("a")), "a is in the archive twice"),
     "the manifest twice": (tar(info("player.toml")), "player.toml is in the archive twice"),
