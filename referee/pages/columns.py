@@ -1,6 +1,13 @@
-"""What the columns of the pages mean, in a sentence each."""
+"""Columns: those of the standings, for report, standings.csv and terminal; and what the columns of pages mean."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..tournament.machine import Tournament
+from ..tournament.standings import Standing
+from .summary import Summary
+from .words import number
 
 COLUMNS: Mapping[str, str] = {
     "#": "Place, from 1; equal entrants share one.",
@@ -69,3 +76,62 @@ TEXTS = frozenset(
     )
 )
 """Titles of columns that are no numbers, and stand to the left."""
+
+
+class Column(NamedTuple):
+    """A column of the standings. Its meaning is in COLUMNS, and in docs/reference/exports.md."""
+
+    key: str
+    """Name in standings.csv; empty: the column is not there."""
+    title: str
+    """Title on pages and terminals, where it is the key of COLUMNS; empty: the column is not there."""
+    value: Callable[[Standing], Any]
+    """Returns the value of a line; None leaves its cell empty."""
+    form: str = ""
+    """How the number is written, as `format` takes it; empty: as it is in standings.csv, as points elsewhere."""
+
+    def text(self, line: Standing) -> str:
+        """Return what a page or a terminal shows of a line's number."""
+        value = self.value(line)
+        return "" if value is None else format(value, self.form) if self.form else number(value)
+
+
+def tournament_columns(tournament: Tournament) -> list[Column]:
+    """Return the columns that follow from the tournament alone: place, name, rating in a ladder, points, tie-breaks."""
+    ratings, entrants = tournament.placing_ratings(), tournament.spec.entrants
+    return [
+        Column("place", "#", lambda line: line.place),
+        Column("name", "entrant", lambda line: entrants[line.entrant].name),
+        *(
+            []
+            if ratings is None
+            else [Column("ladder_rating", "ladder rating", lambda line: ratings[line.entrant], ".1f")]
+        ),
+        Column("points", "points", lambda line: line.points),
+        *(Column(name, name.replace("-", " "), partial(_tie_break, name)) for name in tournament.spec.tie_breaks),
+        Column("played", "played", lambda line: line.played),
+    ]
+
+
+def _tie_break(name: str, line: Standing) -> float | None:
+    return line.tie_breaks.get(name)
+
+
+def standings_columns(summary: Summary) -> list[Column]:
+    """Return the columns of the standings in the report and in standings.csv."""
+    columns = tournament_columns(summary.tournament)
+    at = next(index for index, column in enumerate(columns) if column.key == "points") + 1
+    columns.insert(at, Column("", "W-D-L", lambda line: summary.records[line.entrant]))
+    if "wins" not in summary.spec.tie_breaks:  # no column twice
+        columns.append(Column("wins", "", lambda line: summary.wins_of(line.entrant)))
+    return [
+        *columns,
+        Column("won", "", lambda line: summary.records[line.entrant].wins),
+        Column("drawn", "", lambda line: summary.records[line.entrant].draws),
+        Column("lost", "", lambda line: summary.records[line.entrant].losses),
+        Column("byes", "byes", lambda line: line.byes),
+        Column("fouls", "fouls", lambda line: summary.fouls_of(line.entrant)),
+        Column("rating", "", lambda line: summary.ratings[line.entrant].rating, ".1f"),
+        Column("error_95", "", lambda line: summary.ratings[line.entrant].error, ".1f"),
+        Column("suspended", "", lambda line: summary.suspended.get(line.entrant)),
+    ]

@@ -17,7 +17,7 @@ from ..tournament.match_context import MatchEntry
 from ..tournament.pairing import swiss, timetable
 from ..tournament.pairing.base import PlayedRounds, RoundLine, half_points
 from ..tournament.pairing.dutch import TrfPlayer, trf_text
-from ..tournament.standings import Standing
+from .columns import standings_columns
 from .match_summary import AWARD, quoted
 from .summary import Summary
 
@@ -29,37 +29,15 @@ _TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual
 
 def standings_csv(summary: Summary) -> str:
     """Return a line for each entrant, from first to last."""
-    wins = [] if "wins" in summary.spec.tie_breaks else ["wins"]  # no column twice
-    titles = [
-        "place",
-        "name",
-        *([] if summary.placing_ratings is None else ["ladder_rating"]),
-        "points",
-        *summary.spec.tie_breaks,
-        "played",
-        *wins,
-        "won",
-        "drawn",
-        "lost",
-        "byes",
-        "fouls",
-    ]
-    return _csv([*titles, "rating", "error_95", "suspended"], (_standing(summary, line) for line in summary.standings))
+    columns = [column for column in standings_columns(summary) if column.key]
+    rows = ([_cell(column.value(line), column.form) for column in columns] for line in summary.standings)
+    return _csv([column.key for column in columns], rows)
 
 
-def _standing(summary: Summary, line: Standing) -> Row:
-    rating, record = summary.ratings[line.entrant], summary.records[line.entrant]
-    return [
-        *(line.place, _safe(summary.names[line.entrant])),
-        *([] if summary.placing_ratings is None else [f"{summary.placing_ratings[line.entrant]:.1f}"]),
-        _plain(line.points),
-        *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.spec.tie_breaks),
-        line.played,
-        *([] if "wins" in summary.spec.tie_breaks else [summary.wins_of(line.entrant)]),
-        *(record.wins, record.draws, record.losses),
-        *(line.byes, summary.fouls_of(line.entrant), f"{rating.rating:.1f}", f"{rating.error:.1f}"),
-        _safe(summary.suspended.get(line.entrant, "")),
-    ]
+def _cell(value: Any, form: str) -> str:
+    if value is None or isinstance(value, str):
+        return _safe(value or "")
+    return format(value, form) if form else _plain(value)
 
 
 def crosstable_csv(summary: Summary) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from rich.table import Table as RichTable
 
-from ...pages.words import number
+from ...pages.columns import tournament_columns
 from ...tournament.machine import Tournament
 from ..common import harmless, out
 
@@ -15,18 +15,17 @@ _MOST = 20
 
 def standings_table(tournament: Tournament) -> RichTable:
     """Return the first lines of the standings as a table; of tie-breaks, as many as have room."""
-    ratings = tournament.placing_ratings()
     table = RichTable(show_edge=False, caption=tournament.explain_order(), caption_justify="left")
-    breaks = tournament.spec.tie_breaks[: max((out.width - 50) // 20, 1)]
-    for title in ("#", "entrant", *([] if ratings is None else ["rating"]), "points", *breaks, "played"):
-        table.add_column(title, justify="left" if title == "entrant" else "right", no_wrap=True)
+    left_out = tournament.spec.tie_breaks[max((out.width - 50) // 20, 1) :]
+    columns = [column for column in tournament_columns(tournament) if column.key not in left_out]
+    for column in columns:
+        table.add_column(column.title, justify="left" if column.key == "name" else "right", no_wrap=True)
     lines = tournament.standings()
     for line in lines[:_MOST]:
-        values = (number(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in breaks)
-        name = harmless(tournament.spec.entrants[line.entrant].name)
         mark = " [red](suspended)[/]" if line.entrant in tournament.suspended else ""
-        rating = [] if ratings is None else [f"{ratings[line.entrant]:.1f}"]
-        table.add_row(str(line.place), name + mark, *rating, number(line.points), *values, str(line.played))
+        table.add_row(
+            *(harmless(column.value(line)) + mark if column.key == "name" else column.text(line) for column in columns)
+        )
     if len(lines) > _MOST:
         table.add_row("", f"and {len(lines) - _MOST} more")
     return table
