@@ -1,29 +1,33 @@
 """What the site has for those who may sign in."""
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
 from klein import Klein
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
+from ..app.services import monotonic
 from ..observers import Note
 from .author_api import AuthorApi
-from .authors.pages import AuthorPages, TellFoul
-from .authors.practice import AuthorPractice, PracticeService
+from .authors import AuthorPages, AuthorPractice, MemberApi
+from .contest.contest_file import Contest
+from .contest.intake import Intake
+from .contest.organising import Organising
+from .contest.practice import Practice
+from .contest.queue import RecentQueue
 from .event_streams import PersonStreams
 from .guarded_routes import ApiRoutes, BodyLimits, GuardedRoutes, MemberPages, Visit
 from .http import refused, replied, streamed
 from .http_messages import Reply, bearer_of, inquiry_of
-from .member_api import MemberApi
-from .organisers.api import OrganiserApi
-from .organisers.pages import FindMatches, OrganiserPages
-from .organisers.service import OrganiserService
-from .sessions import Person, Sessions, SiteRole
+from .organisers import FindMatches, OrganiserApi, OrganiserPages
+from .sessions import Person, SessionFile, Sessions, SiteRole
 from .signing_in import SigningIn
-from .signing_up import SigningUp, SignUpService
+from .signing_up import NewAuthors, SigningUp
 from .workshop import Workshop
 
 PATHS = {"submissions": ["GET", "HEAD", "PUT"], "matches": ["GET", "HEAD"]}
@@ -37,16 +41,64 @@ class Members(Struct, frozen=True, kw_only=True):
     body_limits: BodyLimits
     pages: MemberPages
     api: AuthorApi
-    tell: TellFoul
     streams: PersonStreams
-    organisers: OrganiserService
-    practice: PracticeService
-    sign_up: SignUpService
+    organisers: Organising
+    practice: Practice
+    sign_up: NewAuthors
     workshop: Workshop
     now: Callable[[], float]
     """Monotonic seconds."""
     note: Note
     """Takes note of what goes wrong."""
+
+
+def members_of(
+    reactor: Any,
+    contest: Contest,
+    intake: Intake,
+    organisers: Organising,
+    practice: Practice,
+    sign_up: NewAuthors,
+    note: Note,
+) -> Members:
+    """Return what those have who may sign in at a contest.
+
+    Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        intake: what it takes in from its authors, and whom it lets in.
+        organisers: does what organisers ask.
+        practice: the authors' practice matches.
+        sign_up: makes authors.
+        note: takes note of what goes wrong.
+    """
+    queue = RecentQueue(organisers.queue, reactor.seconds)
+
+    def _stamp(person: Person) -> Any:
+        lines = msgspec.json.encode(queue.show(person))
+        if person.role is SiteRole.AUTHOR:
+            return *intake.checks.stamp(person.name), _digest(lines)
+        return _digest(lines), _digest(msgspec.json.encode(organisers.processes()))
+
+    known = {SiteRole.AUTHOR: intake.authors, SiteRole.ORGANISER: intake.organisers}
+    sessions = Sessions(known, monotonic, SessionFile(intake.sessions_file, note))
+    return Members(
+        sessions=sessions,
+        body_limits=BodyLimits(sessions, intake.authors),
+        pages=MemberPages(contest.title),
+        api=intake.api,
+        organisers=organisers,
+        practice=practice,
+        sign_up=sign_up,
+        workshop=Workshop(monotonic),
+        now=monotonic,
+        streams=PersonStreams(reactor, _stamp),
+        note=note,
+    )
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], bool], matches: FindMatches) -> None:
@@ -76,7 +128,7 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     MemberApi(members.organisers.queue, members.practice).register(programs)
     OrganiserApi(members.organisers).register(programs)
     add_author_api(app, members.api)
-    AuthorPages(members.api, members.tell, is_shown).register(routes)
+    AuthorPages(members.api, is_shown).register(routes)
     AuthorPractice(members.practice, members.api, members.organisers.queue, members.workshop).register(routes)
     OrganiserPages(members.organisers, matches).register(routes)
 

@@ -13,12 +13,12 @@ from ..games.schema import schema_of
 from ..pages.tournament_json import TournamentReport
 from ..record.explain import Explanation
 from ..record.published_heads import PublishedHead
+from . import organisers as organising
+from .authors import PRACTICE_API, QUEUE_API, PracticeRequest, PracticeState, Queue
 from .cards import ContestCard
 from .http import EVENTS
 from .http_messages import JSON
 from .live import LiveState
-from .member_api import PRACTICE, QUEUE, PracticeRequest, PracticeState, Queue
-from .organisers import api as organising
 from .search import Found
 from .signing_up import NewAuthor, SignUpRequest
 from .submissions.matches import Own
@@ -93,15 +93,15 @@ class _Operation(NamedTuple):
 _ORGANISERS = tuple(
     _Operation(method, path.replace("<name>", "{tournament}"), summary, answer, role=_ORGANISER, asks=asks)
     for method, path, summary, answer, asks in (
-        ("get", organising.HOME, "How tournaments and machine stand", organising.OrganiserState, None),
-        ("post", organising.START, "Start a tournament, or let it go on", organising.OrganiserState, None),
-        ("post", organising.PAUSE, "Pause one until it is started", organising.OrganiserState, None),
-        ("post", organising.RULE, "Rule in it", organising.OrganiserState, organising.RulingRequest),
-        ("get", organising.AUTHORS, "The authors", organising.AuthorList, None),
-        ("post", organising.AUTHORS, "Let one in", NewAuthor, organising.AuthorRequest),
-        ("post", organising.SHUT_OUT, "Let one in no more", organising.AuthorList, organising.ShutOutRequest),
-        ("get", organising.HOSTS, "What plays matches: processes and hosts", organising.ProcessList, None),
-        ("get", organising.LOG, "What was done on the site", organising.Log, None),
+        ("get", organising.API, "How tournaments and machine stand", organising.OrganiserState, None),
+        ("post", organising.START_API, "Start a tournament, or let it go on", organising.OrganiserState, None),
+        ("post", organising.PAUSE_API, "Pause one until it is started", organising.OrganiserState, None),
+        ("post", organising.RULE_API, "Rule in it", organising.OrganiserState, organising.RulingRequest),
+        ("get", organising.AUTHORS_API, "The authors", organising.AuthorList, None),
+        ("post", organising.AUTHORS_API, "Let one in", NewAuthor, organising.AuthorRequest),
+        ("post", organising.SHUT_OUT_API, "Let one in no more", organising.AuthorList, organising.ShutOutRequest),
+        ("get", organising.HOSTS_API, "What plays matches: processes and hosts", organising.ProcessList, None),
+        ("get", organising.LOG_API, "What was done on the site", organising.Log, None),
     )
 )
 OPERATIONS = (
@@ -119,9 +119,9 @@ OPERATIONS = (
         "get", "/tournaments/{tournament}/{match}.jsonl", "A record of a match that is over", RecordLine, _LINES
     ),
     _Operation("get", "/key.pem", "The public key that verifies the records", str, _PEM),
-    _Operation("get", PRACTICE, "The author's practice matches", PracticeState, role=_AUTHOR),
-    _Operation("post", PRACTICE, "Ask for one", PracticeState, role=_AUTHOR, asks=PracticeRequest),
-    _Operation("get", QUEUE, "What waits: an author's own, or all", Queue, role="author or organiser"),
+    _Operation("get", PRACTICE_API, "The author's practice matches", PracticeState, role=_AUTHOR),
+    _Operation("post", PRACTICE_API, "Ask for one", PracticeState, role=_AUTHOR, asks=PracticeRequest),
+    _Operation("get", QUEUE_API, "What waits: an author's own, or all", Queue, role="author or organiser"),
     *_ORGANISERS,
     _Operation("get", "/submissions", "The author's versions", Versions, role=_AUTHOR),
     _Operation(

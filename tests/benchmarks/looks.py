@@ -17,8 +17,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.record.key_file import VARIABLE
+from referee.web.contest.organising import ProcessLine
 from referee.web.guarded_routes import MemberPages
-from referee.web.organisers.service import ProcessLine
 
 from ..hosted import hosted, shown_until
 from ..pages.browser import Page, start_browser

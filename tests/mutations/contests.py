@@ -16,10 +16,9 @@ from referee.record.published_heads import PublishedHead, by_record, read_heads
 from referee.record.reader import RecordError, read_record
 from referee.web.contest.contest_file import CONTEST, read_contest, write_example
 from referee.web.contest.intake import ACTION_LOG, LOGS, ActionLog
-from referee.web.contest.practice import Practice, RefereeProgram
-from referee.web.contest.practice_requests import PracticeRequests
+from referee.web.contest.practice import Practice, PracticeRequests, RefereeProgram
 from referee.web.contest.publishing import Published
-from referee.web.contest.queues import waiting_practice
+from referee.web.contest.queue import waiting_practice
 from referee.web.submissions.challenges import PRACTICE, Challenge, Challenges
 from referee.web.submissions.matches import AuthorsMatches
 from referee.web.submissions.store import Store

@@ -22,16 +22,13 @@ from referee.net.links.tokens import add_tokens
 from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import find_game
 from referee.web import author_api as api
-from referee.web import http, signing_up, workshop
+from referee.web import http, organisers, signing_up, workshop
 from referee.web.author_api import AuthorApi
 from referee.web.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
-from referee.web.contest.intake import told
 from referee.web.event_streams import EventStreams, PersonStreams
 from referee.web.guarded_routes import BodyLimits, MemberPages
 from referee.web.live import LiveTable, LiveTables
 from referee.web.members import Members
-from referee.web.organisers import api as organiser_api
-from referee.web.organisers import pages as organiser_pages
 from referee.web.routes import SiteContent, site_of
 from referee.web.search import Searched, search
 from referee.web.sessions import Sessions, SiteRole
@@ -206,14 +203,14 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, http, organiser_pages, organiser_api, signing_up):
+        for module in (api, http, organisers, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
         self.tokens = add_tokens(folder / "authors.toml", ["ada", "bob"], may_renew=False)
         self.tokens |= add_tokens(folder / "organisers.toml", ["ann"], may_renew=False)
-        self.authors, organisers = Authors(folder / "authors.toml"), Authors(folder / "organisers.toml")
+        self.authors, known = Authors(folder / "authors.toml"), Authors(folder / "organisers.toml")
         self.store = Store(folder / "submissions")
         self.noted = list[tuple[str, Any]]()
         self.checks = CheckQueue(self.clock, self.store, lambda: NOW, self._note, ())
@@ -221,7 +218,7 @@ class TestSite:
         answers = AuthorApi(
             self.authors, self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note
         )
-        self.sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: organisers}, self.clock.seconds)
+        self.sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: known}, self.clock.seconds)
         self.organisers = StandInOrganiserService(PAYLOAD)
         self.practice = StandInPractice(PAYLOAD)
         self.sign_up = StandInSignUp(PAYLOAD)
@@ -230,7 +227,6 @@ class TestSite:
             body_limits=BodyLimits(self.sessions, self.authors),
             pages=MemberPages(PAYLOAD),
             api=answers,
-            tell=told,
             streams=PersonStreams(self.clock, lambda person: self.checks.stamp(person.name)),
             organisers=self.organisers,
             practice=self.practice,

@@ -29,10 +29,9 @@ from ..submissions.store import Store
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake
 from .organising import Organising
-from .practice import Practice, RefereeProgram
-from .practice_requests import PracticeRequests
+from .practice import Practice, PracticeRequests, RefereeProgram
 from .publishing import Publisher
-from .queues import coming_in
+from .queue import coming_in
 from .tournament_runs import RunState, TournamentRun, count_open
 
 LOOK_AHEAD_S = 60.0
@@ -135,6 +134,7 @@ class HostedContest:
         self.runs: dict[str, TournamentRun] = {}
         self._folders: dict[str, Path] = {}
         self._program = program
+        self._note = note
         self._publisher = Publisher(reactor, program.referee, note, self.streams.changed, self._is_over)
         for scheduled in contest.tournaments:
             self._add(scheduled)
@@ -205,8 +205,9 @@ class HostedContest:
             public_key: as a PEM file.
             is_behind_proxy: as host has it.
         """
+        from ..members import members_of  # noqa: PLC0415
         from ..routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
-        from .new_authors import NewAuthors  # noqa: PLC0415
+        from ..signing_up import NewAuthors  # noqa: PLC0415
 
         content = SiteContent(
             title=self._contest.title,
@@ -223,7 +224,10 @@ class HostedContest:
         organising = Organising(
             self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms, self._report
         )
-        members = self._intake.members(organising, self._practice, NewAuthors(self._contest, self._intake))
+        sign_up = NewAuthors(self._contest, self._intake)
+        members = members_of(
+            self._reactor, self._contest, self._intake, organising, self._practice, sign_up, self._note
+        )
         return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 
     def _is_over(self, name: str) -> bool:

@@ -1,34 +1,25 @@
 """Who may sign in at a contest, and what is taken in from its authors."""
 
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from ...app.records.explain_text import foul_lines, standing
 from ...app.services import monotonic
-from ...app.submit import read_explanation
 from ...clock import wall_clock
 from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
 from ...text import printable_json
 from ..author_api import AuthorApi
-from ..organisers.service import LoggedAction, OrganiserService
 from ..submissions.authors import Authors
 from ..submissions.check_queue import CheckQueue
 from ..submissions.matches import AuthorsMatches
 from ..submissions.store import Store
 from .contest_file import Contest
-from .recent_queue import RecentQueue
-
-if TYPE_CHECKING:
-    from ..authors.practice import PracticeService
-    from ..members import Members
-    from ..signing_up import SignUpService
 
 AUTHORS, ORGANISERS, INVITATIONS = "authors.toml", "organisers.toml", "invitations.toml"
 """Files of tokens; made if missing, with nobody in them. An invitation's token is the code that whoever has it signs up
@@ -65,66 +56,31 @@ class Intake:
         organisers, invitations = contest.folder / ORGANISERS, contest.folder / INVITATIONS
         self.authors, self.organisers = _people(self.authors_file), _people(organisers)
         self.invitations = _people(invitations)
-        self._sessions_file = contest.folder / SESSIONS
-        self.private = (self.authors_file, organisers, invitations, self._sessions_file, key.absolute())
+        self.sessions_file = contest.folder / SESSIONS
+        self.private = (self.authors_file, organisers, invitations, self.sessions_file, key.absolute())
         """Files that nobody is given."""
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
         matches = AuthorsMatches(contest.folder / LOGS, store.root, find_game)
         self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
         self.actions = ActionLog(contest.folder)
-        self._reactor = reactor
-        self._title = contest.title
-        self._note = note
-
-    def members(self, organisers: OrganiserService, practice: "PracticeService", sign_up: "SignUpService") -> "Members":
-        """Return what the site has for those who may sign in."""
-        from ..event_streams import PersonStreams  # noqa: PLC0415
-        from ..guarded_routes import BodyLimits, MemberPages  # noqa: PLC0415  # as the site
-        from ..members import Members  # noqa: PLC0415  # its framework installs a reactor
-        from ..sessions import Person, SessionFile, Sessions, SiteRole  # noqa: PLC0415
-        from ..workshop import Workshop  # noqa: PLC0415
-
-        queue = RecentQueue(organisers.queue, self._reactor.seconds)
-
-        def _stamp(person: Person) -> Any:
-            lines = msgspec.json.encode(queue.show(person))
-            if person.role is SiteRole.AUTHOR:
-                return *self.checks.stamp(person.name), _digest(lines)
-            return _digest(lines), _digest(msgspec.json.encode(organisers.processes()))
-
-        known = {SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: self.organisers}
-        sessions = Sessions(known, monotonic, SessionFile(self._sessions_file, self._note))
-        return Members(
-            sessions=sessions,
-            body_limits=BodyLimits(sessions, self.authors),
-            pages=MemberPages(self._title),
-            api=self.api,
-            tell=told,
-            organisers=organisers,
-            practice=practice,
-            sign_up=sign_up,
-            workshop=Workshop(monotonic),
-            now=monotonic,
-            streams=PersonStreams(self._reactor, _stamp),
-            note=self._note,
-        )
-
-
-def told(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
-    """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
-    found = read_explanation(explained)
-    return standing(found), () if found.verdict is None else list(foul_lines(found, found.verdict))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _people(path: Path) -> Authors:
     if not path.exists():
         add_tokens(path, (), may_renew=False)
     return Authors(path)
+
+
+class LoggedAction(Struct, frozen=True, kw_only=True):
+    """Something that an organiser did."""
+
+    at: str
+    """ISO 8601 in UTC."""
+    by: str
+    what: str
+    about: str
+    reason: str = ""
 
 
 class ActionLog:

@@ -1,4 +1,4 @@
-"""What an organiser does with a hosted contest: each action by the application's own ways, and each in the log."""
+"""What an organiser sees of a contest, and does with it: each action by the application's own ways, and in the log."""
 
 import os
 import shutil
@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast, get_args
+
+from msgspec import Struct
 
 from ...app.tournaments.requests import pending
 from ...app.tournaments.ruling import rule
@@ -20,15 +22,74 @@ from ...pages.tournament_json import TournamentReport
 from ...plugins import installed
 from ...text import printable
 from ...tournament.events import OF_ALL, Kind
-from ..organisers.service import AuthorLine, LoggedAction, Machine, ProcessLine, QueueLine, TournamentLine
-from .intake import Intake, end_of
+from .intake import Intake, LoggedAction, end_of
 from .practice import Practice
-from .queues import waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
+from .queue import QueueLine, waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
 from .tournament_runs import TournamentRun
 
 _SAID_LINES, _SAID_BYTES = 5, 4096
 """What of a process' words is shown."""
 _PART_BYTES = 262_144
+
+
+class TournamentLine(Struct, frozen=True, kw_only=True):
+    """A tournament as its organiser sees it."""
+
+    name: str
+    game: str
+    format: str
+    state: str
+    may_start: bool
+    may_pause: bool
+    may_stop: bool
+    """For good."""
+    played: int
+    open_matches: int
+    entrants: Sequence[str]
+    requests: int
+    """Rulings that its record does not have yet."""
+    said: Sequence[str]
+
+
+class ProcessLine(Struct, frozen=True, kw_only=True):
+    """What plays matches of a tournament: its own process, a worker, or a host of a cluster."""
+
+    tournament: str
+    name: str
+    state: str
+    """In words: `plays`."""
+    tables: int | None
+    """How many matches it plays at a time; None: as many as it is given."""
+    matches: Sequence[str]
+    """That it has now; some may wait there."""
+    lag_ms: float
+    """The longest time lately that it was not listening."""
+    heard: str
+    """When something was heard of it last, ISO 8601 in UTC."""
+
+
+class AuthorLine(Struct, frozen=True, kw_only=True):
+    """An author as the organiser sees it."""
+
+    name: str
+    versions: int
+    last: str | None
+    """State of the last one; None: there is none."""
+    plays: int | None
+    """Which version; None: none has passed."""
+
+
+class Machine(Struct, frozen=True, kw_only=True):
+    """How the machine is."""
+
+    load: float
+    """Processes that want to run, over the last minute."""
+    cores: int
+    memory_free_mib: int | None
+    """None: the system does not tell."""
+    disk_free_mib: int
+    lag_ms: float
+    """Longest that the site stood still within the last minute."""
 
 
 class Organising:

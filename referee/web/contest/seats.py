@@ -10,16 +10,16 @@ from twisted.internet.protocol import connectionDone
 from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
 
-from ..authors.seat_page import Act
-from ..event_streams import LONGEST_S, EventStreams
+from ..event_streams import LONGEST_S
 from ..person.relay import MAX_LINE_BYTES, speak
-from ..person.showing import PageState
+from ..person.seat import Act, PageState
+from ..person.view import SeatView
 from ..submissions.challenges import Challenge
 
 _NOTHING = PageState()
 
 
-class HostedSeat:
+class HostedSeat(SeatView):
     """A person's seat, before, while and after its match is played.
 
     Args:
@@ -30,7 +30,7 @@ class HostedSeat:
     """
 
     def __init__(self, reactor: Any, title: str, name: str, why: Callable[[], str]) -> None:
-        self.title, self.name = title, name
+        super().__init__(title, name, reactor, pace_s=0.0)
         self._reactor = reactor
         self._why = why
         self._told = _NOTHING
@@ -42,26 +42,24 @@ class HostedSeat:
         self._over: str | None = None
         """How the match has ended, in words; None: it has not."""
         self._version = 0
-        self._streams = EventStreams(reactor, self.snapshot, pace_s=0.0)
         self._cut: Any = None
 
     @property
     def away_s(self) -> float:
         """How long nobody has looked on, in seconds; 0: somebody does."""
-        return 0.0 if len(self._streams) else max(self._reactor.seconds() - self._left_s, 0.001)
+        return 0.0 if len(self.streams) else max(self._reactor.seconds() - self._left_s, 0.001)
 
     @property
     def is_done(self) -> bool:
         """Whether the match is over, and nobody looks on."""
-        return self._over is not None and not len(self._streams)
+        return self._over is not None and not len(self.streams)
 
     # --- what the page sees and does
 
     def look_on(self, request: Any) -> None:
         """Tell somebody how everything stands, and all that changes from then on."""
         self._cut = self._cut or self._reactor.callLater(LONGEST_S, self.leave)
-        self.changed()  # that somebody is there, and how much time is left
-        self._streams.add(request)
+        super().look_on(request)
         request.notifyFinish().addBoth(self._looked_on)
 
     def _looked_on(self, _: object) -> None:
@@ -72,18 +70,15 @@ class HostedSeat:
         if self._cut is not None and self._cut.active():
             self._cut.cancel()
         self._cut = None
-        self._streams.close()
+        self.streams.close()
 
     def do(self, act: Act) -> None:
         """Hand on what the person wants; nothing if no match is played."""
         if self._link is not None:
             self._link.say(act)
 
-    def snapshot(self) -> bytes:
-        """Return what is to be seen, as JSON."""
-        return msgspec.json.encode(self._state())
-
-    def _state(self) -> PageState:
+    def state(self) -> PageState:
+        """Return what is to be seen."""
         left_ms = self._told.left_ms - (self._reactor.seconds() - self._told_s) * 1000
         told = replace(self._told, version=self._version, left_ms=max(left_ms, 0.0), closed=False)
         if self._is_played:
@@ -95,7 +90,7 @@ class HostedSeat:
     def changed(self) -> None:
         """Tell those who look on."""
         self._version += 1
-        self._streams.changed()
+        super().changed()
 
     # --- what the match tells
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
 from klein import Klein
 from msgspec import Struct
 from twisted.internet.task import deferLater
@@ -15,12 +14,10 @@ from werkzeug.exceptions import HTTPException
 
 from ...clock import Port
 from ...net.links.addresses import listen, stopped
-from ..authors.seat_page import Act, PersonsSeat, done_at, look_on, seat_page
-from ..event_streams import EventStreams
 from ..http import HTML, sent
 from ..visitors import NO_BODY, Visitors
-from .seat import PersonSeat
-from .showing import PACE_S, SeatPage
+from .seat import Act, PageState, PersonSeat
+from .view import SeatView, done_at, look_on, seat_page
 
 ADDRESS = "tcp:0:interface=127.0.0.1"
 TOKEN_BYTES = 24
@@ -28,7 +25,7 @@ _LINGER_S, _POLL_S = 2.0, 0.02
 """How long an open page may take to have the end, and how often it is looked at whether it has."""
 
 
-class LocalSeat:
+class LocalSeat(SeatView):
     """The seat of somebody who has a link to it.
 
     Args:
@@ -37,32 +34,26 @@ class LocalSeat:
     """
 
     def __init__(self, seat: PersonSeat, clock: Any) -> None:
+        super().__init__(seat.game.title, seat.name, clock)
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
-        self.title, self.name = seat.game.title, seat.name
-        self.page = SeatPage(seat)
-        self._streams = EventStreams(clock, self.snapshot, pace_s=PACE_S)
-        self.page.changed = self._streams.changed
+        self._seat = seat
+        seat.changed = self.changed
 
-    def look_on(self, request: Any) -> None:
-        """Tell somebody how everything stands, and all that changes from then on."""
-        self._streams.changed()  # the time that is left is another by now
-        self._streams.add(request)
+    def state(self) -> PageState:
+        """Return what is to be seen."""
+        return self._seat.state()
 
     def do(self, act: Act) -> None:
         """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
-        self.page.do(act)
-
-    def snapshot(self) -> bytes:
-        """Return what is to be seen, as JSON."""
-        return msgspec.json.encode(self.page.state())
+        self._seat.do(act)
 
     async def close(self, reactor: Any) -> None:
         """Tell open pages that there will be nothing new, and wait until they have it."""
-        self.page.close()
+        self._seat.close()
         until_s = reactor.seconds() + _LINGER_S
-        while len(self._streams) and reactor.seconds() < until_s:
+        while len(self.streams) and reactor.seconds() < until_s:
             await deferLater(reactor, _POLL_S)
-        self._streams.close()
+        self.streams.close()
 
 
 class PersonSite(Struct, frozen=True):
@@ -126,7 +117,7 @@ class OwnHost(Resource):
 def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
     app = Klein()
 
-    def _of(token: str) -> PersonsSeat | None:
+    def _of(token: str) -> SeatView | None:
         given = token.encode()
         found = [own for own in seats.values() if hmac.compare_digest(own.token.encode(), given)]
         return found[0] if found else None

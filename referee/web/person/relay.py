@@ -14,9 +14,8 @@ from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
 
-from ..authors.seat_page import Act
-from .seat import PersonSeat
-from .showing import PACE_S, SeatPage
+from .seat import Act, PersonSeat
+from .view import PACE_S
 
 MAX_LINE_BYTES = 16 << 20
 """Of what a page shows: a drawing of the largest board is far below that."""
@@ -36,29 +35,29 @@ class SeatRelay(LineOnlyReceiver):
     transport: Any
 
     def __init__(self, seat: PersonSeat, clock: Any) -> None:
-        self._page = SeatPage(seat)
+        self._seat = seat
         self._clock = clock
         self._due: Any = None
         self._gone: Deferred[None] = Deferred()
 
     def connectionMade(self) -> None:
         """Tell what is to be seen, and whatever changes."""
-        self._page.changed = self._tell_soon
+        self._seat.changed = self._tell_soon
         self._tell()
 
     def lineReceived(self, line: bytes) -> None:
         """Do what somebody has done on the page."""
-        self._page.do(msgspec.json.decode(line, type=Act))
+        self._seat.do(msgspec.json.decode(line, type=Act))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """Tell nothing any more: the match goes on without the person, until its time is over."""
-        self._page.changed = lambda: None
+        self._seat.changed = lambda: None
         self._cancel()
         self._gone.callback(None)
 
     async def close(self) -> None:
         """Tell the end, and wait until it is heard."""
-        self._page.close()
+        self._seat.close()
         self._cancel()
         self._tell()
         self.transport.loseConnection()
@@ -71,7 +70,7 @@ class SeatRelay(LineOnlyReceiver):
 
     def _tell(self) -> None:
         self._due = None
-        self.transport.write(msgspec.json.encode(self._page.state()) + self.delimiter)
+        self.transport.write(msgspec.json.encode(self._seat.state()) + self.delimiter)
 
     def _cancel(self) -> None:
         if self._due is not None:

@@ -1,10 +1,11 @@
 """A person's seat: what is known of the match, what the person is asked, what it answers, and its end of the wire."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 
@@ -31,16 +32,106 @@ from protocol.messages import (
 
 from ...chance import SEED_BYTES, Dealer
 from ...clock import Clock
-from ...games.base import Game
+from ...games.base import Game, Step
 from ...match import commands as c
 from ...match import events as e
 from ...observers import MatchStep
 from ...pages.outcomes import outcome
-from ...pages.words import move_text, why
+from ...pages.words import move_text, why, with_names
 from ...programs.program import Invitation
 from ...text import printable
 from ...tournament.points import Scoring
-from .choosing import Choosing
+
+SAID = 60
+"""Lines of what has happened that a page shows."""
+
+
+class Choosing:
+    """The choice of one move.
+
+    Args:
+        game: whose move it is.
+        state: as the seat to move knows it.
+    """
+
+    def __init__(self, game: Game[Any, Any, Any], state: Any) -> None:
+        self._game = game
+        self._state = state
+        self.touched: tuple[str, ...] = ()
+        """What was chosen, in this order."""
+        self.steps: tuple[Step, ...] = ()
+        """The steps of the move that it makes so far."""
+        self.pending: tuple[str, ...] = ()
+        """What was chosen of a step that is not whole."""
+        self.options: tuple[str, ...] = ()
+        self.move: Any = None
+        """The move that can be handed in now, plain; None while there is none."""
+        self._look()
+
+    def touch(self, option: str) -> None:
+        """Choose one of the options.
+
+        Raises:
+            KeyError: it is none of them.
+        """
+        if option not in self.options:
+            raise KeyError(option)
+        self.touched = (*self.touched, option)
+        candidates = self._candidates((*self.pending, option))
+        shared = _shared(list(candidates))
+        whole = candidates.get(shared)
+        if whole is None:
+            self.pending = shared
+        else:
+            self.steps, self.pending = (*self.steps, whole), ()
+        self._look()
+
+    def switch(self, option: str) -> None:
+        """Choose one of the options, or one in the place of what was chosen last; nothing if it is neither."""
+        before = self.touched
+        if option not in self.options:
+            self.undo()
+        for kept in (option,) if option in self.options else before[len(self.touched) :]:
+            self.touch(kept)
+
+    def undo(self) -> None:
+        """Take back what was chosen last; nothing if there is nothing."""
+        again, self.touched, self.steps, self.pending = self.touched[:-1], (), (), ()
+        self._look()
+        for option in again:
+            self.touch(option)
+
+    def _look(self) -> None:
+        move = self._game.move_of(self.steps)
+        if move is not None:
+            self.options, self.move = (), msgspec.to_builtins(move)
+            return
+        candidates = self._candidates(self.pending)
+        closing = self._closing(candidates)
+        self.move = None if closing is None else msgspec.to_builtins(self._game.move_of((*self.steps, closing)))
+        at = len(self.pending)
+        self.options = tuple(dict.fromkeys(places[at] for places, step in candidates.items() if step != closing))
+
+    def _candidates(self, begun: tuple[str, ...]) -> dict[tuple[str, ...], Step]:
+        """Return the legal steps whose places begin so, by their places."""
+        legal = {self._game.places_of(step): step for step in self._game.legal_steps(self._state, self.steps)}
+        return {places: step for places, step in legal.items() if places[: len(begun)] == begun}
+
+    def _closing(self, candidates: dict[tuple[str, ...], Step]) -> Step | None:
+        """Return the word that ends a move which has begun: to hand it in says as much; None if there is none."""
+        if not self.steps or self.pending:
+            return None
+        words = (step for step in candidates.values() if isinstance(step, str))
+        return next((word for word in words if self._game.move_of((*self.steps, word)) is not None), None)
+
+
+def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return how all of some paths begin: where there is no choice, nobody is asked."""
+    shortest = min(paths, key=len)
+    for at, place in enumerate(shortest):
+        if any(path[at] != place for path in paths):
+            return shortest[:at]
+    return shortest
 
 
 class PersonClient(Protocol):
@@ -103,6 +194,45 @@ class PersonClient(Protocol):
             self.send(Ack(match=getattr(message, "match", ""), ack=ack))
 
 
+class Act(Struct, frozen=True, kw_only=True):
+    """What somebody does on the page of a seat."""
+
+    what: str
+    """`touch`, `undo` or `hand-in`."""
+    turn: int
+    """Number of the turn that the page showed."""
+    at: int
+    """How much was chosen there."""
+    option: str
+    """What is touched; empty: nothing."""
+
+
+class PageState(Struct, frozen=True, kw_only=True):
+    """What the page shows at one moment."""
+
+    version: int = 0
+    """Of two, the one with the higher number is newer."""
+    names: tuple[str, ...] = ()
+    svg: str = ""
+    """The board as the seat may see it; empty before the deal."""
+    turn: int = 0
+    asked: bool = False
+    """Whether a move is asked for."""
+    touched: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    ready: bool = False
+    left_ms: float = 0.0
+    waiting: str = ""
+    """Whose move is waited for."""
+    still: str = ""
+    """Why nothing is played just now, though it will be; empty: it is."""
+    said: list[str] = []
+    over: str = ""
+    """Why this person has nothing more to do; empty: it has."""
+    closed: bool = False
+    """Whether there will be nothing new."""
+
+
 class PersonSeat:
     """The seat of one person.
 
@@ -136,6 +266,8 @@ class PersonSeat:
         self._until_s = 0.0
         self._faults: dict[int, str] = {}
         """Seat that was expelled -> cause."""
+        self._is_closed = False
+        self._version = 1
 
     def client(self, invitation: Invitation) -> PersonClient:
         """Return what speaks for this seat on the wire."""
@@ -161,7 +293,58 @@ class PersonSeat:
             assert self._terms is not None, "it was asked in a match"
             self._client.move(self._terms.match, self.turn, self.choosing.move)
             self.choosing = None
-            self.changed()
+            self._change()
+
+    # --- what a page shows, and what is done on it
+
+    def state(self) -> PageState:
+        """Return what is to be seen."""
+        asked = self.choosing
+        return PageState(
+            version=self._version,
+            names=self.names,
+            svg=self._draw(),
+            turn=self.turn,
+            asked=asked is not None,
+            touched=asked.touched if asked else (),
+            options=asked.options if asked else (),
+            ready=asked is not None and asked.move is not None,
+            left_ms=self.left_s * 1000,
+            waiting=self.waiting,
+            said=self.said[-SAID:],
+            over=self.over,
+            closed=self._is_closed,
+        )
+
+    def do(self, act: Act) -> None:
+        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
+        asked = self.choosing
+        if asked is None or (act.turn, act.at) != (self.turn, len(asked.touched)):
+            return
+        if act.what == "touch":
+            asked.switch(act.option)
+        elif act.what == "undo":
+            asked.undo()
+        elif act.what == "hand-in":
+            self.hand_in()
+        self._change()
+
+    def close(self) -> None:
+        """Tell that there will be nothing new."""
+        self._is_closed = True
+        self._change()
+
+    def _draw(self) -> str:
+        if self.position is None:
+            return ""
+        chosen = self.choosing.steps if self.choosing else ()
+        return with_names(self.game.draw_svg(self.position, (self.seat,), chosen), self.names)
+
+    def _change(self) -> None:
+        self._version += 1
+        self.changed()
+
+    # --- what happens
 
     def stepped(self, step: MatchStep) -> None:
         """Take note of a step of the match."""
@@ -169,7 +352,7 @@ class PersonSeat:
         self.said += _said(step)
         expelled = (command.foul for command in step.commands if isinstance(command, c.ExpelSeat))
         self._faults.update((foul.seat, str(foul.cause)) for foul in expelled)
-        self.changed()
+        self._change()
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, Terms):
@@ -182,7 +365,7 @@ class PersonSeat:
             self._end(f"you were expelled: {printable(message.detail)}")
         elif isinstance(message, Paused | Refused):
             self._end(f"the match stopped: {printable(message.reason)}")
-        self.changed()
+        self._change()
 
     def _ended(self, end: End) -> str:
         """Return how the match ended, in words."""
@@ -205,7 +388,7 @@ class PersonSeat:
 
     def _gone(self) -> None:
         self._end("the connection to the referee has ended")
-        self.changed()
+        self._change()
 
 
 def _said(step: MatchStep) -> list[str]:

@@ -9,8 +9,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from .choosing import Choosing
-from .seat import PersonSeat
+from .seat import Choosing, PersonSeat
 
 Show = Callable[[str], None]
 """Shows lines, in the markup of rich."""

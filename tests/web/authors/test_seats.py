@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from referee.web.authors.seat_page import Act
+from referee.web.person.seat import Act
 
 from ..sites import Browser, TestSite
 

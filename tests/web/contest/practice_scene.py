@@ -9,10 +9,10 @@ from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.task import Clock
 
 from referee.plugins import load
-from referee.web.contest import practice, practice_requests, seats
+from referee.web.contest import practice, seats
+from referee.web.contest import practice as practice_requests
 from referee.web.contest.contest_file import read_contest, write_example
-from referee.web.contest.practice import CALM_LOOKS, Practice, RefereeProgram
-from referee.web.contest.practice_requests import PracticeRequests
+from referee.web.contest.practice import CALM_LOOKS, Practice, PracticeRequests, RefereeProgram
 from referee.web.contest.seats import HostedSeat
 from referee.web.submissions.challenges import Challenge
 from referee.web.submissions.store import CheckOutcome, Store

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from referee.pages.summary import Summary
 from referee.pages.tournament_json import TournamentReport, report_tournament
 from referee.web.cards import OpenMatch
-from referee.web.contest.queues import SHOWN, coming_in, waiting_matches
+from referee.web.contest.queue import MOST_LINES, SHOWN, coming_in, seen_by, waiting_matches
 from referee.web.contest.tournament_runs import RunState, TournamentRun
-from referee.web.organisers.service import MOST_LINES, seen_by
 from referee.web.sessions import Person, SiteRole
 
 from ...pages.tournaments import AT, Stage, spec

@@ -11,7 +11,8 @@ from twisted.internet.task import Clock
 from referee.plugins import load
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.intake import Intake
-from referee.web.contest.queues import waiting_checks
+from referee.web.contest.queue import waiting_checks
+from referee.web.members import members_of
 from referee.web.sessions import Person, SiteRole
 from referee.web.submissions.store import Store
 
@@ -29,10 +30,12 @@ class Checking:
     def __init__(self, folder: Path) -> None:
         write_example(folder)
         self.clock, self.store = Clock(), Store(folder / "submissions")
-        intake = Intake(self.clock, read_contest(folder, load()), self.store, (), lambda *_, **__: None, folder / "key")
+        contest, note = read_contest(folder, load()), lambda *_, **__: None
+        intake = Intake(self.clock, contest, self.store, (), note, folder / "key")
         self.checks = intake.checks
         organising: Any = SimpleNamespace(queue=lambda: list(waiting_checks(self.checks)), processes=list)
-        self.streams = intake.members(organising, cast("Any", None), cast("Any", None)).streams
+        nobody = cast("Any", None)
+        self.streams = members_of(self.clock, contest, intake, organising, nobody, nobody, note).streams
 
     def follow(self, role: SiteRole, name: str) -> Visitor:
         """Return somebody who looks on."""

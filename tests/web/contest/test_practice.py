@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.web.contest import practice
 from referee.web.contest.practice import AWAY_S, CALM_LOOKS, LIMIT_S, MAX_ATTEMPTS, PERSON_LIMIT_S, WAIT
-from referee.web.contest.queues import waiting_practice
+from referee.web.contest.queue import waiting_practice
 from referee.web.submissions.challenges import ChallengeRefused
 
 from ..looking import Visitor

@@ -9,7 +9,7 @@ from twisted.internet.task import Clock
 
 from referee.plugins import load
 from referee.web.contest.contest_file import read_contest, write_example
-from referee.web.contest.queues import waiting_checks, waiting_tournaments
+from referee.web.contest.queue import waiting_checks, waiting_tournaments
 from referee.web.contest.tournament_runs import RunState, TournamentRun
 from referee.web.live import LiveTables
 from referee.web.submissions.check_queue import CheckQueue

@@ -3,9 +3,8 @@
 import pytest
 from twisted.internet.task import Clock
 
-from referee.web.contest.recent_queue import RECENT_S, RecentQueue
+from referee.web.contest.queue import RECENT_S, QueueLine, RecentQueue, seen_by
 from referee.web.event_streams import LOOK_S
-from referee.web.organisers.service import QueueLine, seen_by
 from referee.web.sessions import Person, SiteRole
 
 PEOPLE = [Person(SiteRole.AUTHOR, "ada"), Person(SiteRole.AUTHOR, "eve"), Person(SiteRole.ORGANISER, "ada")]

@@ -10,11 +10,10 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
-from referee.web.authors.seat_page import Act
 from referee.web.contest import seats
 from referee.web.contest.seats import HostedSeats
 from referee.web.event_streams import LONGEST_S
-from referee.web.person.showing import PageState
+from referee.web.person.seat import Act, PageState
 from referee.web.submissions.challenges import Challenge
 
 from ..looking import Visitor

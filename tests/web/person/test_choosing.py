@@ -9,7 +9,7 @@ import pytest
 from referee.chance import Dealer
 from referee.games.base import Game
 from referee.plugins import load
-from referee.web.person.choosing import Choosing
+from referee.web.person.seat import Choosing
 
 GAMES = load().games
 

@@ -10,10 +10,8 @@ from twisted.internet.testing import StringTransport
 
 from referee.chance import Dealer
 from referee.plugins import load
-from referee.web.person.choosing import Choosing
 from referee.web.person.page import LocalSeat, answering
-from referee.web.person.seat import PersonSeat
-from referee.web.person.showing import PageState
+from referee.web.person.seat import Choosing, PageState, PersonSeat
 from referee.web.visitors import HEADERS, NO_BODY, Visitors
 
 PEER: Any = IPv4Address("TCP", "127.0.0.1", 1)
@@ -110,7 +108,7 @@ def test_a_move_is_chosen_and_taken_back() -> None:
 def test_nobody_else_is_asked_or_shown_the_hand() -> None:
     """Of two persons each is told its own hand alone, and who is to move."""
     table = Table()
-    ada, bob = (local.page.state() for local in table.pages.values())
+    ada, bob = (local.state() for local in table.pages.values())
     hands = [{"{}|{}".format(*domino) for domino in GAME.view(seat.position, seat.seat).hand} for seat in table.seats]
     for state, own, other in ((ada, hands[0], hands[1]), (bob, hands[1], hands[0])):
         assert all(f'data-place="{domino}"' in state.svg for domino in own)

@@ -15,13 +15,11 @@ from referee.chance import Dealer
 from referee.errors import BadRequest
 from referee.plugins import load
 from referee.programs.player_spec import Launch, PersonPlace
-from referee.web.authors.seat_page import Act
 from referee.web.person import relay
-from referee.web.person.choosing import Choosing
 from referee.web.person.relay import SeatRelay
-from referee.web.person.seat import PersonSeat
-from referee.web.person.showing import PACE_S, PageState
+from referee.web.person.seat import Act, Choosing, PageState, PersonSeat
 from referee.web.person.table import PersonTable, UserInterface
+from referee.web.person.view import PACE_S
 
 GAME = load().games["quincy"]
 
@@ -100,7 +98,7 @@ def test_a_socket_is_a_persons_whatever_its_seat(monkeypatch: pytest.MonkeyPatch
     spoken: dict[int, str] = {}
 
     def _speak(seat: Any, own: int, _reactor: object) -> None:
-        spoken[own] = seat._page.seat.name
+        spoken[own] = seat._seat.name
         seat.makeConnection(StringTransport())
         seat.connectionLost(Failure(ConnectionDone()))
 

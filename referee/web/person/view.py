@@ -1,59 +1,65 @@
-"""Seats that persons play on in a browser: what the page asks, and who answers it."""
+"""A seat that a person plays on in a browser: what its page asks, and who answers it."""
 
-from typing import Any, Protocol
+from typing import Any
 
-from msgspec import Struct
+import msgspec
 from twisted.internet.defer import Deferred
 
 from ...pages.rendering import page
+from ..event_streams import EventStreams
 from ..http import sent, streamed
 from ..http_messages import JSON
+from .seat import Act, PageState
 
 _MAX_DIGITS, _MAX_CHARS = 9, 100
 """Of a number, and of what is touched."""
 _ARGUMENTS = (b"turn", b"at", b"option")
+PACE_S = 0.05
+"""Between two snapshots: at once, for a person, and yet many steps of programs together."""
 
 
-class Act(Struct, frozen=True, kw_only=True):
-    """What somebody does on the page of a seat."""
+class SeatView:
+    """What a person sees of its seat in a browser, and does there.
 
-    what: str
-    """`touch`, `undo` or `hand-in`."""
-    turn: int
-    """Number of the turn that the page showed."""
-    at: int
-    """How much was chosen there."""
-    option: str
-    """What is touched; empty: nothing."""
+    Args:
+        title: of the game.
+        name: the person's.
+        clock: the reactor, or a test's clock.
+        pace_s: between two snapshots, in seconds.
+    """
 
-
-class PersonsSeat(Protocol):
-    """The seat of a person."""
-
-    @property
-    def title(self) -> str:
-        """Return what is played."""
-
-    @property
-    def name(self) -> str:
-        """Return who plays."""
+    def __init__(self, title: str, name: str, clock: Any, pace_s: float = PACE_S) -> None:
+        self.title, self.name = title, name
+        self.streams = EventStreams(clock, self.snapshot, pace_s=pace_s)
 
     def look_on(self, request: Any) -> None:
         """Tell somebody how everything stands, and all that changes from then on."""
+        self.changed()  # the time that is left is another by now
+        self.streams.add(request)
 
-    def do(self, act: Act) -> None:
-        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
+    def changed(self) -> None:
+        """Tell those who look on that there is something new."""
+        self.streams.changed()
 
     def snapshot(self) -> bytes:
         """Return what is to be seen, as JSON."""
+        return msgspec.json.encode(self.state())
+
+    def state(self) -> PageState:
+        """Return what is to be seen."""
+        raise NotImplementedError
+
+    def do(self, act: Act) -> None:
+        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
+        raise NotImplementedError
 
 
-def look_on(request: Any, seat: PersonsSeat) -> Deferred[bytes]:
+def look_on(request: Any, seat: SeatView) -> Deferred[bytes]:
     """Tell who asks how a seat stands, and all that changes from then on."""
     return streamed(request, seat.look_on)
 
 
-def done_at(request: Any, seat: PersonsSeat, what: str) -> bytes:
+def done_at(request: Any, seat: SeatView, what: str) -> bytes:
     """Do at a seat what a request asks for, if its page could ask so, and return what is to be seen then."""
     turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
     are_numbers = all(text.isdecimal() and len(text) <= _MAX_DIGITS for text in (turn, at))
@@ -62,7 +68,7 @@ def done_at(request: Any, seat: PersonsSeat, what: str) -> bytes:
     return sent(request, JSON, seat.snapshot())
 
 
-def seat_page(seat: PersonsSeat, *, form_token: str = "", number: str | None = None, top: str = "") -> str:
+def seat_page(seat: SeatView, *, form_token: str = "", number: str | None = None, top: str = "") -> str:
     """Return the page of a seat; what it shows it asks for.
 
     Args:

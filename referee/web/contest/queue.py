@@ -1,16 +1,23 @@
 """All that waits in a contest, with the reasons, and what comes next; why practice matches do: practice.py."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from math import inf
+
+from msgspec import Struct
 
 from ...pages.tournament_json import ReportedDue, TournamentReport
 from ..cards import Coming, ComingMatch
-from ..organisers.service import QueueLine
+from ..sessions import Person, SiteRole
 from ..submissions.check_queue import CHECK_S, CheckQueue
 from .practice import Practice
 from .tournament_runs import RunState, TournamentRun
 
+RECENT_S = 0.25
+"""How long a look at the queue is good for: less than those who are told of changes wait between two of them."""
+MOST_LINES = 500
+"""Of the queue, that an organiser is shown."""
 SHOWN = 8
 """Matches."""
 _WAITS = {
@@ -32,6 +39,62 @@ _WHY = {
 }
 """State of a tournament that waits -> why."""
 _FOR_ORGANISER = (RunState.PAUSED, RunState.FAILED)
+
+
+class QueueLine(Struct, frozen=True, kw_only=True):
+    """Something that waits, or is done now as its turn came: a check, a match, a tournament."""
+
+    what: str
+    author: str | None
+    """Whose; None: it is everybody's."""
+    why: str
+    """It waits."""
+    since: str | None
+    """When it began to, ISO 8601 in UTC; None: that is not known."""
+    until: str | None
+    """When that ends at the latest, as above; None: when somebody does something, within a minute, or nobody knows."""
+    waits_for_organiser: bool
+    """Whether it waits until the organiser does something; all else happens by itself."""
+    has_no_limit: bool = False
+    """Whether nobody can say until when it waits."""
+
+
+def seen_by(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
+    """Return what somebody is shown of all that waits: authors all their own, then what is everybody's.
+
+    Of others' an author learns no more than how many are before its own. Organisers are shown the first MOST_LINES.
+    """
+    if person.role is SiteRole.ORGANISER:
+        return list(lines[:MOST_LINES])
+    own = [line for line in lines if line.author == person.name]
+    return [*own, *(line for line in lines if line.author is None)]
+
+
+class RecentQueue:
+    """The queue as it was a moment ago.
+
+    Args:
+        queue: returns what waits, of everybody.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, queue: Callable[[], Sequence[QueueLine]], now: Callable[[], float]) -> None:
+        self._queue = queue
+        self._now = now
+        self._looked = -inf
+        self._lines: Sequence[QueueLine] = ()
+        self._of_author: dict[str | None, list[QueueLine]] = {}
+        """Lines by author; of None those that are everybody's."""
+
+    def show(self, person: Person) -> list[QueueLine]:
+        """Return what somebody is shown of it, as seen_by has it."""
+        if self._now() - self._looked >= RECENT_S:
+            self._looked, self._lines, self._of_author = self._now(), self._queue(), {}
+            for line in self._lines:
+                self._of_author.setdefault(line.author, []).append(line)
+        if person.role is SiteRole.ORGANISER:
+            return seen_by(person, self._lines)
+        return [*self._of_author.get(person.name, ()), *self._of_author.get(None, ())]
 
 
 def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | None:

@@ -1,1 +1,0 @@
-"""What an author sees and does once signed in: versions, checks, practice matches, the own matches."""
