@@ -19,7 +19,7 @@ from .cards import ContestCard
 from .http import EVENTS
 from .http_messages import JSON
 from .live import LiveState
-from .search import Found
+from .published import Found
 from .signing_up import NewAuthor, SignUpRequest
 from .submissions.matches import Own
 from .submissions.store import HandedInVersion

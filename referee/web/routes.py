@@ -37,9 +37,8 @@ from .http_messages import JSON, refusal
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
-from .published import find_published, has_replay
+from .published import Found, find_published, has_replay
 from .rate_limit import RateLimit, TooOften
-from .search import Found
 from .visitors import Visitors
 from .workshop import Workshop
 

@@ -29,8 +29,8 @@ from referee.web.event_streams import EventStreams, PersonStreams
 from referee.web.guarded_routes import BodyLimits, MemberPages
 from referee.web.live import LiveTable, LiveTables
 from referee.web.members import Members
+from referee.web.published import Searched, search
 from referee.web.routes import SiteContent, site_of
-from referee.web.search import Searched, search
 from referee.web.sessions import Sessions, SiteRole
 from referee.web.submissions.authors import Authors
 from referee.web.submissions.check_queue import CheckQueue
@@ -222,15 +222,18 @@ class TestSite:
         self.organisers = StandInOrganiserService(PAYLOAD)
         self.practice = StandInPractice(PAYLOAD)
         self.sign_up = StandInSignUp(PAYLOAD)
+        stand_ins: dict[str, Any] = {
+            "organisers": self.organisers,
+            "practice": self.practice,
+            "sign_up": self.sign_up,
+        }
         self.members = Members(
             sessions=self.sessions,
             body_limits=BodyLimits(self.sessions, self.authors),
             pages=MemberPages(PAYLOAD),
             api=answers,
             streams=PersonStreams(self.clock, lambda person: self.checks.stamp(person.name)),
-            organisers=self.organisers,
-            practice=self.practice,
-            sign_up=self.sign_up,
+            **stand_ins,
             workshop=Workshop(self.clock.seconds),
             now=self.clock.seconds,
             note=self._note,

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.web.search import MOST, Found, Searched, search
+from referee.web.published import MOST, Found, Searched, search
 
 from .sites import CARD, REPORT, TestSite
 

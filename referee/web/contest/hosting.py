@@ -24,7 +24,7 @@ from ...text import printable
 from ..cards import ContestCard, TournamentCard
 from ..event_streams import EventStreams
 from ..live import LiveTables
-from ..search import search
+from ..published import search
 from ..submissions.store import Store
 from .contest_file import SUBMISSIONS, Contest, ScheduledTournament
 from .intake import Intake

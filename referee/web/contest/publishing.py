@@ -20,8 +20,7 @@ from ...plugins import installed
 from ...programs.starting import ProcessCommand, if_alive, start
 from ...tournament.events import OF_ALL
 from ..cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
-from ..published import has_replay
-from ..search import Searched
+from ..published import Searched, has_replay
 from .contest_file import ScheduledTournament
 
 SHOWN = 3
