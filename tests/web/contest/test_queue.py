@@ -1,0 +1,230 @@
+"""What waits and why, what comes next, and what each person is shown of it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from twisted.internet.task import Clock
+
+from referee.pages.summary import Summary
+from referee.pages.tournament_json import TournamentReport, report_tournament
+from referee.plugins import load
+from referee.web.cards import OpenMatch
+from referee.web.contest.contest_file import read_contest, write_example
+from referee.web.contest.queue import (
+    MOST_LINES,
+    RECENT_S,
+    SHOWN,
+    QueueLine,
+    RecentQueue,
+    coming_in,
+    seen_by,
+    waiting_checks,
+    waiting_matches,
+    waiting_tournaments,
+)
+from referee.web.contest.tournament_runs import RunState, TournamentRun
+from referee.web.event_streams import LOOK_S
+from referee.web.live import LiveTables
+from referee.web.sessions import Person, SiteRole
+from referee.web.submissions.check_queue import CheckQueue
+from referee.web.submissions.store import Store
+
+from ...pages.tournaments import AT, Stage, spec
+from ..submissions.receptions import archive
+
+START = datetime(2999, 1, 1, tzinfo=UTC)
+WAITING = {
+    RunState.WAITING: ("its time has not come", "2999-01-01T00:00:00+00:00", False),
+    RunState.PAUSED: ("the organiser has paused it", None, True),
+    RunState.FAILED: ("its file is wrong", None, True),
+    RunState.ELSEWHERE: ("another referee plays it", None, False),
+    RunState.STOPPING: ("are being stopped", None, False),
+}
+PEOPLE = [Person(SiteRole.AUTHOR, "ada"), Person(SiteRole.AUTHOR, "eve"), Person(SiteRole.ORGANISER, "ada")]
+SOON = "as soon as a table"
+
+
+def test_checks_wait_for_those_before_them(tmp_path: Path) -> None:
+    """The one that is made now is the first, and it is known when each is over, or begins, at the latest."""
+    store = Store(tmp_path)
+    checks = CheckQueue(Clock(), store, str, lambda *_, **__: None, ())
+    for author in ("ada", "bob", "carl"):
+        checks.add(author, store.hand_in(author, archive(), f"handed in by {author}")[0])
+    checks.current, checks.begun = checks.waiting()[0], "2026-11-01T10:00:00.123+00:00"
+    checks._queue.pending.pop(0)
+    limit = "a check takes 10 minutes at most"
+    lines = list(waiting_checks(checks))
+    assert {line.what for line in lines} == {"check of version 1"}
+    assert [(line.author, line.why, line.since, line.until) for line in lines] == [
+        ("ada", f"is made now; {limit}", "handed in by ada", "2026-11-01T10:10:00+00:00"),
+        (
+            "bob",
+            f"waits for the 1 before it: one is made at a time, and {limit}",
+            "handed in by bob",
+            "2026-11-01T10:10:00+00:00",
+        ),
+        (
+            "carl",
+            f"waits for the 2 before it: one is made at a time, and {limit}",
+            "handed in by carl",
+            "2026-11-01T10:20:00+00:00",
+        ),
+    ]
+    store.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> TournamentRun:
+    """Return one whose time has not come."""
+    write_example(tmp_path)
+    scheduled = replace(read_contest(tmp_path, load()).tournaments[0], start=START)
+    clock = Clock()
+    found = TournamentRun(clock, scheduled, (), (), LiveTables(clock, "after"), lambda: None)
+    found.begin()
+    return found
+
+
+@pytest.mark.parametrize("state", WAITING)
+def test_a_tournament_says_what_it_waits_for(run: TournamentRun, state: RunState) -> None:
+    """A time, or the organiser."""
+    if state is not RunState.WAITING:
+        run.stop()
+    run.state = state
+    (line,) = waiting_tournaments([run])
+    why, until, waits = WAITING[state]
+    assert line.since == run.since.isoformat(timespec="seconds")
+    assert (why in line.why, line.until, line.waits_for_organiser) == (True, until, waits)
+
+
+def test_after_a_fault_it_is_known_when_it_is_begun_again(run: TournamentRun) -> None:
+    """As long as nobody stops it; what is played or over does not wait."""
+    run.state = RunState.INTERRUPTED
+    (line,) = waiting_tournaments([run])
+    assert line.until is not None
+    for state in (RunState.RUNNING, RunState.OVER):
+        run.state = state
+        assert list(waiting_tournaments([run])) == []
+
+
+def line(author: str | None, what: str) -> QueueLine:
+    """Return something that waits."""
+    return QueueLine(what=what, author=author, why="", since=None, until=None, waits_for_organiser=False)
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+def test_each_is_shown_what_is_its_own(person: Person) -> None:
+    """In the order of the queue, as on the page that shows it."""
+    lines = [line("ada", "1"), line(None, "2"), line("bob", "3"), line("ada", "4"), line(None, "5")]
+    assert RecentQueue(lambda: lines, Clock().seconds).show(person) == seen_by(person, lines)
+
+
+def test_it_is_looked_up_once_for_all() -> None:
+    """And again by the time they are told of changes next."""
+    clock, looks = Clock(), list[int]()
+
+    def look_up() -> list[QueueLine]:
+        looks.append(1)
+        return [line(None, str(len(looks)))]
+
+    queue = RecentQueue(look_up, clock.seconds)
+    for look in (1, 2, 3):
+        for number in range(200):
+            assert [shown.what for shown in queue.show(Person(SiteRole.AUTHOR, f"a{number}"))] == [str(look)]
+        clock.advance(LOOK_S)
+    assert RECENT_S < LOOK_S
+
+
+assert run, "a fixture"
+
+
+def report_of(stage: Stage) -> TournamentReport:
+    """Return what the site reads of a tournament."""
+    return report_tournament(Summary(stage.history, {}))
+
+
+@pytest.mark.parametrize(
+    ("state", "why", "at"),
+    [
+        (RunState.WAITING, "begins at a set time:", "2999-01-01T00:00:00+00:00"),
+        (RunState.PAUSED, "has paused it", None),
+        (RunState.INTERRUPTED, "begun again", None),
+        (RunState.STOPPING, "being stopped", None),
+        (RunState.ELSEWHERE, "Another referee plays it", None),
+        (RunState.FAILED, "fixed its file", None),
+        (RunState.RUNNING, "being settled", None),
+    ],
+)
+def test_it_is_said_why_nothing_begins(
+    run: TournamentRun, state: RunState, why: str, at: str | None
+) -> None:  # a fixture
+    """In a sentence, with the time of day where there is one; of what is over, nothing is said."""
+    if state is not RunState.WAITING:
+        run.stop()
+    run.state = state
+    found = coming_in(run, None)
+    assert found is not None
+    assert (why in found.why, found.at, found.matches) == (True, at, [])
+    run.state = RunState.OVER
+    assert coming_in(run, None) is None
+
+
+def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None:  # a fixture
+    """Those that may be played and are not; where all of them are played, what the next ones follow from."""
+    run.stop()
+    run.state = RunState.RUNNING
+    stage = Stage(spec(20, "roundrobin"), tmp_path / "robin")
+    fixtures = list(stage.tournament.fixtures())
+    open_match = OpenMatch(match=fixtures[0].match, names=["a", "b"], round=1, opened=AT)
+    run.open_matches = {open_match.match: open_match}
+    found: Any = coming_in(run, report_of(stage))
+    names = [[stage.spec.entrants[entrant].name for entrant in each.entrants] for each in fixtures[1 : SHOWN + 1]]
+    assert [match.names for match in found.matches] == names
+    assert (found.left_out, SOON in found.why) == (len(fixtures) - 1 - SHOWN, True)
+
+    swiss = report_of(Stage(spec(4, format_options={"rounds": 2}), tmp_path / "swiss"))
+    run.open_matches.clear()
+    found = coming_in(run, swiss)
+    assert [match.round for match in found.matches] == [1, 1]
+    run.open_matches = {each.match: replace(open_match, match=each.match) for each in swiss.due}
+    found = coming_in(run, swiss)
+    assert (found.matches, found.why) == (
+        [],
+        "What comes next follows from the matches that are played now, the last of round 1.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "why", "waits"),
+    [
+        (RunState.RUNNING, "begins as soon as a table and its players are free", False),
+        (RunState.PAUSED, "its tournament waits: the organiser has paused it", True),
+        (RunState.OVER, None, False),
+    ],
+)
+def test_rated_matches_wait(
+    run: TournamentRun, tmp_path: Path, state: RunState, why: str | None, waits: object
+) -> None:  # a fixture
+    """One line for each player, an author's own all and first; none for a match that is played, or without a report."""
+    run.stop()
+    run.state = state
+    stage = Stage(spec(8, "roundrobin"), tmp_path / "robin")
+    told = report_of(stage)
+    run.open_matches = {told.due[0].match: OpenMatch(match="", names=[], round=1, opened=AT)}
+    lines = list(waiting_matches([run], lambda _: told))
+    due = told.due[1:] if why else ()
+    assert [(line.author, line.why, line.since) for line in lines] == [
+        (name, why, each.since) for each in due for name in each.names
+    ]
+    assert all((line.until, line.waits_for_organiser, line.has_no_limit) == (None, waits, True) for line in lines)
+    assert list(waiting_matches([run], lambda _: None)) == []
+    if why:
+        assert all(line.since for line in lines)
+        common = replace(lines[0], author=None)
+        for name in (each.name for each in stage.spec.entrants):
+            own = [line for line in lines if line.author == name]
+            assert seen_by(Person(role=SiteRole.AUTHOR, name=name), [common, *lines]) == [*own, common]
+        many = lines * MOST_LINES
+        assert seen_by(Person(role=SiteRole.ORGANISER, name="ann"), many) == many[:MOST_LINES]
