@@ -1,8 +1,10 @@
 """What an installation has: games with their rules, house players, pairing formats."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict, fields
 
 from ..games.base import Game
 from ..plugins import Registry, UnknownName
@@ -10,14 +12,62 @@ from ..text import nearest
 from ..tournament.pairing.base import PairingFormat
 
 
-def everything(known: Registry) -> dict[str, Any]:
-    """Return all that an installation has, plain: `games`, `house_players` and `formats`."""
-    players = known.players.values()
-    return {
-        "games": [described(game) for game in known.games.values()],
-        "house_players": [{name: getattr(player, name) for name in ("name", "games", "summary")} for player in players],
-        "formats": [outlined(form) for form in known.formats.values()],
-    }
+class Outline(Struct, frozen=True, kw_only=True):
+    """A game or a pairing format in short."""
+
+    name: str
+    title: str
+    seats: Sequence[int]
+    """Numbers of seats that it can be played with."""
+    options: Mapping[str, Any]
+    """Name of an option -> its default."""
+
+
+class RuleText(Struct, frozen=True, kw_only=True):
+    """A rule of a game."""
+
+    text: str
+    source: str
+    """Where the rule comes from."""
+
+
+class GameDescription(Outline, frozen=True, kw_only=True):
+    """A game with its rules."""
+
+    rules: Mapping[str, RuleText]
+    """Id of a rule -> what it says."""
+
+
+class HousePlayerLine(Struct, frozen=True, kw_only=True):
+    """A house player."""
+
+    name: str
+    games: Sequence[str]
+    """Names of the games that it plays."""
+    summary: str
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    """All that an installation has."""
+
+    version: Literal[1] = 1
+    """Version of this object's form."""
+    games: Sequence[GameDescription]
+    house_players: Sequence[HousePlayerLine]
+    formats: Sequence[Outline]
+    """The pairing formats."""
+
+
+def list_everything(known: Registry) -> Listing:
+    """Return all that an installation has."""
+    return Listing(
+        games=[describe(game) for game in known.games.values()],
+        house_players=[
+            HousePlayerLine(name=player.name, games=player.games, summary=player.summary)
+            for player in known.players.values()
+        ],
+        formats=[outline(form) for form in known.formats.values()],
+    )
 
 
 def find_topic(name: str, known: Registry) -> Game[Any, Any, Any] | PairingFormat[Any]:
@@ -34,17 +84,17 @@ def find_topic(name: str, known: Registry) -> Game[Any, Any, Any] | PairingForma
     return topics[name]
 
 
-def described(game: Game[Any, Any, Any]) -> dict[str, Any]:
-    """Return a game with its rules, plain."""
-    rules = {rule.id: {"text": rule.text, "source": rule.source} for rule in game.rules.values()}
-    return {**outlined(game), "rules": rules}
+def describe(game: Game[Any, Any, Any]) -> GameDescription:
+    """Return a game with its rules."""
+    rules = {rule.id: RuleText(text=rule.text, source=rule.source) for rule in game.rules.values()}
+    return GameDescription(**asdict(outline(game)), rules=rules)
 
 
-def outlined(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> dict[str, Any]:
+def outline(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> Outline:
     """Return what a game or a format is called, for how many it is, and its options with their defaults."""
-    return {
-        "name": plugin.name,
-        "title": plugin.title,
-        "seats": list(plugin.seats),
-        "options": {field.name: field.default for field in msgspec.structs.fields(plugin.options_type)},
-    }
+    return Outline(
+        name=plugin.name,
+        title=plugin.title,
+        seats=list(plugin.seats),
+        options={field.name: field.default for field in fields(plugin.options_type)},
+    )

@@ -8,7 +8,7 @@ import rich_click as click
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ...app.listing import described, everything, find_topic, outlined
+from ...app.listing import describe, find_topic, list_everything, outline
 from ...games.base import Game, seats_text
 from ...plugins import Registry, installed
 from ...tournament.pairing.base import PairingFormat
@@ -29,7 +29,7 @@ def list_command(topic: str | None, schema: bool, as_json: bool) -> None:
         if schema:
             raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
         if as_json:
-            print_json(everything(installed()))
+            print_json(list_everything(installed()))
         else:
             _show_all(installed())
         return
@@ -37,11 +37,11 @@ def list_command(topic: str | None, schema: bool, as_json: bool) -> None:
     if isinstance(found, PairingFormat):
         if schema:
             raise click.UsageError(f"--schema needs a game; {topic} is a pairing format")
-        print_json(outlined(found)) if as_json else _show_options(found)
+        print_json(outline(found)) if as_json else _show_options(found)
     elif schema:
         print(json.dumps(found.schema(), indent=2))
     elif as_json:
-        print_json(described(found))
+        print_json(describe(found))
     else:
         _show_options(found, found.file_options)
         _show_rules(found)
@@ -62,7 +62,7 @@ def _print_table(kind: str, title: str, plugins: Iterable[Game[Any, Any, Any] | 
     table = _table(kind, "title", "seats", "options", title=title)
     for plugin in plugins:
         options = (", " if out.width >= _WIDE else "\n").join(
-            f"{name}={value}" for name, value in outlined(plugin)["options"].items()
+            f"{name}={value}" for name, value in outline(plugin).options.items()
         )
         table.add_row(plugin.name, plugin.title, seats_text(plugin.seats), options)
     out.print(table)
@@ -76,7 +76,7 @@ def _table(name: str, *others: str, title: str | None = None) -> RichTable:
 
 def _show_options(plugin: Game[Any, Any, Any] | PairingFormat[Any], of_files: Collection[str] = ()) -> None:
     out.print(f"[bold]{plugin.title}[/] ({plugin.name}), {seats_text(plugin.seats)} seats\n")
-    for name, value in outlined(plugin)["options"].items():
+    for name, value in outline(plugin).options.items():
         if isinstance(plugin, PairingFormat):
             line = f"{name}, not set" if value is None else f"{name} = {json.dumps(value)}"
         else:

@@ -1,9 +1,11 @@
 """Shows a match while it is played and when it is over."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, Self, TypeGuard
+from typing import Any, Literal, NoReturn, Self, TypeGuard
 
+from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -19,18 +21,45 @@ from ..errors import FAILED, FINE
 from .results import show_expulsions, show_result
 
 
+class LegalMove(Struct, frozen=True, kw_only=True):
+    """A move that was played."""
+
+    turn: int
+    seat: int
+    move: Any
+    """The move as the player sent it."""
+
+
+class PlayedMatch(Struct, frozen=True, kw_only=True):
+    """A match that was played, as `referee play --json` prints it."""
+
+    version: Literal[1] = 1
+    """Version of this object's form."""
+    match: str
+    """Name of the match."""
+    game: str
+    """Name of the game."""
+    names: Sequence[str]
+    """Names by seat."""
+    result: c.Result
+    """How the match ended, as the result line of its record has it."""
+    record: str
+    """Path of the record."""
+    moves: Sequence[LegalMove]
+    """The legal moves in their order."""
+
+
 class Moves(Observer):
     """Keeps every legal move; it shows nothing, so that nothing can make it fail."""
 
     def __init__(self) -> None:
-        self.so_far: list[dict[str, Any]] = []
-        """Turn, seat, move."""
+        self.so_far: list[LegalMove] = []
 
     def match_stepped(self, step: MatchStep) -> None:
         """Keep a move."""
         event = step.event
         if _is_legal_move(event, step.commands):
-            self.so_far.append({"turn": event.turn, "seat": event.seat, "move": event.move})
+            self.so_far.append(LegalMove(turn=event.turn, seat=event.seat, move=event.move))
 
 
 class MatchProgress(Observer):
@@ -124,12 +153,20 @@ class MatchView:
         sys.exit(FAILED if played.result.void else FINE)
 
 
-def show_played(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bool) -> None:
+def show_played(played: MatchReport, moves: Sequence[LegalMove], *, as_json: bool) -> None:
     """Show the end of a match."""
     if as_json:
         setup = played.match.setup
-        described = {"match": setup.match, "game": setup.game, "names": played.names, "result": played.result}
-        print_json({**described, "record": str(played.record), "moves": moves})
+        print_json(
+            PlayedMatch(
+                match=setup.match,
+                game=setup.game,
+                names=played.names,
+                result=played.result,
+                record=str(played.record),
+                moves=moves,
+            )
+        )
         return
     if played.match.state is not None:
         board = played.match.game.draw_text(played.match.state)

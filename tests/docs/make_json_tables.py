@@ -1,25 +1,34 @@
-"""Fill in the table in docs/reference/tournament-json.md: `python -m tests.docs.make_tournament_json`.
+"""Fill in the tables of JSON objects in the manual: `python -m tests.docs.make_json_tables`.
 
-Makes a row for each key from the structs that write the file. Refuses to know the prose of the page.
+Makes a row for each key from the structs that write the objects. Refuses to know the prose of the pages.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from referee.app.listing import Listing
+from referee.cli.views.match import PlayedMatch
 from referee.games.schema import schema_of
 from referee.pages.tournament_json import TournamentReport
 from tests.docs.manual import ROOT
 
-PATH = ROOT / "docs/reference/tournament-json.md"
-_PART = re.compile(r"(<!-- part: keys -->\n).*?(<!-- end of part -->)", re.DOTALL)
+PAGES = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md")]
+OBJECTS = {"tournament.json": TournamentReport, "play": PlayedMatch, "list": Listing}
+"""Name of a part of a page -> what its table describes."""
+_PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
 
 
 def fill(text: str) -> str:
-    """Return the page with the table as it follows from the structs."""
-    schema = schema_of({"file": TournamentReport})
-    rows = "\n".join(rows_of(struct_of(schema["file"], schema["$defs"])[0] or {}, schema["$defs"], ""))
-    return _PART.sub(lambda found: f"{found[1]}| key | meaning |\n|---|---|\n{rows}\n{found[2]}", text)
+    """Return a page with its tables as they follow from the structs."""
+    return _PART.sub(lambda found: f"{found[1]}{table_of(OBJECTS[found[2]])}{found[3]}", text)
+
+
+def table_of(struct: Any) -> str:
+    """Return the table that describes an object."""
+    schema = schema_of({"object": struct})
+    rows = rows_of(struct_of(schema["object"], schema["$defs"])[0] or {}, schema["$defs"], "")
+    return "".join(f"{row}\n" for row in ("| key | meaning |", "|---|---|", *rows))
 
 
 def rows_of(part: Mapping[str, Any], structs: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -54,7 +63,8 @@ def struct_of(part: Mapping[str, Any], structs: Mapping[str, Any]) -> tuple[Mapp
     """Return the schema of the object that a value is or holds, None if it holds none, and in how many lists."""
     for each in (part, *part.get("anyOf", ())):
         if "$ref" in each:
-            return structs[each["$ref"].rpartition("/")[2]], 0
+            found = structs[each["$ref"].rpartition("/")[2]]
+            return (found if "properties" in found else None), 0  # without them it is an enumeration
     if part.get("type") == "array":
         inner, dimensions = struct_of(part["items"], structs)
         return inner, dimensions + 1
@@ -62,4 +72,5 @@ def struct_of(part: Mapping[str, Any], structs: Mapping[str, Any]) -> tuple[Mapp
 
 
 if __name__ == "__main__":
-    PATH.write_text(fill(PATH.read_text()))
+    for page in PAGES:
+        page.write_text(fill(page.read_text()))
