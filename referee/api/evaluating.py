@@ -21,8 +21,7 @@ from ..games.arguments import describe, read_list, read_number, read_options, re
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..plugins import find_game
 from ..record.match_entries import outcome
-from ..tournament.legs import combined, rotated
-from ..tournament.match_context import Fixture, MatchEntry
+from ..tournament.match_context import Fixture, MatchEntry, combined, rotated
 from ..tournament.pairing.base import Pairing
 from ..tournament.sprt import PLAIN, Hypotheses, SprtDecision
 from ..tournament.sprt import outcome as outcome_of_pair

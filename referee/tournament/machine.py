@@ -18,9 +18,7 @@ from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
 from .decisions import Books, Decided, Decisions, decidable, entrant_called, place_of, ruled
-from .due_pairings import DuePairings, is_free
-from .legs import combined
-from .match_context import Fixture, MatchEntry
+from .match_context import DuePairings, Fixture, MatchEntry, combined, is_free
 from .pairing.base import BadPairing, BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
 from .ratings.multi_seat import SkillBook
 from .spec import Participant, TournamentSpec

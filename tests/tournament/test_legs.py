@@ -2,8 +2,7 @@
 
 import pytest
 
-from referee.tournament.legs import combined, rotated
-from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
+from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry, combined, rotated
 from referee.tournament.pairing.base import Pairing
 from referee.tournament.points import Scoring
 

@@ -22,11 +22,8 @@ from ...files.removal import remove
 from ...net.event_loop import new_process
 from ...net.jobs.job import OpenExecutor
 from ...net.jobs.workers import Workers, names_needed
-from ...net.tournaments.course import TournamentCourse
-from ...net.tournaments.recorder import Recorder
-from ...net.tournaments.run_settings import RunSettings
+from ...net.tournaments.course import MatchSeeds, Recorder, RunSettings, TournamentCourse
 from ...net.tournaments.runner import TournamentRunner, TournamentStopped
-from ...net.tournaments.seeds import MatchSeeds
 from ...observers import Observer, Observers
 from ...pages.words import short_cause
 from ...plugins import find_game

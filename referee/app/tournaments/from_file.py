@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...cluster.security import check_address
-from ...net.tournaments.pairing_program import PairingProgram, PairingProgramError, find_program, with_numbers
+from ...net.tournaments.round_pairing import PairingProgram, PairingProgramError, find_program, with_numbers
 from ...observers import Observer
 from ...plugins import installed
 from ...programs.player_spec import PlayerError, resolved

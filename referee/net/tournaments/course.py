@@ -1,24 +1,229 @@
-"""A tournament that is to be run, and the job of each of its matches."""
+"""A tournament that is to be played: its settings, its seeds, its record, and the job of each of its matches."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
+from twisted.python.failure import Failure
 
 from ... import chance
+from ...clock import wall_clock
+from ...observers import Observer, Observers
 from ...programs.player_spec import Launch
 from ...record.resume import Resumption
 from ...record.seal import Sealer
+from ...record.tournament_record import TournamentWriter
+from ...tournament import commands as c
 from ...tournament import events as e
+from ...tournament.events import SpectatorSight
+from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
-from ...tournament.spec import Participant
+from ...tournament.spec import Participant, TournamentSpec
+from ..group_commit import Durability, GroupCommit
 from ..jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
 from ..links.reserved_seats import RemotePool
 from ..matches.programs import Occupant, Vacancy
-from .recorder import Recorder
-from .run_settings import RunSettings
-from .seeds import MatchSeeds
+from ..run_terms import RunTerms
+from .round_pairing import PairingProgram
+
+# --- How a tournament is run
+#
+# Nothing here depends on results: it may change between two runs of the same tournament.
+
+
+DEFAULT_MIN_FREE_MIB = 200.0
+"""Records of some thousand matches; below that, no match is begun."""
+
+
+class RunSettings(Struct, frozen=True, kw_only=True):
+    """What may change between two runs of the same tournament."""
+
+    folder: Path
+    """Of the records; the spec and the report stand there, too."""
+    builds: Path | None = None
+    """Folder of what is kept of the programs' builds; None: one beside the records."""
+    tables: int = 1
+    """How many matches are played at the same time."""
+    workers: int = 0
+    """How many processes play them; 0: the tournament's own does."""
+    cluster: str | None = None
+    """Address of the Dask scheduler whose hosts play them; None: there is none."""
+    cluster_keys: Path | None = None
+    """Folder of the certificates for it."""
+    spectators: SpectatorSight | None = None
+    """What spectators are shown of matches that are played; None: nothing."""
+    listen: str = "tcp:7777:interface=127.0.0.1"
+    """Twisted endpoint string to which remote entrants connect; not used without any."""
+    tokens: Mapping[str, str] = {}
+    """Remote entrant -> SHA-256 of its token, in hex."""
+    come_back_s: float = 30.0
+    """How long a remote entrant whose connection was lost may be away, its clock going on."""
+    show_up_s: float = 60.0
+    """How long a remote entrant that is not connected is waited for when its match is due."""
+    sandbox: str = "auto"
+    """`auto`, `required` or `off`, as with `referee play`."""
+    pairing_program: PairingProgram | None = None
+    """What pairs rounds in place of the built-in library."""
+    min_free_mib: float = DEFAULT_MIN_FREE_MIB
+    """No match is begun while less is free on the disk of the records."""
+
+
+def run_terms(spec: TournamentSpec, run_settings: RunSettings) -> RunTerms:
+    """Return how the matches of a tournament are played, whichever process plays them.
+
+    Args:
+        spec: of the tournament.
+        run_settings: how it is run.
+    """
+    return RunTerms(
+        durability=Durability(spec.durability),
+        keep_for=spec.keep_for if spec.programs == "kept" else None,
+        sandbox=run_settings.sandbox,
+        memory_mib=spec.memory_mib,
+    )
+
+
+# --- Seeds
+#
+# Where the seed of each match of a tournament comes from: its secret, one number, or one deal for a pairing.
+
+
+class MatchSeeds(Struct, frozen=True, kw_only=True):
+    """Where a tournament's deals come from."""
+
+    secret: bytes
+    """32 bytes."""
+    seed: int | None = None
+    """Fixes every deal, for tests."""
+    duplicate: bool = False
+    """Whether all matches of a pairing have the same deal."""
+
+    def of(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
+        """Return the number that fixes a match's seed, its deal, or the seed that is its alone: one of the three."""
+        if self.seed is not None:
+            return chance.deal_number(self.seed, fixture.number), None, None
+        if self.duplicate:
+            return None, chance.derive(self.secret, f"deal:{fixture.number}"), None
+        return None, None, chance.match_seed(self.secret, fixture.match)
+
+    def bytes_of(self, fixture: Fixture) -> bytes:
+        """Return a match's seed: 32 bytes."""
+        number, deal, drawn = self.of(fixture)
+        return chance.seed_from_number(number) if number is not None else deal or drawn or b""
+
+
+def salt_of(seed: int) -> str:
+    """Return the salt of a tournament whose chance is fixed: 16 bytes in hex."""
+    return chance.derive(chance.seed_from_number(seed), "salt")[:16].hex()
+
+
+# --- The record
+#
+# A running tournament takes events, which are put on record; observers are notified once the disk has them.
+
+
+class Recorder:
+    """A tournament and its record: every event goes through here.
+
+    Args:
+        tournament: as far as it has come.
+        writer: of its record.
+        observers: are told.
+        clock: returns the time of day, as wall_clock does.
+    """
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        writer: TournamentWriter,
+        observers: Observers,
+        clock: Callable[[], str] = wall_clock,
+    ) -> None:
+        self.tournament = tournament
+        self.clock = clock
+        self.commits: GroupCommit | None = None
+        """Syncs the record while matches are played; None: each line is synced on the spot."""
+        self.on_refused: Callable[[Failure], None] = lambda failure: failure.raiseException()
+        """Called if the disk has refused to sync a line."""
+        self._writer = writer
+        self._observers = observers
+        self._unsynced: deque[c.TakenStep] = deque()
+        self._waiting: deque[tuple[int, Deferred[None]]] = deque()
+        """Who waits until so many lines are on the disk, and observers have been told."""
+
+    def take(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
+        """Let the tournament take an event, and write it; whatever can be seen of it has to wait for `synced`.
+
+        Raises:
+            ImpossibleEvent: it can't happen now.
+            BadRuling: it is a ruling that can't be carried out.
+            NotWritten: the disk refused.
+        """
+        commands = self.tournament.handle(event)
+        self._unsynced.append(self._writer.write_step(event, commands))
+        count = self._writer.count
+        if self.commits is None:
+            self._writer.sync()
+            self._tell(count)
+        else:
+            self.commits.sync(self._writer).addCallback(lambda _: self._tell(count)).addErrback(self._refused)
+        return commands
+
+    def synced(self) -> "Deferred[None]":
+        """Wait until all that was taken by now is on the disk, and observers have been told.
+
+        Returns:
+            Fires then; fails with NotWritten.
+        """
+        if not self._unsynced:
+            return succeed(None)
+        synced: Deferred[None] = Deferred()
+        self._waiting.append((self._writer.count, synced))
+        return synced
+
+    def open(self, fixture: Fixture) -> MatchContext:
+        """Note that a match begins once that is `synced`, and return what its record has to say it was opened for."""
+        self.take(e.MatchOpened(at=self.clock(), fixture=fixture))
+        return MatchContext(tournament=self.tournament.spec.name, fixture=fixture, head=self._writer.head)
+
+    def close(self, entry: MatchEntry) -> None:
+        """Note what came of a match, whose record is sealed."""
+        self.take(e.MatchClosed(at=self.clock(), entry=entry))
+
+    def seal(self) -> None:
+        """Sign all that is on record."""
+        self._writer.seal()
+        self._writer.sync()
+
+    def _tell(self, count: int) -> None:
+        """Tell observers of what is among the first so many lines, and then whoever waits for these."""
+        while self._unsynced and self._unsynced[0].line < count:
+            self._tell_step(self._unsynced.popleft())
+        while self._waiting and self._waiting[0][0] <= count:
+            self._waiting.popleft()[1].callback(None)
+
+    def _tell_step(self, step: c.TakenStep) -> None:
+        tell, event = self._observers.tell, step.event
+        tell(Observer.tournament_stepped, step)
+        for command in step.commands:
+            if isinstance(command, c.SuspendEntrant):
+                tell(Observer.entrant_suspended, command)
+            elif isinstance(command, c.DisregardMatch):
+                tell(Observer.noted, f"{command.match} does not count: {command.why}")
+        is_disregarded = any(isinstance(command, c.DisregardMatch) for command in step.commands)
+        if isinstance(event, e.MatchClosed) and not is_disregarded:
+            tell(Observer.match_closed if event.entry.void is None else Observer.match_voided, event.entry)
+
+    def _refused(self, failure: Failure) -> None:
+        while self._waiting:
+            self._waiting.popleft()[1].errback(failure)
+        self.on_refused(failure)
+
+
+# --- The tournament
 
 
 class TournamentCourse(Struct, frozen=True, kw_only=True):

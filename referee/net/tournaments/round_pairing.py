@@ -1,17 +1,238 @@
-"""Pairs a round in a process of its own: a large one takes seconds, and would hold up every match meanwhile.
+"""Has a round paired in a process of its own: by the built-in library, or by a program of the organiser's.
 
-Started as a program, it reads what is to be paired from stdin, and writes the pairing to stdout.
+A large round takes seconds, and would hold up every match meanwhile. Started as a program, this module reads what is to
+be paired from stdin, and writes the pairing to stdout.
 """
 
+import hashlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from ...errors import RefereeError
-from ...tournament.pairing.base import RoundToPair, Table
-from ...tournament.pairing.dutch import pair_round
+from ...programs.starting import OwnProcess
+from ...text import printable
+from ...tournament.pairing.base import BadPairing, RoundToPair, Table
+from ...tournament.pairing.dutch import (
+    MOST_CHARS,
+    TRF,
+    TrfPlayer,
+    check_round,
+    pair_round,
+    read_output,
+    read_release,
+    trf_text,
+)
+
+# --- A program of the organiser's
+#
+# A program such as bbpPairings pairs a round; a thread waits for it, for it takes as long as it takes.
+#
+# The program is the organiser's own, and is trusted as the referee is: it is no player's, and runs in no sandbox. What
+# it prints is not believed before it is checked.
+
+
+_GRACE_S = 1.0
+_RELEASE_S = 10.0
+"""How long a program may take to say which release it is."""
+_MOST_BLOCKS = 1 << 15
+"""Of 512 or 1024 bytes, by the shell: no file that the program writes is longer, its output included."""
+_MOST_WORDS = 300
+"""Characters of what it says on stderr, in an error."""
+_NAME = re.compile(r"\{([^{}]*)\}")
+_CAPPED = f'ulimit -f {_MOST_BLOCKS} && exec "$@"'
+
+
+class PairingProgram(Struct, frozen=True, kw_only=True):
+    """A program that pairs rounds, and how it is started."""
+
+    words: tuple[str, ...]
+    """Its command line; `{trf}` stands for the file that it reads."""
+    folder: Path
+    """Where it runs, and to which its path is relative."""
+    lines: tuple[str, ...] = ()
+    """Further lines of that file; `{NAME}` in them stands for the starting number of an entrant."""
+    limit_s: float = 120.0
+    """How long it may take for a round, in seconds."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return printable(Path(self.words[0]).name)
+
+
+class PairingProgramError(RefereeError):
+    """A round that the organiser's program has not paired; the text says why, and what to do."""
+
+
+class PairedRound(NamedTuple):
+    """A round as it was paired."""
+
+    tables: tuple[Table, ...]
+    """Entrants by seat of each table; a single one has the bye."""
+    by: str
+    """Name and version of what paired it."""
+    output: str | None = None
+    """What a program of the organiser's printed."""
+
+
+def find_program(program: PairingProgram) -> Path:
+    """Return the file of a program.
+
+    Raises:
+        PairingProgramError: it is not there, or can't be run.
+    """
+    word = program.words[0]
+    found = shutil.which(str(program.folder / word) if "/" in word else word)
+    if found is None:
+        where = f"no program {printable(str(program.folder / word))}" if "/" in word else "not on the PATH"
+        raise PairingProgramError(f"pairing_program {printable(word)} can't be run: {where}; install it, or correct it")
+    return Path(found)
+
+
+def with_numbers(line: str, numbers: Mapping[str, int]) -> str:
+    """Return a line of a file with starting numbers, of four columns, in place of the names in it.
+
+    Raises:
+        PairingProgramError: nobody has one of the names.
+    """
+
+    def _number(found: re.Match[str]) -> str:
+        if found[1] not in numbers:
+            raise PairingProgramError(f"pairing_lines: nobody is called {found[1]}; correct the name, or leave it out")
+        return f"{numbers[found[1]]:4}"
+
+    return _NAME.sub(_number, line)
+
+
+class RoundByProgram:
+    """One round that a program is to pair: one thread waits for it, another one may end it.
+
+    Args:
+        program: that pairs it.
+        request: what is to be paired.
+        title: of the tournament.
+        people: by entrant.
+    """
+
+    def __init__(self, program: PairingProgram, request: RoundToPair, title: str, people: Sequence[TrfPlayer]) -> None:
+        self._program = program
+        self._request = request
+        self._title = title
+        self._people = people
+        self._is_ended = Event()
+        self._process: OwnProcess | None = None
+
+    def pair(self) -> PairedRound:
+        """Let the program pair the round, and wait for it.
+
+        Raises:
+            PairingProgramError: it is not there, fails, takes too long, or prints what is no pairing of this round.
+        """
+        try:
+            return self._paired()
+        except (PairingProgramError, BadPairing, OSError) as error:
+            why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            raise PairingProgramError(
+                f"round {self._request.round} is not paired by {self._program.name}: {why}\n"
+                "nothing is lost: correct pairing_program in the tournament's file, or leave it out to have the round "
+                "paired by the built-in library, and give the same command again"
+            ) from None
+
+    def end(self) -> None:
+        """Have the program end at once: nobody waits for the round any more."""
+        self._is_ended.set()
+        if (process := self._process) is not None:
+            process.ask_to_end()
+
+    def _paired(self) -> PairedRound:
+        file = find_program(self._program)
+        with TemporaryDirectory(prefix="referee-pairing-") as name:
+            scratch, course = Path(name), self._request.course
+            trf = scratch / f"round-{self._request.round}.trf"
+            heads = [("012", self._title), ("062", str(len(course.order)))]
+            numbers = {self._people[entrant].name: place for place, entrant in enumerate(course.order, start=1)}
+            lines = "".join(f"{with_numbers(line, numbers)}\n" for line in self._program.lines)
+            trf.write_text(trf_text(course, self._people, heads) + lines, encoding="utf-8")
+            words = [word.replace(TRF, str(trf)) for word in self._program.words]
+            output = self._run([str(file), *words[1:]], scratch, self._program.limit_s)
+            tables = read_output(output, course)
+            check_round(tables, course)
+            by = f"{self._program.name} {read_release(output) or self._ask_release(file, scratch)}"
+            return PairedRound(tables, printable(by), output)
+
+    def _run(self, argv: Sequence[str], scratch: Path, limit_s: float) -> str:
+        """Run the program to its end, and return what it printed.
+
+        Raises:
+            PairingProgramError: it failed, took too long, or printed too much or what is no text.
+        """
+        printed, errors = scratch / "stdout", scratch / "stderr"
+        with printed.open("wb") as output, errors.open("wb") as stderr:
+            command = ["/bin/sh", "-c", _CAPPED, "sh", *argv]
+            process = OwnProcess(command, output=output, errors=stderr, cwd=self._program.folder)
+        self._process = process
+        if self._is_ended.is_set():
+            process.ask_to_end()
+        status = process.wait(limit_s)
+        if status is None:
+            process.end(_GRACE_S)
+            raise PairingProgramError(f"it took longer than {limit_s:g} s (pairing_limit)")
+        with printed.open("rb") as file:
+            said = file.read(MOST_CHARS + 1)
+        if status:
+            raise PairingProgramError(f"{_ending(status)}: {_last_words(errors) or _first_words(said) or 'no words'}")
+        if len(said) > MOST_CHARS:
+            raise PairingProgramError(f"its output has more than {MOST_CHARS} bytes")
+        try:
+            return said.decode()
+        except UnicodeDecodeError:
+            raise PairingProgramError("its output is no text") from None
+
+    def _ask_release(self, file: Path, scratch: Path) -> str:
+        """Return which release the program says it is, if it knows `-r` as bbpPairings and JaVaFo do.
+
+        Of another one, return the hash of its file, which tells it from others just as well.
+        """
+        before = self._program.words[: next(at for at, word in enumerate(self._program.words) if TRF in word)]
+        words = [word for word in before[1:] if not word.startswith("--")]
+        try:
+            release = self._run([str(file), *words, "-r"], scratch, min(_RELEASE_S, self._program.limit_s)).strip()
+        except PairingProgramError:
+            release = ""
+        return release.splitlines()[0].strip() if release else f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+
+
+def _ending(status: int) -> str:
+    if status == -signal.SIGXFSZ:
+        return "it wrote far too much"
+    if status < 0:
+        return f"it was ended by signal {-status}"
+    return f"it ended with exit status {status}"
+
+
+def _last_words(errors: Path) -> str:
+    """Return the end of what a program said on stderr, on one line."""
+    with errors.open("rb") as file:
+        file.seek(max(errors.stat().st_size - _MOST_WORDS, 0))
+        return printable(" ".join(file.read().decode(errors="replace").split()))
+
+
+def _first_words(said: bytes) -> str:
+    return printable(" ".join(said[:_MOST_WORDS].decode(errors="replace").split()))
+
+
+# --- The built-in library
 
 
 class PairingFailed(RefereeError):

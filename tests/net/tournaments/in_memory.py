@@ -17,11 +17,8 @@ from referee.net.event_loop import BEAT_S
 from referee.net.group_commit import _sync_all
 from referee.net.matches.session import MatchReport
 from referee.net.matches.settings import MatchServices, MatchSettings
-from referee.net.tournaments.course import TournamentCourse
-from referee.net.tournaments.recorder import Recorder
-from referee.net.tournaments.run_settings import RunSettings
+from referee.net.tournaments.course import MatchSeeds, Recorder, RunSettings, TournamentCourse
 from referee.net.tournaments.runner import TournamentRunner
-from referee.net.tournaments.seeds import MatchSeeds
 from referee.observers import Observer, Observers
 from referee.record.seal import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold

@@ -14,9 +14,9 @@ from twisted.internet.defer import CancelledError, Deferred
 from referee.net.jobs.job import MatchJob
 from referee.net.jobs.tables import LocalTables
 from referee.net.matches.settings import MatchServices
-from referee.net.tournaments import early_starts
-from referee.net.tournaments.early_starts import EarlyStarts, most_early
-from referee.net.tournaments.run_settings import RunSettings
+from referee.net.tournaments import runner
+from referee.net.tournaments.course import RunSettings
+from referee.net.tournaments.runner import EarlyStarts, most_early
 from referee.programs.player_spec import Launch
 from referee.record.printed import output_path
 from referee.tournament import events as e
@@ -102,7 +102,7 @@ class EarlyTournament:
 @pytest.fixture
 def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EarlyTournament]:
     """Return a tournament on a machine with memory to spare."""
-    monkeypatch.setattr(early_starts, "is_memory_short", lambda: False)
+    monkeypatch.setattr(runner, "is_memory_short", lambda: False)
     cup = EarlyTournament(tmp_path)
     yield cup
     cup.tournament.writer.close()
@@ -179,7 +179,7 @@ def test_trouble_before_a_match_is_no_trouble(cup: EarlyTournament) -> None:
 def test_who_is_not_started_early(cup: EarlyTournament, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     """While memory is short nobody is; and who connects by itself can't be."""
     if why == "memory":
-        monkeypatch.setattr(early_starts, "is_memory_short", lambda: True)
+        monkeypatch.setattr(runner, "is_memory_short", lambda: True)
     else:
         cup.course.launches[cup.coming[0].entrants[1]] = None
     cup.look_ahead(cup.coming)

@@ -7,7 +7,7 @@ import pytest
 from twisted.internet.defer import CancelledError
 
 from referee.net.jobs import tables
-from referee.net.tournaments.pairing_program import PairingProgram, PairingProgramError
+from referee.net.tournaments.round_pairing import PairingProgram, PairingProgramError
 
 from ...tournament.courses import spec_of
 from .in_memory import Hosts, InMemoryTournament, events_on_record

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 from msgspec.structs import replace
 
-from referee.net.tournaments.pairing_program import (
+from referee.net.tournaments.round_pairing import (
     PairingProgram,
     PairingProgramError,
     RoundByProgram,
