@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ..errors import BadRequest
 from ..games.base import Game
 from ..net.matches.settings import MatchSettings
-from ..net.tournaments.course import RunSettings
+from ..net.tournaments.play import RunSettings
 from ..observers import Observer
 from ..programs.build import BUILDS
 from ..record.tournament_record import TournamentStart, read_begun

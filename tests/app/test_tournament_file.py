@@ -11,7 +11,7 @@ from protocol.messages import TimeControl
 from referee.app.tournament_file.plan import read_tournament
 from referee.app.tournament_file.text import described
 from referee.match.setup import DEFAULT_TIME
-from referee.net.tournaments.course import RunSettings
+from referee.net.tournaments.play import RunSettings
 from referee.tournament.pairing.base import Extent
 from referee.tournament.points import Scoring
 from referee.tournament.spec import Participant, TournamentSpec

@@ -20,7 +20,7 @@ from referee.app.new_player import make_player
 from referee.app.services import RefereeOptions, services
 from referee.app.tournaments.conducting import conduct
 from referee.net.group_commit import Durability
-from referee.net.tournaments.course import RunSettings
+from referee.net.tournaments.play import RunSettings
 from referee.observers import Observer
 from referee.plugins import installed
 from referee.tournament.machine import Tournament

@@ -15,7 +15,7 @@ from referee.app.tournaments.program_changes import digests_of
 from referee.match.events import MatchOpened
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.tournaments.course import Recorder
+from referee.net.tournaments.play import Recorder
 from referee.observers import Observers
 from referee.plugins import find_game, load
 from referee.record.match_entries import outcome

@@ -20,7 +20,7 @@ from ...games.base import BadSetup, Game, seats_text
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, Margin
 from ...net.group_commit import Durability
 from ...net.links.addresses import EndpointError, check
-from ...net.tournaments.course import RunSettings
+from ...net.tournaments.play import RunSettings
 from ...plugins import Registry
 from ...programs.limits import MEMORY_MIB, ProgramLimits
 from ...text import counted, nearest

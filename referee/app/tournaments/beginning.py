@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ... import __version__
 from ...clock import wall_clock
 from ...errors import BadRequest
-from ...net.tournaments.course import salt_of
+from ...net.tournaments.play import salt_of
 from ...observers import Observer, Observers
 from ...record.audit.standstills import presences
 from ...record.reader import RecordError, read_record

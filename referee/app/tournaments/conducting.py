@@ -22,7 +22,7 @@ from ...files.removal import remove
 from ...net.event_loop import new_process
 from ...net.jobs.job import OpenExecutor
 from ...net.jobs.workers import Workers, names_needed
-from ...net.tournaments.course import MatchSeeds, Recorder, RunSettings, TournamentCourse
+from ...net.tournaments.play import MatchSeeds, Recorder, RunSettings, TournamentPlay
 from ...net.tournaments.runner import TournamentRunner, TournamentStopped
 from ...observers import Observer, Observers
 from ...pages.words import short_cause
@@ -142,34 +142,34 @@ def _conducted(
 ) -> bool:
     """Run a loaded tournament; return whether it is over."""
     folder, observers = run_settings.folder, at_hand.match.observers
-    course = _course(loaded, run_settings, at_hand, launch, launches)
-    recorder = course.recorder
+    play = _begin_play(loaded, run_settings, at_hand, launch, launches)
+    recorder = play.recorder
     for entrant in spec.entrants[len(loaded.begun.spec.entrants) :]:
-        for text in _join(course, entrant, launch(entrant)):
+        for text in _join(play, entrant, launch(entrant)):
             observers.tell(Observer.noted, text)
     make = partial(
         TournamentRunner,
         now=monotonic,
-        course=course,
+        play=play,
         run_settings=run_settings,
         services=at_hand.match,
-        open_executor=_open_executor(run_settings, recorder, course.processes[1:], loaded.where(folder)),
+        open_executor=_open_executor(run_settings, recorder, play.processes[1:], loaded.where(folder)),
     )
     with _left_in_order(recorder):
         is_over = _run(make, at_hand.monitoring)
         how = "changed while matches were played: the last of them may be another program's"
-        _note_changes(recorder, course.digests, observers, how)
+        _note_changes(recorder, play.digests, observers, how)
         recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
     return is_over
 
 
-def _course(
+def _begin_play(
     loaded: LoadedTournament,
     run_settings: RunSettings,
     at_hand: Services,
     launch: LaunchEntrant,
     launches: list[Launch | str | None],
-) -> TournamentCourse:
+) -> TournamentPlay:
     """Put on record that a tournament begins or goes on; return what is to be played of it."""
     folder, observers, sealer = run_settings.folder, at_hand.match.observers, at_hand.match.sealer
     recorder = Recorder(loaded.tournament, loaded.writer, observers)
@@ -185,7 +185,7 @@ def _course(
     _note_changes(recorder, programs, observers, "has changed: its matches from here on are another program's")
     for entry in recovery.over:
         del left[entry.match]
-    course = TournamentCourse(
+    play = TournamentPlay(
         recorder=recorder,
         processes=processes,
         launches=launches,
@@ -196,9 +196,9 @@ def _course(
         seeds=MatchSeeds(
             secret=sealer.secret(loaded.begun.salt), seed=loaded.begun.spec.seed, duplicate=loaded.begun.spec.duplicate
         ),
-        look=lambda: _look(folder, course, launch, observers),
+        look=lambda: _look(folder, play, launch, observers),
     )
-    return course
+    return play
 
 
 def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Observers, how: str) -> None:
@@ -257,7 +257,7 @@ def _left_in_order(recorder: Recorder) -> Iterator[None]:
     recorder.seal()
 
 
-async def _look(folder: Path, course: TournamentCourse, launch: LaunchEntrant, observers: Observers) -> None:
+async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, observers: Observers) -> None:
     """Take in what organisers and entrants have asked for."""
     for path in pending(folder):
         try:
@@ -268,10 +268,10 @@ async def _look(folder: Path, course: TournamentCourse, launch: LaunchEntrant, o
                 path.rename(path.with_suffix(REFUSED))
             continue
         if request.joining is not None:
-            told = _join(course, request.joining, await deferToThread(launch, request.joining))
+            told = _join(play, request.joining, await deferToThread(launch, request.joining))
         else:
-            told = _rule(course.recorder, request)
-        await course.recorder.synced()
+            told = _rule(play.recorder, request)
+        await play.recorder.synced()
         for text in told:
             observers.tell(Observer.noted, text)
         path.unlink(missing_ok=True)
@@ -291,13 +291,13 @@ def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
     return [f"{ruling.by} ruled: {about}: {ruling.reason}"]
 
 
-def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str | None) -> list[str]:
+def _join(play: TournamentPlay, entrant: Participant, launch: Launch | str | None) -> list[str]:
     """Let somebody join, as far as the format allows, unless that was done before; return what is to be told of it."""
-    if entrant in course.recorder.tournament.spec.entrants:
+    if entrant in play.recorder.tournament.spec.entrants:
         return []
     digest = digests_of([entrant]).get(entrant.name)
     try:
-        course.join(entrant, launch, digest)
+        play.join(entrant, launch, digest)
     except (BadRuling, ImpossibleEvent) as error:
         return [f"{entrant.name} does not join: {error}"]
     return [f"{entrant.name} has joined"]

@@ -6,7 +6,7 @@ House players come with the referee, and what is behind a command or a remote en
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ...net.tournaments.course import Recorder
+from ...net.tournaments.play import Recorder
 from ...programs.build import content_hash
 from ...programs.player_spec import PlayerError
 from ...tournament import events as e

@@ -41,7 +41,7 @@ from ..matches.runner import MatchPaused
 from ..matches.session import MatchReport
 from ..matches.settings import MatchServices
 from ..waiting import outlasting
-from .course import RunSettings, TournamentCourse, run_terms
+from .play import RunSettings, TournamentPlay, run_terms
 from .round_pairing import PairedRound, PairingProcess, PairingProgramError, RoundByProgram
 
 # --- Programs that are started early
@@ -76,16 +76,16 @@ class EarlyStarts:
     Args:
         reactor: Twisted's.
         tables: where their matches are played.
-        course: the tournament's.
+        play: the tournament's.
         run_settings: how it is run.
         most: of how many matches.
     """
 
     def __init__(
-        self, reactor: Any, tables: LocalTables, course: TournamentCourse, run_settings: RunSettings, most: int
+        self, reactor: Any, tables: LocalTables, play: TournamentPlay, run_settings: RunSettings, most: int
     ) -> None:
         self._tables = tables
-        self._course = course
+        self._tournament_play = play
         self._run_settings = run_settings
         self._most = most
         self._stamps = FolderStamps(reactor)
@@ -114,12 +114,12 @@ class EarlyStarts:
                 self._start(fixture)
 
     def _start(self, fixture: Fixture) -> None:
-        found = [self._course.launches[entrant] for entrant in fixture.entrants]
+        found = [self._tournament_play.launches[entrant] for entrant in fixture.entrants]
         launches = [launch for launch in found if isinstance(launch, Launch) and launch.name not in self._unfit]
         if len(launches) < len(found):
             return
-        context = MatchContext(tournament=self._course.recorder.tournament.spec.name, fixture=fixture, head="")
-        job = self._course.job(context, launches, self._tables.services.sealer, self._run_settings)
+        context = MatchContext(tournament=self._tournament_play.recorder.tournament.spec.name, fixture=fixture, head="")
+        job = self._tournament_play.job(context, launches, self._tables.services.sealer, self._run_settings)
         early = _EarlyStart(job=job, launches=launches, opened=Deferred(), played=Deferred())
         self._early[fixture.match] = early
         early.played = Deferred.fromCoroutine(self._play(early))
@@ -214,7 +214,7 @@ class TournamentRunner:
     Args:
         reactor: Twisted's reactor.
         now: monotonic seconds.
-        course: what is to be run.
+        play: what is to be run.
         run_settings: where and how.
         services: what its matches share.
         open_executor: opens what plays matches in other processes; None: all are played in it.
@@ -224,33 +224,33 @@ class TournamentRunner:
         self,
         reactor: Any,
         now: Callable[[], float],
-        course: TournamentCourse,
+        play: TournamentPlay,
         run_settings: RunSettings,
         services: MatchServices,
         open_executor: OpenExecutor | None = None,
     ) -> None:
         self._reactor = reactor
         self._now = now
-        self._course = course
-        self._recorder = course.recorder
-        self._tournament = course.recorder.tournament
+        self._tournament_play = play
+        self._recorder = play.recorder
+        self._tournament = play.recorder.tournament
         self._spec = self._tournament.spec
         self._run_settings = run_settings
         self._observers = services.observers
         terms = run_terms(self._spec, run_settings)
         services = replace(services, terms=terms)
-        self._tables = LocalTables(reactor, now, run_settings.folder, services, course.processes[0])
+        self._tables = LocalTables(reactor, now, run_settings.folder, services, play.processes[0])
         self._shared = SharedSettings.of(run_settings.folder, services.confinement, terms)
         self._open_executor = open_executor
         self._executor: Executor | None = None
         most = 0 if terms.keep_for is not None or open_executor is not None else most_early(run_settings.tables)
-        self._early = EarlyStarts(reactor, self._tables, course, run_settings, most)
+        self._early = EarlyStarts(reactor, self._tables, play, run_settings, most)
         patience = Patience(reactor, self._tables.loop, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
         self._tables.services = replace(self._tables.services, remote_pool=self._pool)
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
-        """Match -> its table, from 1, and its course."""
+        """Match -> its table, from 1, and the Deferred that plays it."""
         self._due_since: dict[str, float] = {}
         """Match -> since when it waits for somebody remote."""
         self._alarm: Timer | None = None
@@ -262,7 +262,7 @@ class TournamentRunner:
         self._not_paired: tuple[RoundToPair, PairingProgramError] | None = None
         """The round that the organiser's program could not pair, and why."""
         self._is_filling = False
-        self._look_course: Deferred[None] | None = None
+        self._look_now: Deferred[None] | None = None
         """Of the look at what was asked for, while it goes on."""
         self._trouble: BaseException | None = None
         self._finished: Deferred[None] = Deferred()
@@ -285,7 +285,7 @@ class TournamentRunner:
         self._refreshing.start(REFRESH_S, now=False)
         self._recorder.commits, self._recorder.on_refused = self._tables.commits, self._failed
         try:
-            for entry in self._course.over:
+            for entry in self._tournament_play.over:
                 self._recorder.close(entry)
             self._looking.start(LOOK_S).addErrback(self._failed)
             await self._finished
@@ -293,8 +293,8 @@ class TournamentRunner:
             self._observers.tell(Observer.tournament_ended, self._tournament)
         except CancelledError as error:
             self._stop(error)
-            for _, course in list(self._playing.values()):
-                await course
+            for _, playing in list(self._playing.values()):
+                await playing
             raise
         finally:
             await self._close(port)
@@ -306,8 +306,8 @@ class TournamentRunner:
         self._refreshing.stop()
         if self._looking.running:
             self._looking.stop()
-        if self._look_course is not None:
-            self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
+        if self._look_now is not None:
+            self._look_now.cancel()  # whatever it was at is still asked for, and the next referee looks
         self._call_off()
         if self._pairing is not None:
             self._pairing.end()
@@ -322,8 +322,8 @@ class TournamentRunner:
     def _look(self) -> Deferred[None]:
         """Tell what plays; take in what was asked for meanwhile, and go on by it."""
         self._observers.tell(Observer.processes_seen, tuple(self._processes()))
-        self._look_course = course = Deferred.fromCoroutine(self._course.look())
-        return course.addBoth(self._looked)
+        self._look_now = look = Deferred.fromCoroutine(self._tournament_play.look())
+        return look.addBoth(self._looked)
 
     def _processes(self) -> Iterator[PlayingProcess]:
         """Yield what plays matches, this process first."""
@@ -335,7 +335,7 @@ class TournamentRunner:
         yield from others
 
     def _looked(self, failure: Failure | None) -> Failure | None:
-        self._look_course = None
+        self._look_now = None
         self._spec = self._tournament.spec
         if failure is None:
             self._fill()
@@ -426,12 +426,12 @@ class TournamentRunner:
         left = [fixture for match, fixture in playing.items() if match not in self._playing]
         for fixture in (*left, *(fixture for fixture in self._tournament.fixtures() if fixture.match not in playing)):
             name = fixture.match
-            if name in self._course.broken_off or not self._awaited(fixture) or self._end_wait(name):
+            if name in self._tournament_play.broken_off or not self._awaited(fixture) or self._end_wait(name):
                 yield fixture
 
     def _awaited(self, fixture: Fixture) -> list[str]:
         """Return the remote players of a fixture that are not here."""
-        remote = [entrant for entrant in fixture.entrants if self._course.launches[entrant] is None]
+        remote = [entrant for entrant in fixture.entrants if self._tournament_play.launches[entrant] is None]
         names = [self._spec.entrants[entrant].name for entrant in remote]
         return [name for name in names if not self._pool.is_here(name)]
 
@@ -482,20 +482,20 @@ class TournamentRunner:
         self._due_since.pop(name, None)
         used = {table for table, _ in self._playing.values()}
         number = next(table for table in range(1, len(used) + 2) if table not in used)
-        course = Deferred.fromCoroutine(self._play(fixture, number, self._course.broken_off.pop(name, None)))
-        self._playing[name] = (number, course)
-        course.addBoth(self._closed, name)
+        playing = Deferred.fromCoroutine(self._play(fixture, number, self._tournament_play.broken_off.pop(name, None)))
+        self._playing[name] = (number, playing)
+        playing.addBoth(self._closed, name)
 
     async def _play(self, fixture: Fixture, table: int, resumed: Resumption | None) -> None:
         """Open a match, unless it was open already; play it to its end, and hand in what came of it."""
-        course, run_settings = self._course, self._run_settings
+        play, run_settings = self._tournament_play, self._run_settings
         is_back = resumed is not None
-        occupants = course.occupants(fixture, self._pool, run_settings, is_back=is_back)  # now: they are here
-        context = course.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
+        occupants = play.occupants(fixture, self._pool, run_settings, is_back=is_back)  # now: they are here
+        context = play.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
         await self._recorder.synced()
         self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
-        job = course.job(context, occupants, self._tables.services.sealer, run_settings)
-        executor = None if is_back or course.has_remote(fixture) else self._executor
+        job = play.job(context, occupants, self._tables.services.sealer, run_settings)
+        executor = None if is_back or play.has_remote(fixture) else self._executor
         if executor is not None and executor.takes(job):
             away = await executor.play(job)
             result, head = away.result, away.head
@@ -523,8 +523,8 @@ class TournamentRunner:
             self._trouble = trouble
             if self._pairing is not None:
                 self._pairing.end()
-            for _, course in list(self._playing.values()):
-                course.cancel()
+            for _, playing in list(self._playing.values()):
+                playing.cancel()
         self._conclude()
 
     def _conclude(self) -> None:
@@ -533,7 +533,7 @@ class TournamentRunner:
             return
         if self._trouble is not None:
             self._finished.errback(self._trouble)
-        elif self._pairing is not None or self._look_course is not None or not self._most_open:
+        elif self._pairing is not None or self._look_now is not None or not self._most_open:
             return
         elif self._tournament.is_over:
             self._finished.callback(None)

@@ -17,7 +17,7 @@ from referee.net.event_loop import BEAT_S
 from referee.net.group_commit import _sync_all
 from referee.net.matches.session import MatchReport
 from referee.net.matches.settings import MatchServices, MatchSettings
-from referee.net.tournaments.course import MatchSeeds, Recorder, RunSettings, TournamentCourse
+from referee.net.tournaments.play import MatchSeeds, Recorder, RunSettings, TournamentPlay
 from referee.net.tournaments.runner import TournamentRunner
 from referee.observers import Observer, Observers
 from referee.record.seal import Sealer
@@ -170,7 +170,7 @@ class InMemoryTournament:
         self.recorder = Recorder(self.tournament, self.writer, self.observers, lambda: AT)
         self.requests: list[Callable[[], Awaitable[None]]] = []
         """What is taken in at the next look, one by one."""
-        self.course = TournamentCourse(
+        self.course = TournamentPlay(
             recorder=self.recorder,
             launches=["is not started"] * len(spec.entrants),
             contexts=self._contexts(),

@@ -15,7 +15,7 @@ from referee.net.jobs.job import MatchJob
 from referee.net.jobs.tables import LocalTables
 from referee.net.matches.settings import MatchServices
 from referee.net.tournaments import runner
-from referee.net.tournaments.course import RunSettings
+from referee.net.tournaments.play import RunSettings
 from referee.net.tournaments.runner import EarlyStarts, most_early
 from referee.programs.player_spec import Launch
 from referee.record.printed import output_path

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from referee.chance import match_seed
-from referee.net.tournaments.course import MatchSeeds, salt_of
+from referee.net.tournaments.play import MatchSeeds, salt_of
 from referee.testing import random_result
 from referee.tournament import events as e
 from referee.tournament.match_context import Fixture

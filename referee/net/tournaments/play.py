@@ -226,7 +226,7 @@ class Recorder:
 # --- The tournament
 
 
-class TournamentCourse(Struct, frozen=True, kw_only=True):
+class TournamentPlay(Struct, frozen=True, kw_only=True):
     """A tournament that is to be run, as far as it has come."""
 
     recorder: Recorder
