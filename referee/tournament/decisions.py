@@ -151,7 +151,8 @@ def decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture
         BadRuling: there is none of that name, or it is being played.
     """
     if fixture is None:
-        raise BadRuling(f"{match.rpartition('-')[0]} has no match {match}, or it was given up, or is too long ago")
+        why = "it is not paired yet, or it was given up, or is too long ago"
+        raise BadRuling(f"{match.rpartition('-')[0]} has no match {match} to rule on: {why}")
     if fixture.match in playing:
         raise BadRuling(f"{fixture.match} is being played: rule on it when it is over")
     return fixture

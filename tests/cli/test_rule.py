@@ -185,7 +185,7 @@ def test_a_ruling_is_handed_in_as_json(over: Path) -> None:
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "nobody": (("withdraw", "ada"), "nobody in cup is called ada"),
     "plays": (("reinstate", "random1"), "random1 takes part: there is nothing to reinstate"),
-    "no match": (("void", "cup-00099"), "cup has no match cup-00099"),
+    "no match": (("void", "cup-00099"), "cup has no match cup-00099 to rule on: it is not paired yet"),
     "another's match": (("void", "m-1"), "m-1 is no match of cup: its matches are called like cup-00001"),
     "to nobody": (("award", FIRST), "award needs --to: the entrant that the match is awarded to"),
     "to a stranger": (("award", FIRST, "--to", "ada"), "nobody in cup is called ada"),

@@ -153,7 +153,15 @@ def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig], port
     found = values[0]
     if port is not None and isinstance(found, dict):
         found = {**found, "port": port}
+    if isinstance(found, dict) and not _is_port(found.get("port")):
+        shown = msgspec.json.encode(found["port"]).decode()
+        raise MalformedValue(f"port: takes a whole number from 1 to 65535, not {shown:.40}; or give PORT in its place")
     return _read_as(found, form)
+
+
+def _is_port(value: Any) -> bool:
+    """Tell whether a value is a port, or stands for none."""
+    return value is None or (type(value) is int and 1 <= value <= 65_535)
 
 
 def _read_as(value: Any, form: Any, place: str = "") -> Any:
