@@ -186,6 +186,7 @@ class Evidence {
     if (name.endsWith("-received")) this.checkAnswer(line, event, isOut);
     else if (name === "deadline-passed") this.checkRest(line, event.pending);
     else if (name === "seat-vacant") this.checkRest(line, event.evidence);
+    else if (name === "program-exited") this.checkEnding(line, event);
     else if (name === "protocol-broken" && isOut) this.checkBreach(line, event);
     this.unseated.delete(seat);
     if (isOut || name.endsWith("-received")) this.asked.delete(seat);
@@ -206,6 +207,19 @@ class Evidence {
   checkRest(line, rest = "") {
     const isFit = typeof rest !== "string" || isUnfinished(bytesOf(line, rest));
     if (!isFit) throw new Finding(line, "the bytes that had come of an answer are a complete one, or none at all");
+  }
+  checkEnding(line, { status, ending = "failed" }) {
+    if (typeof status !== "string") return; // it is hidden
+    const how = status.split(": ", 1)[0];
+    const hasWords = status.length > how.length + 2;
+    const isFit = {
+      ended: how === "exit status 0",
+      failed: how !== "exit status 0",
+      speechless: how !== "exit status 0" && !hasWords,
+      "out-of-memory": hasWords,
+      stranger: status.includes("its hello had been refused"),
+    };
+    if (!isFit[ending]) throw new Finding(line, `the ending ${ending} does not fit the status ${status}`);
   }
   checkBreach(line, { seat, code, evidence = "", stage = null }) {
     if (!CODES.includes(code)) throw new Finding(line, `${code} is no code of the wire`);

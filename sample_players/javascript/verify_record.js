@@ -46,6 +46,35 @@ function checkKinds(lines, isSealed) {
   if (!isRight) throw new Finding(lines.length - 1, "the lines are not a header, steps, a result and a seal");
 }
 
+function checkSetup({ seed, programs, context, setup }, steps) { // the header agrees with itself, and the starts of programs with it
+  const wrong = (what, n = 0) => { throw new Finding(n, what); };
+  const seats = setup.names.length;
+  if (Array.isArray(programs) && programs.length !== seats) wrong(`programs of ${programs.length} seats, not of ${seats}`);
+  const isFixed = seed !== null;
+  if (isFixed && setup.nonces) wrong("nonces count, though the seed was fixed beforehand");
+  const isLeg = !isFixed && !setup.nonces;
+  if (isLeg !== (setup.seed_opens !== "at-end")) wrong(`seed_opens ${setup.seed_opens} with nonces ${setup.nonces}: only legs of a duplicate deal keep the seed`);
+  if (isLeg && !context) wrong("it is a leg of a duplicate deal, and of no tournament");
+  if (context) checkContext(context, setup, wrong);
+  steps.forEach(({ event: { starts } }, i) => {
+    if (!starts?.length) return;
+    if (!context) wrong("it tells of starts, though it is of no tournament", i + 1);
+    const isRemote = (seat) => Array.isArray(programs) && programs[seat] === "remote";
+    const isFit = starts.length === seats && starts.every((start, seat) => start >= 0 && !(start && isRemote(seat)));
+    if (!isFit) wrong(`starts ${starts}, which do not fit the seats`, i + 1);
+  });
+}
+
+function checkContext({ tournament, fixture, head }, { names, match, lot, nonces }, wrong) { // what opened the match
+  const { number, leg, attempt, entrants } = fixture;
+  const name = `${tournament}-${String(number).padStart(5, "0")}${leg ? `.${leg + 1}` : ""}${attempt ? `r${attempt}` : ""}`;
+  if (match !== name || fixture.match !== name) wrong(`it is the match ${match}, and its fixture makes it ${name}`);
+  const isEach = entrants.length === names.length && new Set(entrants).size === names.length;
+  if (!isEach || entrants.some((entrant) => entrant < 0)) wrong(`entrants ${entrants}, which are not one for each seat`);
+  if (leg >= names.length || (leg && nonces)) wrong(`leg ${leg}, which there is not`);
+  if (lot || !isHash(head)) wrong("its seats were drawn, or its head is no hash, and a tournament opened it");
+}
+
 function seatShown(lines) { // null for a whole record; which seat a redacted one is for
   const places = lines.map(({ fields }) => hiddenPlaces(fields));
   const shows = (line, number, isMine) => {
@@ -208,6 +237,7 @@ function verifyMatch(record, isSealed, seed) { // -> what it is, in words
   attempt(0, () => checkKinds(lines, isSealed));
   const seat = attempt(null, () => seatShown(lines));
   Object.assign(record, { match: setup.match, setup, isRedacted: seat !== null });
+  check(() => checkSetup(lines[0].fields, steps));
   check(() => checkResult(lines, steps));
   check(() => checkTime(lines, steps));
   check(() => checkEvidence(lines[0].fields, steps));

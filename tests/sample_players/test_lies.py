@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from protocol.fairness import nonce_commitment
 
 from ..record.audit import test_evidence as fouls
+from ..record.audit import test_headers as headers
 from ..record.forging import Line, changed, is_accepted, lines_of, sealed
 from ..record.records import FAULTY, record_of, story
 from .verifying import verdicts
@@ -183,6 +184,32 @@ def test_it_finds_lies(tmp_path: Path, banked: bytes) -> None:
     found = verdicts(tmp_path / "records", records)
     assert {name: finding for name, finding in found.items() if LIES[name][2] not in finding} == {}
     assert [name for name, data in records.items() if is_accepted(tmp_path / "one", data)] == []
+
+
+@pytest.mark.forges
+def test_it_finds_headers_that_contradict_themselves(tmp_path: Path) -> None:
+    """In the line that the audit names."""
+    records = {
+        name.replace(" ", "-"): sealed(changed(lines_of(record_of(of)), number, keys, value))
+        for name, (of, number, keys, value, _) in headers.LIES.items()
+    }
+    found = verdicts(tmp_path / "records", records)
+    assert {
+        name: found[name.replace(" ", "-")]
+        for name, (_, number, *_more) in headers.LIES.items()
+        if f", line {number}: " not in found[name.replace(" ", "-")]
+    } == {}
+
+
+@pytest.mark.forges
+def test_it_finds_endings_that_do_not_fit_their_status(tmp_path: Path) -> None:
+    """In the line of the crash."""
+    records = {
+        f"ending-{number}": fouls.crashed(status, ending).write(tmp_path / f"{number}.jsonl").read_bytes()
+        for number, (status, ending, _) in enumerate(fouls.ENDINGS)
+    }
+    found = verdicts(tmp_path / "records", records)
+    assert {name: finding for name, finding in found.items() if ", line 6: " not in finding} == {}
 
 
 @pytest.mark.forges
