@@ -20,7 +20,7 @@ from rich.segment import Segment
 from rich.table import Column
 
 from ..errors import BadRequest
-from ..text import printable, printable_json, printable_lines
+from ..text import near, printable, printable_json, printable_lines
 
 
 class Terminal(Console):
@@ -72,6 +72,19 @@ class Count(click.IntRange):
         if self.min is None or self.max is None:
             return "a whole number" if self.min is None else f"a whole number from {self.min} up"
         return f"a whole number from {self.min} to {self.max}"
+
+
+class Word(click.Choice[str]):
+    """One of some words; where it is none, the text has the one that was probably meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word; called by click."""
+        choices = [*map(str, self.choices)]
+        if str(value) not in choices:
+            *most, last = choices
+            known = f"{', '.join(most)} or {last}" if most else last
+            self.fail(f"takes {known}, not {printable(str(value))}{near(str(value), choices)}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Existing(click.Path):

@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..text import near
 from .crosstable import Crosstable
 from .match_context import Fixture, MatchEntry
 from .pairing.base import BadRuling, EntrantField, PlayedPairing
@@ -167,7 +168,8 @@ def entrant_called(name: str, spec: TournamentSpec) -> int:
     for entrant, participant in enumerate(spec.entrants):
         if participant.name == name:
             return entrant
-    raise BadRuling(f"nobody in {spec.name} is called {name}")
+    names = [entrant.name for entrant in spec.entrants]
+    raise BadRuling(f"nobody in {spec.name} is called {name}{near(name, names)}")
 
 
 def ruled(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:

@@ -37,6 +37,8 @@ def told(*arguments: str) -> tuple[int, str]:
         (("play", "q", "--seed", "1e3"), "not 1e3"),
         (("serve", "q", "--min", "two"), "takes a whole number, not two"),
         (("play", "q", "--time", "0"), "takes a number of seconds from 0.001 to 86400, not 0"),
+        (("play", "q", "--sandbox", "of"), 'takes required, auto or off, not of; did you mean "off"?'),
+        (("rule", ".", "awrd", "x"), 'not awrd; did you mean "award"?'),
         (("check", "house:gredy"), 'did you mean "house:greedy"?'),
     ],
 )

@@ -259,6 +259,7 @@ def _with_stranger(tournament: Tournament) -> dict[str, str]:
 
 REFUSED: list[tuple[e.Kind, Callable[[Tournament], dict[str, str]], str]] = [
     ("withdraw", lambda _: {"entrant": "nobody"}, "nobody in cup is called nobody"),
+    ("withdraw", lambda _: {"entrant": "e_1"}, 'nobody in cup is called e_1; did you mean "e1"'),
     ("reinstate", lambda _: {"entrant": "e1"}, "takes part: there is nothing to reinstate"),
     ("void", lambda _: {"match": "cap-00001"}, "is no match of cup: its matches are called like cup-00001"),
     ("void", lambda _: {"match": "cup-00099"}, "has no match cup-00099"),

@@ -12,7 +12,7 @@ from ...text import counted
 from ...web.contest.contest_file import CONTEST, read_contest, write_example
 from ...web.contest.hosting import LISTEN, host
 from ...web.contest.public_archive import write_archive
-from ..common import FILE, FOLDER, out
+from ..common import FILE, FOLDER, console, out
 from ..options.running import hosting_options
 
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
@@ -56,6 +56,8 @@ def host_command(
         for scheduled in contest.tournaments:
             start = "at once" if scheduled.start is None else f"from {scheduled.start:%F %R} UTC"
             out.say(f"{scheduled.name}: {start}")
+        for name, warning in contest.warnings():
+            console.say(f"{name}: {warning}")
         if not contest.tournaments:
             out.say(f'{folder / CONTEST} names no tournament; [[tournaments]] with file = "cup.toml" adds one')
         return

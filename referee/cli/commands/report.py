@@ -10,7 +10,7 @@ import rich_click as click
 from ...app.report import ReportedTournament, report_on
 from ...pages.report_files import ReplayPages, Targets
 from ...text import printable
-from ..common import EXISTING_FOLDER, PATH, Count, json_option, out, print_json
+from ..common import EXISTING_FOLDER, PATH, Count, Word, json_option, out, print_json
 from ..views.live_lines import matches_text
 from ..views.standings import plain_standings, standings_table
 
@@ -27,7 +27,7 @@ from ..views.standings import plain_standings, standings_table
 )
 @click.option(
     "--replays",
-    type=click.Choice([*map(str, ReplayPages)]),
+    type=Word([*map(str, ReplayPages)]),
     default=str(ReplayPages.FOULS),
     help="Which matches get a page of their own: none, those with a foul and void ones, or all.",
 )

@@ -9,7 +9,7 @@ import rich_click as click
 
 from ...app.tournaments.ruling import Asked, join_tournament, rule
 from ...tournament.events import Kind
-from ..common import EXISTING_FOLDER, json_option, out, print_json
+from ..common import EXISTING_FOLDER, Word, json_option, out, print_json
 
 _folder = click.argument("folder", type=EXISTING_FOLDER)
 
@@ -24,7 +24,7 @@ def _whoever() -> str:
 
 @click.command("rule", epilog='Example:  referee rule logs/autumn award autumn-00012 --to ann --reason "power cut"')
 @_folder
-@click.argument("kind", metavar="|".join(get_args(Kind)), type=click.Choice(get_args(Kind)))
+@click.argument("kind", metavar="|".join(get_args(Kind)), type=Word(get_args(Kind)))
 @click.argument("subject", metavar="NAME|MATCH", required=False)
 @click.option("--to", metavar="NAME", help="The entrant that a match is awarded to.")
 @click.option("--reason", required=True, help="Why, in a sentence: it stands in the record and in the report.")

@@ -9,7 +9,7 @@ from ...app.services import RefereeOptions
 from ...net.group_commit import Durability
 from ...programs.confining import SandboxMode
 from ...programs.limits import MEMORY_MIB, ProgramLimits
-from ..common import FILE, FOLDER, Count, console
+from ..common import FILE, FOLDER, Count, Word, console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped
 
@@ -18,7 +18,7 @@ def sandbox_option(default: SandboxMode) -> Decorator:
     """Return the option for whether programs are confined."""
     return click.option(
         "--sandbox",
-        type=click.Choice([mode.value for mode in SandboxMode]),
+        type=Word([mode.value for mode in SandboxMode]),
         default=default.value,
         show_default=True,
         help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
@@ -43,7 +43,7 @@ _DIAGNOSTICS = click.option(
 )
 _DURABILITY = click.option(
     "--durability",
-    type=click.Choice([durability.value for durability in Durability]),
+    type=Word([durability.value for durability in Durability]),
     default=Durability.MATCH.value,
     show_default=True,
     help="What outlives a machine that loses its power: a match once it is over, or every turn before it is told.",

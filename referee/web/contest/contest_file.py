@@ -156,6 +156,13 @@ class Contest(Struct, frozen=True, kw_only=True):
     daily: tuple[DailyTournament, ...]
     """Those of which a next one comes each day."""
 
+    def warnings(self) -> Iterator[tuple[str, str]]:
+        """Yield what is odd about the tournaments' files, each with the name that its file gives; each file once."""
+        plans = {scheduled.series or scheduled.name: scheduled.plan for scheduled in self.tournaments}
+        for name, plan in plans.items():
+            for warning in plan.warnings:
+                yield name, warning
+
 
 class NoContest(BadRequest):
     """A folder that is not the one of a contest, or that an example can't be written to."""

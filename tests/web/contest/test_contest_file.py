@@ -219,3 +219,12 @@ def test_a_contest_without_tournaments_is_told(tmp_path: Path) -> None:
     (tmp_path / CONTEST).write_text('title = "x"\n')
     done = CliRunner().invoke(main, ["host", str(tmp_path), "--check"])
     assert (done.exit_code, "names no tournament" in done.output) == (0, True)
+
+
+def test_what_has_no_effect_in_a_tournament_s_file_is_told_with_the_contest(tmp_path: Path) -> None:
+    """Once for each file, however many days it is played on."""
+    (tmp_path / CONTEST).write_text('[[tournaments]]\nfile = "cup.toml"\nstart = 2026-01-01T00:00:00Z\nevery = "day"\n')
+    text = 'game = "q"\nformat = "roundrobin"\nentrants = ["house:dag", "house:dag"]\n[scoring]\nlate_bye = 0.5\n'
+    (tmp_path / "cup.toml").write_text(text)
+    done = CliRunner().invoke(main, ["host", str(tmp_path), "--check"])
+    assert (done.exit_code, done.output.count("cup: scoring.late_bye has no effect")) == (0, 1)
