@@ -42,6 +42,8 @@ _MISSING = re.compile("Object missing required field `(.*)`", re.DOTALL)
 _OTHER_VALUE = re.compile("Invalid enum value (.*)", re.DOTALL)
 _OTHER_KIND = re.compile("Expected `([^`]*)`, got `([^`]*)`")
 _LENGTH = re.compile("Expected `([^`]*)` of length (>= |<= |)([0-9]+)(?:, got ([0-9]+))?")
+_PATTERN = re.compile(r"Expected `str` matching regex '(.*?)(?:\(\?!\\{1,2}n\))?'", re.DOTALL)
+"""What a text must match, without the end of the pattern that refuses a line feed."""
 _BOUND = re.compile("Expected `([^`]*)` (>=|<=|>|<) (.*)")
 _PARTS = {"str": "character", "object": "key"}
 _BOUNDS = {">=": "from {} up", ">": "above {}", "<=": "up to {}", "<": "below {}"}
@@ -83,6 +85,8 @@ def _taken_instead(what: str) -> str:
         bound = {">= ": "at least ", "<= ": "at most "}.get(found[2], "")
         count = counted(int(found[3]), _PARTS.get(found[1], "element"))
         return f"{bound}{count}{f', not {found[4]}' if found[4] else ''}"
+    if found := _PATTERN.fullmatch(what):
+        return f"a text of the form {found[1]}"
     if found := _BOUND.fullmatch(what):
         return f"{_name_kinds(found[1])} {_BOUNDS[found[2]].format(found[3].removesuffix('.0'))}"
     return ""

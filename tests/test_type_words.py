@@ -49,6 +49,7 @@ class Box(Struct, forbid_unknown_fields=True):
     colour: Colour = Colour.RED
     rows: Annotated[list[int], Meta(max_length=3)] = []
     name: Annotated[str, Meta(min_length=1)] = "x"
+    code: Annotated[str, Meta(pattern=r"^[0-9]+$(?!\n)")] = "0"
     pair: tuple[int, int] = (0, 0)
     share: Annotated[float, Meta(ge=0, lt=1)] = 0
     counts: dict[str, int] = {}
@@ -73,6 +74,7 @@ class Inner(Struct, forbid_unknown_fields=True):
         ({"rows": [1, "x"]}, "rows[1] takes a whole number, not a text"),
         ({"rows": [1, 2, 3, 4]}, "rows takes at most 3 elements"),
         ({"name": ""}, "name takes at least 1 character"),
+        ({"code": "abc"}, "code takes a text of the form ^[0-9]+$"),
         ({"pair": [1]}, "pair takes 2 elements, not 1"),
         ({"share": -1}, "share takes a number from 0 up"),
         ({"share": 1}, "share takes a number below 1"),

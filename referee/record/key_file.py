@@ -1,5 +1,6 @@
 """Keeps the referee's private key in a file that only its owner can read."""
 
+import codecs
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -153,7 +154,7 @@ def parse_public(text: str) -> str:
     if _PUBLIC.fullmatch(text):
         return text
     try:
-        content = read_small(Path(text))
+        content = read_small(Path(text)).removeprefix(codecs.BOM_UTF8)  # which editors on Windows write
         if _PUBLIC.fullmatch(line := content.decode("ascii", "replace").removesuffix("\n")):
             return line
         key = load_pem_public_key(content)

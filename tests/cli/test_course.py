@@ -296,3 +296,8 @@ def test_what_is_no_actor(spec: list[Any]) -> None:
     """Anything else is refused."""
     with pytest.raises(MalformedValue):
         actor_of(spec)
+
+
+def test_a_configuration_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Editors on Windows write one."""
+    assert read_server(b"\xef\xbb\xbf" + json.dumps(SERVER).encode(), tmp_path, 45678).port == 45678

@@ -165,3 +165,11 @@ def test_a_public_key_is_given_in_hex_or_as_a_file(tmp_path: Path) -> None:
     digits.write_bytes(b"\xff" * 64)
     with pytest.raises(BadKey, match="holds no public key"):
         parse_public(str(digits))
+
+
+def test_a_public_key_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Editors on Windows write one; the key is the same."""
+    path = tmp_path / "key.pem"
+    for text in ("ab" * 32 + "\n", public_pem("ab" * 32)):
+        path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+        assert parse_public(str(path)) == "ab" * 32

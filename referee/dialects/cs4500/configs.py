@@ -3,6 +3,7 @@
 Source: The course CS4500 of Fall 2023, milestones 8 to 10: ServerConfig, RefereeConfig, ClientConfig, JActorsB.
 """
 
+import codecs
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -125,7 +126,7 @@ def read_values(data: bytes) -> list[Any]:
     """
     reader, values = JsonReader(MAX_CONFIG_BYTES), []
     try:
-        reader.receive_data(data)
+        reader.receive_data(data.removeprefix(codecs.BOM_UTF8))  # which editors on Windows write
         while (found := reader.next_value()) is not None:
             values.append(found.value)
         reader.receive_end()
