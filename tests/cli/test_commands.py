@@ -166,7 +166,10 @@ def test_a_program_that_does_not_start_is_no_wrong_use(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("play", "q", "house:dag", "house:dag", "--option", "qbonus=3"), "unknown field `qbonus`"),
+        (
+            ("play", "q", "house:dag", "house:dag", "--option", "qbonus=3"),
+            'there is no option "qbonus"; did you mean "q_bonus"',
+        ),
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus=-1"), "options of q"),
         (("serve", "q", "--listen", "tcp:99999"), "'tcp:99999' is no endpoint"),
         (("serve", "q", "--listen", "nonsense:7"), "'nonsense:7' is no endpoint"),
