@@ -175,16 +175,28 @@ class SigningUp:
         """
         address = address_of(request)
         try:
-            self._new.count(address)
-            try:
-                token = await self._one.run(deferToThread, self._service.sign_up, asked.name, asked.invitation)
-            except RequestRefused:
-                self._new.charge(address, -1)
-                self._refused.count(address)
-                raise
+            token = await self._one.run(self._count_and_make, address, asked)
         except TooOften as error:
             raise RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy) from None
         return NewAuthor(name=asked.name, token=token)
+
+    async def _count_and_make(self, address: str, asked: SignUpRequest) -> str:
+        """Make an author, and return its token; called for one request at a time.
+
+        So at most one request counts that is refused later. If all that wait counted, hundreds of wrong ones at once
+        would shut out the right ones of their address.
+
+        Raises:
+            TooOften: this address has made too many authors, or has sent too much that is refused.
+            RequestRefused: as the service has it.
+        """
+        self._new.count(address)
+        try:
+            return await deferToThread(self._service.sign_up, asked.name, asked.invitation)
+        except RequestRefused:
+            self._new.charge(address, -1)
+            self._refused.count(address)
+            raise
 
     def _page(
         self, request: Any, *, trouble: str = "", asked: SignUpRequest | None = None, author: NewAuthor | None = None

@@ -157,6 +157,10 @@ class Browser:
                 self.set_cookies.append(value)
         return Answer(int(status.split()[1]), {name.lower(): value for name, value in pairs}, content)
 
+    def begin(self, method: str, path: str, body: bytes = b"", **headers: str) -> StringTransport:
+        """Send a request, and return the connection on which its answer comes later."""
+        return self._asked(method, path, body, **headers)
+
     def stream(self, path: str) -> StringTransport:
         """Return the connection of an answer that does not end."""
         return self._asked("GET", path, b"")

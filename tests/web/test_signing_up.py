@@ -1,9 +1,11 @@
 """Signing up: in a browser and by a program, how often somebody may try, and what is not taken."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
+from twisted.internet.defer import Deferred, maybeDeferred
 
 from referee.web import signing_up
 from referee.web.cards import SignUp
@@ -88,6 +90,24 @@ def test_who_is_refused_stops_nobody_behind_the_same_address(contest: TestSite) 
     assert asked(Browser(contest.site, "10.0.0.2"), name="mallory", invitation="wrong").status == 403
     contest.clock.advance(60)
     assert asked(contest.visitor(), name="mallory", invitation="wrong").status == 403
+
+
+def test_wrong_names_that_wait_stop_nobody(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of one address at once; those of its neighbours wait behind them, and are taken."""
+    calls: list[Callable[[], None]] = []
+
+    def _later(function: Callable[..., str], *args: str) -> Deferred[str]:
+        done: Deferred[str] = Deferred()
+        calls.append(lambda: maybeDeferred(function, *args).chainDeferred(done))
+        return done
+
+    monkeypatch.setattr(signing_up, "deferToThread", _later)
+    for number in range(signing_up.NEW_OF_ADDRESS + 1):
+        contest.visitor().begin("POST", PLACE, msgspec.json.encode({"name": f"eve{number}"}), **JSON)
+    right = contest.visitor().begin("POST", PLACE, msgspec.json.encode({"name": "eve", "invitation": "code"}), **JSON)
+    while calls:
+        calls.pop(0)()
+    assert b" 201 " in right.value()
 
 
 def test_nobody_takes_all_names_at_once(contest: TestSite) -> None:
