@@ -108,7 +108,7 @@ def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
 
 def is_for_programs(request: Any) -> bool:
     """Tell whether an address is one of those at which programs ask, and are always answered in JSON."""
-    return unquote_to_bytes(request.path).split(b"/")[1:2] in _FOR_PROGRAMS
+    return unquote_to_bytes(request.path).lstrip(b"/").split(b"/")[:1] in _FOR_PROGRAMS
 
 
 def replied(request: Any, reply: Reply) -> bytes:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -34,12 +34,14 @@ SILENCE_S = 30
 MOST_OF_ADDRESS, MOST = 512, 4096
 """Connections: of a class of 200 behind one address, whose browsers open some each, and of all."""
 _LABEL = rb"[\w!$%&'()*+,;=~-]{1,63}"
-_HOST = re.compile(rb"(?:" + _LABEL + rb"(?:\." + _LABEL + rb")*\.?|\[[\da-fA-F:.]{2,45}\])(?::\d{0,5})?")
+_HOST = re.compile(rb"(?:" + _LABEL + rb"(?:\." + _LABEL + rb")*\.?|\[(?P<v6>[\da-fA-F:.]{2,45})\])(?::\d{0,5})?")
 """What a request may name as the host that it is for."""
 _MOST_OF_HOST = 255
 """Bytes of its name."""
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::\d+)?|([^:]*):\d+")
 """How a proxy writes an address with a port, or one of version 6 in brackets."""
+_THIS_MACHINE = "127.0.0.1"
+"""Address of visitors that come through a socket in the file system, which has none."""
 
 
 class BodyLimit(Struct, frozen=True):
@@ -64,6 +66,8 @@ class _Request(Request):
 
     def __init__(self, find_limit: FindLimit, *args: Any, is_behind_proxy: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # Twisted has no types
+        if not hasattr(self.client, "host"):
+            self.client = IPv4Address("TCP", _THIS_MACHINE, 0)
         self._is_behind_proxy = is_behind_proxy
         self._find_limit = find_limit
         self._limit = NO_BODY
@@ -119,6 +123,8 @@ class _Request(Request):
             self.write(refused(self, HTTPStatus.BAD_REQUEST))  # type: ignore[no-untyped-call]  # Twisted has no types
             self.finish()  # type: ignore[no-untyped-call]  # Twisted has no types
             return
+        if not self.requestHeaders.hasHeader(b"host"):  # else it is the address listened on, and a socket has none
+            self.requestHeaders.setRawHeaders(b"host", [b"localhost"])
         super().process()  # type: ignore[no-untyped-call]  # Twisted has no types
 
     def _is_readable(self) -> bool:
@@ -126,7 +132,7 @@ class _Request(Request):
         hosts = self.requestHeaders.getRawHeaders(b"host", [])
         if len(hosts) > 1 or (not hosts and self.clientproto == b"HTTP/1.1"):
             return False
-        if any(len(host) > _MOST_OF_HOST or _HOST.fullmatch(host) is None for host in hosts):
+        if not all(map(_is_host, hosts)):
             return False
         try:
             unquote_to_bytes(self.path).decode()
@@ -149,6 +155,18 @@ class _Request(Request):
     def _plain_header(self, name: bytes) -> str:
         """Return a header, the last one of its name, whatever bytes it has; empty if there is none."""
         return (self.requestHeaders.getRawHeaders(name) or [b""])[-1].decode("latin-1")
+
+
+def _is_host(host: bytes) -> bool:
+    """Tell whether this is the name or the address of a host."""
+    found = _HOST.fullmatch(host) if len(host) <= _MOST_OF_HOST else None
+    if found is None or found["v6"] is None:
+        return found is not None
+    try:
+        IPv6Address(found["v6"].decode())
+    except ValueError:
+        return False
+    return True
 
 
 def _read_forwarded(text: str) -> str:

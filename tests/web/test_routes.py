@@ -269,6 +269,7 @@ API_ADDRESSES = [
     ("GET", "/api", 404, None),
     ("GET", "/api/", 404, None),
     ("GET", "/api/nothing", 404, None),
+    ("GET", "//api/nothing", 404, None),
     ("GET", "/%61pi/nothing", 404, None),
     ("GET", "/api/contest/", 404, None),
     ("GET", "/api//contest", 404, None),

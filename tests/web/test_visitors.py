@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from twisted.internet.address import IPv4Address
+from klein import Klein
+from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.ssl import PrivateCertificate
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
@@ -39,10 +40,10 @@ def new_site(clock: Clock | None = None) -> Visitors:
     return Visitors(Echo(), clock or Clock(), lambda method, path, request: LIMIT if path == "/form" else NO_BODY)  # type: ignore[no-untyped-call]  # Twisted has no types
 
 
-def visitor(site: Visitors, host: str = "10.0.0.1") -> tuple[Any, StringTransport]:
-    """Connect."""
-    address: Any = IPv4Address("TCP", host, 1)
-    transport = StringTransport(peerAddress=address)
+def visitor(site: Visitors, host: str = "10.0.0.1", *, is_local: bool = False) -> tuple[Any, StringTransport]:
+    """Connect, over TCP or through a socket in the file system."""
+    address: Any = UNIXAddress(None) if is_local else IPv4Address("TCP", host, 1)
+    transport = StringTransport(hostAddress=address, peerAddress=address)
     channel = site.buildProtocol(address)
     channel.makeConnection(transport)
     return channel, transport
@@ -217,6 +218,10 @@ WRONG_REQUESTS = {
             b"x:123456",
             b"[::1",
             b"[x]",
+            b"[....]",
+            b"[::::::]",
+            b"[1:2]:80",
+            b"[1.2.3.4]",
             b"a:b:c",
         )
     },
@@ -260,6 +265,17 @@ def test_a_host_is_one(site: Visitors, host: bytes) -> None:
     channel, transport = visitor(site)
     channel.dataReceived(b"GET / HTTP/1.1\r\nhost: " + host + b"\r\n\r\n")
     assert transport.value().startswith(b"HTTP/1.1 200")
+
+
+def test_a_socket_in_the_file_system_is_listened_on() -> None:
+    """Its visitors have no address, and those of HTTP 1.0 need not name a host."""
+    app = Klein()
+    app.route("/")(lambda request: f"{address_of(request)} {request.getRequestHostname().decode()}")
+    site = Visitors(app.resource(), Clock(), lambda *_: NO_BODY)
+    for head in (b"GET / HTTP/1.0\r\n\r\n", b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"):
+        channel, transport = visitor(site, is_local=True)
+        channel.dataReceived(head)
+        assert b"127.0.0.1 localhost" in transport.value()
 
 
 @pytest.mark.parametrize("first", [b"\x16\x03\x01\x02\x00\x01", b"\x16"])
