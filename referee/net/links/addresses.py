@@ -26,7 +26,7 @@ _FORM = "it is tcp:PORT:interface=ADDRESS, tcp6:PORT, ssl:PORT:privateKey=FILE:c
 _FORMS = {
     "tcp": "it is tcp:PORT, or tcp:PORT:interface=ADDRESS; an address of IPv6 takes tcp6:PORT:interface=\\:\\:1",
     "tcp6": "it is tcp6:PORT, or tcp6:PORT:interface=\\:\\:1 with a backslash before each colon of the address",
-    "ssl": "it is ssl:PORT:privateKey=FILE:certKey=FILE",
+    "ssl": "it is ssl:PORT:privateKey=FILE:certKey=FILE, with a key and a certificate in PEM",
     "unix": "it is unix:FILE",
 }
 """Kind of endpoint that can be listened on -> how it is written."""
@@ -108,11 +108,11 @@ def _explained(address: str, error: Exception) -> EndpointError:
     """Return why an address can't be listened on."""
     if isinstance(error, EndpointError):
         return error
-    if isinstance(error, CannotListenError):
-        return EndpointError(f"can't listen on {address}: {error.socketError}")
-    if isinstance(error, OSError):
-        return EndpointError(f"can't listen on {address}: {error.strerror}: {error.filename}")
     kind = address.partition(":")[0]
+    cause = error.socketError if isinstance(error, CannotListenError) else error
+    if isinstance(cause, OSError):
+        file = f": {cause.filename}; {_FORMS[kind]}" if kind == "ssl" and cause.filename else ""
+        return EndpointError(f"can't listen on {address}: {cause.strerror or cause}{file}")
     return EndpointError(f"{address!r} is no endpoint; {_FORMS.get(kind, _FORM)}")
 
 
@@ -208,4 +208,8 @@ def url_of(port: Port, endpoint: str) -> str:
         port: it listens.
         endpoint: the endpoint string that it was opened with.
     """
-    return address_of(port, endpoint).replace("tcp:", "http://").replace("tls:", "https://")
+    kind, _, place = address_of(port, endpoint).partition(":")
+    if kind == "unix":
+        return f"{kind}:{place}"
+    host, _, number = place.rpartition(":")
+    return f"{'https' if kind == 'tls' else 'http'}://{f'[{host}]' if ':' in host else host}:{number}"

@@ -1,8 +1,22 @@
 """Addresses: what is listened on, and how many connections may wait there."""
 
-import pytest
+import socket
+from types import SimpleNamespace
+from typing import Any
 
-from referee.net.links.addresses import BACKLOG, EndpointError, _with_backlog, check, endpoint_of
+import pytest
+from twisted.internet.address import IPv4Address, IPv6Address, UNIXAddress
+from twisted.internet.error import CannotListenError
+
+from referee.net.links.addresses import (
+    BACKLOG,
+    EndpointError,
+    _explained,
+    _with_backlog,
+    check,
+    endpoint_of,
+    url_of,
+)
 
 MANY = f":backlog={BACKLOG}"
 
@@ -36,7 +50,9 @@ def test_many_connections_may_wait(address: str, listened: str) -> None:
         ("tcp", "has no port from 0 to 65535"),
         ("tcp:1:no=2", "is no endpoint; it is tcp:PORT"),
         ("ssl:1:privateKey=/etc/passwd", "is no endpoint; it is ssl:PORT"),
+        ("ssl:1:privateKey=/etc/passwd", "with a key and a certificate in PEM"),
         ("ssl:1:privateKey=/none.pem", "No such file or directory: /none.pem"),
+        ("ssl:1:privateKey=/none.pem", "it is ssl:PORT:privateKey=FILE"),
         ("unix:", "names no file"),
     ],
 )
@@ -62,3 +78,33 @@ def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> N
     """An option of its own takes it as people write it."""
     assert endpoint_of(7777, interface) == endpoint
     check(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "says"),
+    [
+        ("tcp:80", CannotListenError("", 80, OSError(98, "Address already in use")), "Address already in use"),
+        ("tcp:80:interface=x", CannotListenError("x", 80, socket.gaierror(-2, "Unknown name")), "Unknown name"),
+        ("unix:/none/socket", FileNotFoundError(2, "No such file or directory", "4711"), "No such file or directory"),
+        ("unix:/socket", CannotListenError(None, "/socket", OSError("path too long")), "path too long"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_can_not_be_listened_on(address: str, error: Exception, says: str) -> None:
+    """The reason is the system's, in words; the number of a process in a lock file is no file to look for."""
+    assert str(_explained(address, error)) == f"can't listen on {address}: {says}"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "host", "url"),
+    [
+        ("tcp:0", IPv4Address("TCP", "0.0.0.0", 80), "http://127.0.0.1:80"),  # compared, not bound
+        (r"tcp6:0:interface=\:\:1", IPv6Address("TCP", "::1", 80), "http://[::1]:80"),
+        ("tcp6:0", IPv6Address("TCP", "::", 80), "http://127.0.0.1:80"),
+        ("ssl:0", IPv6Address("TCP", "fe80::1", 443), "https://[fe80::1]:443"),
+        ("unix:/run/tcp:1", UNIXAddress("/run/tcp:1"), "unix:/run/tcp:1"),
+    ],
+)
+def test_what_a_browser_is_given(endpoint: str, host: object, url: str) -> None:
+    """An address of version 6 stands in brackets."""
+    port: Any = SimpleNamespace(getHost=lambda: host)
+    assert url_of(port, endpoint) == url
