@@ -26,7 +26,7 @@ from ..files.small import read_small, read_small_text
 from ..files.tree import MIB
 from ..programs.player_spec import RUNNERS, no_folder
 from ..record.explain import Explanation
-from ..text import counted
+from ..text import counted, printable
 from ..web.submissions.archive import MAX_PACKED_BYTES, pack, unpack
 from ..web.submissions.entries import MANIFEST, SMALLER, ArchiveEntry, BadArchive
 from ..web.submissions.folder import gather, write
@@ -40,6 +40,8 @@ CONNECT_S = 10.0
 _OF_PROXIES = (http.client.BAD_GATEWAY, http.client.SERVICE_UNAVAILABLE, http.client.GATEWAY_TIMEOUT)
 _NAME = re.compile(r"[\w.:-]{1,255}", re.ASCII)
 """What a host's name is made of."""
+_HOST = re.compile(r"[\w.:%-]+")
+"""As _NAME, as somebody may write it: in letters of any language, and with a scope behind an address of version 6."""
 _MAX_ANSWER_BYTES = 1 << 28
 _MAX_CERTIFICATES_BYTES = 1 << 20
 """All that a distribution trusts are a quarter of it."""
@@ -217,14 +219,16 @@ def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
     try:
         parts = urlsplit(url)
         port = parts.port
+        host = parts.hostname or ""
+        host.encode("idna")  # as whoever looks it up does, and not all that it finds wrong is an OSError
     except ValueError:
-        parts, port = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or "@" in parts.netloc:
-        raise ServiceError(f"{url!r} is no address such as http://HOST:8080, as the organiser gives it")
+        parts, port, host = urlsplit(""), None, ""
+    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or parts.query or "@" in parts.netloc:
+        raise ServiceError(f"{printable(url)} is no address such as http://HOST:8080, as the organiser gives it")
     is_secure = parts.scheme == "https"
     return SubmissionsClient(
-        host=parts.hostname,
-        port=port or (443 if is_secure else 80),
+        host=host,
+        port=(443 if is_secure else 80) if port is None else port,
         token=token,
         is_secure=is_secure,
         prefix=quote(parts.path.rstrip("/"), safe="/%"),

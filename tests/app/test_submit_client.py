@@ -8,6 +8,7 @@ import pytest
 
 from referee.app import submit
 from referee.app.submit import ServiceError, find_service
+from referee.text import printable
 
 ANSWER = b'HTTP/1.1 413 Too Large\r\nContent-Length: 47\r\n\r\n{"error": "it is too large", "remedy": "less"}\n'
 
@@ -133,3 +134,42 @@ def test_what_waits_for_a_request_is_not_waited_for_long(monkeypatch: pytest.Mon
         with pytest.raises(ServiceError) as found:
             find_service(f"https://{place}", "token", None).get("submissions")
     assert str(found.value) == f"{place} does not speak TLS; is it http://{place}?"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "127.0.0.1:80",
+            "http://",
+            "ftp://host",
+            "http://host:99999",
+            "http://[::1",
+            "http://host?x",
+            "http://a@host",
+        ),
+        *(
+            "http://a b",
+            "http://a..b",
+            f"http://{'a' * 64}.de",
+            "http://.",
+            "http://a\x7f",
+            "http://a\u202eb",
+            "http://a,b",
+        ),
+    ],
+)
+def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None:
+    """In a sentence that shows it, whatever is in it."""
+    with pytest.raises(ServiceError) as found:
+        find_service(url, "token", None)
+    assert str(found.value) == f"{printable(url)} is no address such as http://HOST:7780, as the organiser gives it"
+    assert str(found.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("url", "port"), [("http://ü.example", 80), ("https://[::1%25lo]", 443), ("http://a_b.x:0", 0)]
+)
+def test_what_is_an_address(url: str, port: int) -> None:
+    """In letters of any language; a port that is named is the one that is asked."""
+    assert find_service(url, "token", None).port == port

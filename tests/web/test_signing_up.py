@@ -94,7 +94,7 @@ def test_who_is_refused_stops_nobody_behind_the_same_address(contest: TestSite) 
 
 def test_wrong_names_that_wait_stop_nobody(contest: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of one address at once; those of its neighbours wait behind them, and are taken."""
-    calls: list[Callable[[], None]] = []
+    calls: list[Callable[[], object]] = []
 
     def _later(function: Callable[..., str], *args: str) -> Deferred[str]:
         done: Deferred[str] = Deferred()

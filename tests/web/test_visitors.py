@@ -16,6 +16,7 @@ from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 
 from referee.web import visitors
+from referee.web.http import address_of
 from referee.web.http_channel import LINGER_S
 from referee.web.visitors import NO_BODY, BodyLimit, Visitors
 
