@@ -186,6 +186,11 @@ BURDENS = (
         ABSENT,
         "to move pages between memories, the kernel interrupts all cores; as from one for machines with one memory",
     ),
+    Refusal(
+        ("memfd_secret",),
+        ABSENT,
+        "each page of it is taken from the kernel's own map and given back: that interrupts all cores",
+    ),
     Refusal(("modify_ldt",), ABSENT, "it interrupts the cores that others use; nobody but 16-bit programs needs it"),
     Refusal(
         ("madvise",),

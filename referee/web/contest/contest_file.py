@@ -213,7 +213,7 @@ def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[Sch
             section.refuse("start", f"takes a time of the years {_YEARS[0]} to {_YEARS[1]}, not {start}")
             start = None
         is_daily = section.take("every", _EVERY) is not None
-        if is_daily and start is None:
+        if is_daily and "start" not in values:
             section.refuse("every", "it takes a start, from which on there is one every day")
         options = tuple(_options(section, sheet.path.parent))
         name = section.take("file", _PATH)

@@ -129,7 +129,7 @@ def _check_parents(kinds: dict[str, EntryKind]) -> None:
 
 def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
     """See to it that a link leads to a file or folder of the archive, with no other link on the way."""
-    steps = link.target.split("/")
+    steps = [step for step in link.target.split("/") if step != "."]
     place = link.path.split("/")[:-1]
     while steps and steps[0] == "..":
         if not place:

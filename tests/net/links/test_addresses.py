@@ -86,7 +86,7 @@ def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> N
         ("tcp:80", CannotListenError("", 80, OSError(98, "Address already in use")), "Address already in use"),
         ("tcp:80:interface=x", CannotListenError("x", 80, socket.gaierror(-2, "Unknown name")), "Unknown name"),
         ("unix:/none/socket", FileNotFoundError(2, "No such file or directory", "4711"), "No such file or directory"),
-        ("unix:/socket", CannotListenError(None, "/socket", OSError("path too long")), "path too long"),  # type: ignore[arg-type]
+        ("unix:/socket", CannotListenError(None, "/socket", OSError("path too long")), "path too long"),
     ],
 )
 def test_what_can_not_be_listened_on(address: str, error: Exception, says: str) -> None:

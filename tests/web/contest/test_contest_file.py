@@ -133,6 +133,14 @@ def test_mistakes_are_named(folder: Path, text: str, told: str) -> None:
     assert told in str(caught.value)
 
 
+def test_a_wrong_start_is_one_mistake(folder: Path) -> None:
+    """Nothing is said of a start that would be missing."""
+    (folder / CONTEST).write_text(f'{CUP}start = 9999-12-31T23:59:59-23:59\nevery = "day"')
+    with pytest.raises(BadTournamentFile) as caught:
+        read_contest(folder, load())
+    assert "every" not in str(caught.value)
+
+
 def test_mistakes_of_a_tournament_are_named(folder: Path) -> None:
     """With the file that they stand in."""
     (folder / "cup.toml").write_text('game = "chess"')

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.web.submissions.archive import BadArchive, check, pack, unpack
-from referee.web.submissions.folder import write
+from referee.web.submissions.archive import ArchiveEntry, BadArchive, EntryKind, check, pack, unpack
+from referee.web.submissions.folder import gather, write
 
 from .packers import CONTENT, PLAYER, TOML, make_tar, make_zip, taken, with_entry
 
@@ -55,6 +55,27 @@ def test_what_git_packs_is_taken() -> None:
             info.size, info.mode = len(entry.data), 0o775 if entry.is_executable else 0o664
             out.addfile(info, io.BytesIO(entry.data))
     assert taken(buffer.getvalue()) == CONTENT
+
+
+def test_links_are_taken_as_they_are_written(tmp_path: Path) -> None:
+    """From the folder that a link stands in, or with the step that stays there: whoever makes links writes both."""
+    player = tmp_path / "player"
+    (player / "lib").mkdir(parents=True)
+    (player / "player.toml").write_text('name = "ada"\nrun = "./run"\n')
+    for place, target in {"run": "./player.toml", "here": "././lib/.", "lib/up": "./../player.toml"}.items():
+        (player / place).symlink_to(target)
+    entries = unpack(pack(gather(player).entries))
+    write(entries, tmp_path / "copy")
+    assert {entry.target for entry in entries} == {"", "./player.toml", "././lib/.", "./../player.toml"}
+    assert (tmp_path / "copy" / "lib" / "up").read_text() == (player / "player.toml").read_text()
+
+
+@pytest.mark.parametrize("target", [".", "./..", "lib/../player.toml", "./../../x", "./run", "player.toml/./x"])
+def test_links_that_lead_elsewhere_are_refused(target: str) -> None:
+    """Whatever steps stand in between."""
+    files = [ArchiveEntry(path=path, data=b"x") for path in ("player.toml", "lib/a")]
+    with pytest.raises(BadArchive, match="run is a link"):
+        check([*files, ArchiveEntry(path="run", kind=EntryKind.LINK, target=target)])
 
 
 def test_metadata_is_nobodys() -> None:
