@@ -40,3 +40,16 @@ def test_a_table_that_scrolls_shows_that_it_does(browser: Page, cup: Stage) -> N
     found = browser.run(hints)
     assert len(found) > 2
     assert set(found) == {"local local scroll scroll"}
+
+
+@pytest.mark.parametrize("width", [360, 400])
+def test_long_names_leave_room_for_results(browser: Page, tmp_path: Path, width: int) -> None:
+    """On a phone the names of a crosstable stay while its results scroll: more than half of it is the results'."""
+    stage = Stage(spec(4, "roundrobin", names=NAMES), tmp_path / "cup").play()
+    report(stage)
+    browser.emulate(width, 900)
+    browser.open(stage.folder / "report.html")
+    names, table = browser.run("""
+        const widthOf = (selector) => document.querySelector(selector).getBoundingClientRect().width;
+        return [widthOf("#cross-table tbody th:nth-child(2)"), widthOf(".wide:has(#cross-table)")]""")
+    assert names < table / 2
