@@ -53,3 +53,15 @@ def test_long_names_leave_room_for_results(browser: Page, tmp_path: Path, width:
         const widthOf = (selector) => document.querySelector(selector).getBoundingClientRect().width;
         return [widthOf("#cross-table tbody th:nth-child(2)"), widthOf(".wide:has(#cross-table)")]""")
     assert names < table / 2
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_the_shadow_at_the_edge_is_seen_through_results(browser: Page, cup: Stage, *, is_dark: bool) -> None:
+    """A crosstable has colours everywhere, which would hide that there is more behind its edge."""
+    browser.emulate(400, 900, is_dark=is_dark)
+    browser.open(cup.folder / "report.html")
+    colours = browser.run("""
+        const cells = document.querySelectorAll("#cross-table tbody td");
+        return [...cells].map((cell) => getComputedStyle(cell).backgroundColor)""")
+    assert len(set(colours)) > 2
+    assert all("/ 0.65" in colour or colour == "rgba(0, 0, 0, 0)" for colour in colours)
