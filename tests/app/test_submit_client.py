@@ -163,7 +163,7 @@ def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None
     """In a sentence that shows it, whatever is in it."""
     with pytest.raises(ServiceError) as found:
         find_service(url, "token", None)
-    assert str(found.value) == f"{printable(url)} is no address such as http://HOST:7780, as the organiser gives it"
+    assert str(found.value) == f"{printable(url)} is no address such as http://HOST:8080, as the organiser gives it"
     assert str(found.value).isprintable()
 
 

@@ -17,7 +17,7 @@ from referee.web.submissions import archive
 from referee.web.submissions.archive import ArchiveEntry, BadArchive, EntryKind, check, pack, unpack
 from referee.web.submissions.folder import gather, write
 
-RECORD = Path(__file__).parents[1] / "golden" / "clean.jsonl"
+RECORD = Path(__file__).parents[2] / "golden" / "clean.jsonl"
 
 TOML = b'name = "mine"\nrun = "python3 main.py"\n'
 MANIFEST = ArchiveEntry(path="player.toml", data=TOML)

@@ -25,7 +25,7 @@ from tests.cli.calling import referee
 from .test_store import NOW
 
 PASSING = "from protocol.client import run\nrun(lambda view: {'action': 'pass'})\n"
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def handed_in(store: Store, author: str, name: str) -> None:
