@@ -196,7 +196,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "two lines": (("withdraw", "random1", "--reason", "so\nlong"), "--reason takes one line"),
     "no text": (("withdraw", "random1", "--reason", "\udcff"), "--reason takes one line"),
     "by nobody": (("withdraw", "random1", "--by", ""), "--by takes one line of 1 to 100 characters"),
-    "no kind": (("fine", "random1"), "is not one of"),
+    "no kind": (("fine", "random1"), "award or stop, not fine"),
     "what is over": (("stop",), "cup is over: there is nothing to stop"),
     "an entrant to stop": (("stop", "random1"), "stop is about the whole tournament: name nothing"),
     "nobody named": (("withdraw",), "withdraw is about one entrant or match: name it"),

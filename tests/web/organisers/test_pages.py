@@ -15,7 +15,15 @@ from ..sites import PAYLOAD, REPORT, Browser, TestSite
 def match(number: int, round_: int, entrants: Sequence[int], names: Sequence[str]) -> ReportedMatch:
     """Return a match that its first seat has won by 99."""
     plain = {
-        "fixture": {"match": f"cup-{number}", "round": round_, "table": "final", "entrants": entrants},
+        "fixture": {
+            "match": f"cup-{number}",
+            "number": number,
+            "round": round_,
+            "table": "final",
+            "leg": 0,
+            "attempt": 0,
+            "entrants": entrants,
+        },
         "names": names,
         "void": None,
         "ranking": [[0], [1]],
