@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import JavascriptException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -87,11 +88,26 @@ class Page:
 
     def send(self, action: str, button: int = 0) -> None:
         """Send a form off, with one of the buttons of all forms that lead to an address; the answer is there then."""
-        self.run("window.isSent = true")
         leading = "return [...document.forms].filter((form) => new URL(form.action).pathname === arguments[0])"
         buttons = f"{leading}.flatMap((form) => [...form.querySelectorAll('button')])"
-        self._browser.execute_script(buttons, action)[button].click()
-        is_there = "return !window.isSent && document.readyState === 'complete'"
+        with self._next_page():
+            self._browser.execute_script(buttons, action)[button].click()
+
+    def follow(self, selector: str) -> None:
+        """Click on a link or a button that leads to another page, and wait until that page is there."""
+        with self._next_page():
+            self.run("document.querySelector(arguments[0]).click()", selector)
+
+    @contextmanager
+    def _next_page(self) -> Iterator[None]:
+        """Wait until what is done in the block has led to another page.
+
+        A click returns before the browser leaves the page, so that a test which went on at once could look at the old
+        one. Only a new window object has lost the mark.
+        """
+        self.run("window.isLeft = true")
+        yield
+        is_there = "return !window.isLeft && document.readyState === 'complete'"
         WebDriverWait(self._browser, 60, poll_frequency=0.05).until(lambda _: self.run(is_there))
 
     @contextmanager
@@ -112,7 +128,10 @@ class Page:
         webdriver.ActionChains(self._browser).send_keys(*keys).perform()
 
     def wait_until(self, condition: str) -> None:
-        """Wait until an expression holds; it is looked at whenever the page changes."""
+        """Wait until an expression holds; it is evaluated whenever the page changes.
+
+        A page that is left while this waits is followed. `follow` is for an expression that may hold on the old page.
+        """
         script = f"""
             const done = arguments[0];
             const holds = () => {condition};
@@ -121,7 +140,14 @@ class Page:
             observer.observe(document.body, {{ subtree: true, childList: true, attributes: true }});
         """
         self._browser.set_script_timeout(60)
-        self._browser.execute_async_script(script)
+        while True:
+            try:
+                self._browser.execute_async_script(script)
+            except JavascriptException as error:
+                if "document unloaded" not in str(error.msg):
+                    raise
+            else:
+                return
 
     def run_scripts(self, *, may_run: bool) -> None:
         """Let pages run their own scripts from now on, or not."""

@@ -88,8 +88,7 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     browser.emulate(1366, 768)
     browser.visit(address)
     assert "verifyRecord" not in browser.run("return document.documentElement.innerHTML")
-    browser.run(f"document.querySelector('a[href^=\"{PAGE}\"]').click()")
-    browser.wait_until("document.getElementById('verified')")
+    browser.follow(f"a[href^='{PAGE}']")
     assert browser.run("return document.querySelector('#asked a').href") == address
     found = told(browser)
     assert list(found) == ["holds", "head", "key"]
@@ -104,7 +103,7 @@ def test_a_page_verifies_its_record(browser: Page, record: Path, address: str) -
     line = whole[:at].count(b"\n")
     assert told(browser)["does not hold"].startswith(f"line {line}: line {line + 1} holds another hash of it")
     browser.visit(address)
-    browser.run("document.getElementById('deal-again').click()")
+    browser.follow("#deal-again")
     assert dealt(browser).startswith("Equal: ")
     assert told(browser)["head"] == f"{head}: the one that the page names"
     assert browser.complaints() == []
@@ -152,9 +151,9 @@ def test_a_page_in_an_archive_brings_its_record_along(browser: Page, record: Pat
     page = record.parent / "replays" / "archived.html"
     replay = page.with_name("match.html").read_text(encoding="utf-8")
     page.write_text(with_record(replay, record.read_bytes()), encoding="utf-8")
-    for button, label in (("deal-again", "#dealt p"), ("verify-it", "#verified dt")):
+    for button, label in (("#deal-again", "#dealt p"), ("#verify-it", "#verified dt")):
         browser.open(page)
-        browser.click(button)
+        browser.follow(button)
         browser.wait_until(f"document.querySelector('{label}')")
         assert list(told(browser)) == ["holds", "head", "key"]
         assert browser.complaints() == []

@@ -52,21 +52,20 @@ def test_three_people_go_through_a_contest(course: Course) -> None:
         report = course.visitor("tournaments/final/report.html")
         assert reason in report.text("main")
         assert course.alive() == []
-        report.run("document.querySelector('header a[href*=\"verify.html\"]').click()")
+        report.follow("header a[href*='verify.html']")
         report.wait_until("document.querySelector('#verified dt')")
         assert report.texts("#verified dt")[0] == "holds"
         assert report.texts("#verified dd")[1].endswith(": the one that the page names")
         replay = course.visitor(f"tournaments/final/replays/{match}.html")
         assert "ada was expelled in turn" in replay.text(".expulsion h2")
-        replay.run("document.querySelector('a[href^=\"verify.html\"]').click()")
+        replay.follow("a[href^='verify.html']")
         replay.wait_until("document.querySelector('#verified dt')")
         assert replay.texts("#verified dt")[0] == "holds"
 
         matches = course.author("author/matches")
         matches.run("document.querySelector('th > button').click()")
         assert matches.texts("[aria-sort=ascending]") == ["Match"]
-        matches.run("document.querySelector('td .failed').closest('tr').querySelector('a').click()")
-        matches.wait_until("document.getElementById('expelled')")
+        matches.follow("tr:has(td .failed) a")
         assert "crashed" in matches.text("#expelled")
         assert f"I give up {HOSTILE}" in matches.text("[aria-labelledby=printed]")
         assert course.alive() == []
