@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
+from msgspec.structs import replace
+
 from ..match.fouls import Cause
 from ..text import printable
 from ..tournament.history import History
@@ -19,6 +21,7 @@ from ..tournament.pairing.base import PlayedRounds, RoundLine, half_points
 from ..tournament.pairing.dutch import TrfPlayer, trf_text
 from .columns import standings_columns
 from .match_summary import AWARD, quoted
+from .outcomes import void_sentence
 from .summary import Summary
 
 _FORMULA = ("=", "+", "-", "@")
@@ -64,7 +67,9 @@ def _matches(summary: Summary) -> Iterator[Row]:
         fixture, places = entry.fixture, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
-        result = summary.outcome(entry).sentence
+        why_uncounted = summary.why_uncounted(entry)
+        # A match that a ruling voided was played to an end, but a sentence such as "ann beat bob" would contradict it.
+        result = void_sentence(entry.names) if why_uncounted else summary.outcome(entry).sentence
         for seat, name in enumerate(entry.names):
             yield [
                 *(entry.match, fixture.number, fixture.round, fixture.table, fixture.leg, fixture.attempt),
@@ -73,7 +78,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
                     f"{entry.used_ms[seat] / 1000:.3f}",
                     entry.turns,
                     AWARD if entry.is_ruled else entry.reason,
-                    _safe(summary.why_uncounted(entry)),
+                    _safe(why_uncounted),
                 ),
                 *("" if match is None else match.opened, _safe(result)),
             ]
@@ -164,27 +169,52 @@ def _termination(entry: MatchEntry, white: int, black: int) -> str:
 
 def tournament_trf(summary: Summary) -> str | None:
     """Return a Swiss tournament or a round robin of two seats as FIDE's report file; None of any other."""
-    course = _course(summary)
-    if course is None:
+    played = _played_rounds(summary)
+    if played is None:
         return None
+    rounds = _mark_forfeits(played, summary.history)
     people = [TrfPlayer(printable(entrant.name), entrant.rating) for entrant in summary.spec.entrants]
     days = sorted(match.opened[:10].replace("-", "/") for match in summary.match_summaries.values())
     heads = [("012", summary.spec.name)]
     heads += [("042", days[0]), ("052", days[-1])] if days else []
     heads += [("062", str(len(people))), ("072", str(sum(person.rating is not None for person in people)))]
-    return trf_text(course, people, [*heads, ("092", _TYPES[summary.spec.format])])
+    return trf_text(rounds, people, [*heads, ("092", _TYPES[summary.spec.format])])
 
 
-def _course(summary: Summary) -> PlayedRounds | None:
+def _played_rounds(summary: Summary) -> PlayedRounds | None:
     state = summary.tournament.state
     if summary.spec.seats != 2 or summary.spec.format not in _TYPES:
         return None
     if isinstance(state, swiss.State):
         return swiss.course_of(state)
-    return _timetable_course(summary.history, state) if isinstance(state, timetable.State) else None
+    return _timetable_rounds(summary.history, state) if isinstance(state, timetable.State) else None
 
 
-def _timetable_course(history: History, state: timetable.State) -> PlayedRounds:
+def _mark_forfeits(rounds: PlayedRounds, history: History) -> PlayedRounds:
+    """Return the rounds with a forfeit for each pairing that rulings awarded and nobody played.
+
+    A format pairs by points, and can't tell an award from a game. The file can: programs that read it must not take
+    two for opponents that have met.
+    """
+    played = {(entry.fixture.number, entry.fixture.leg) for entry in history.entries if entry.void is None}
+    forfeits = set[tuple[int, int]]()
+    for result in history.played:
+        legs = {(result.pairing.number, leg) for leg in range(history.tournament.spec.legs)}
+        if legs <= history.tournament.awards.keys() and legs.isdisjoint(played) and len(result.ranking) > 1:
+            forfeits.update((entrant, result.pairing.round) for entrant in result.pairing.seats)
+    return replace(
+        rounds,
+        lines=tuple(
+            tuple(
+                replace(line, unplayed="+" if line.points else "-") if (entrant, line.round) in forfeits else line
+                for line in lines
+            )
+            for entrant, lines in enumerate(rounds.lines)
+        ),
+    )
+
+
+def _timetable_rounds(history: History, state: timetable.State) -> PlayedRounds:
     """Return a round robin as far as all matches of its rounds have been played."""
     lines: list[list[RoundLine]] = [[] for _ in history.tournament.table.field.entrants]
     through = min((pairing.round for pairing in state.due), default=state.timetable.rounds + 1) - 1

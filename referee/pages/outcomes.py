@@ -69,7 +69,7 @@ def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], s
         sides: by seat, a number that it shares with its partners alone.
     """
     if not ranking:
-        return ToldOutcome(f"{' - '.join(map(printable, names))}: void", ())
+        return ToldOutcome(void_sentence(names), ())
     levels = _levels(ranking, faults, sides)
     seats = {side: [seat for seat, other in enumerate(sides) if other == side] for level in levels for side in level}
     order = tuple(seat for level in levels for side in level for seat in seats[side])
@@ -82,6 +82,11 @@ def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], s
         return ToldOutcome(f"{sentence} ({told})" if told else sentence, order)
     parts = [_listed([_named(names, seat, faults) for side in level for seat in seats[side]]) for level in levels]
     return ToldOutcome(f"{parts[0]}: draw" if len(parts) == 1 else ", then ".join(parts), order)
+
+
+def void_sentence(names: Sequence[str]) -> str:
+    """Return the sentence for a match that does not count: `ann - bob: void`."""
+    return f"{' - '.join(map(printable, names))}: void"
 
 
 def _levels(ranking: Ranking, faults: Mapping[int, str], sides: Sequence[int]) -> list[list[int]]:

@@ -175,3 +175,13 @@ def test_two_that_both_fouled_share_the_last_place(tmp_path: Path) -> None:
     stage = Stage(spec(2, "roundrobin"), tmp_path, Cast(dead=frozenset({0, 1}))).play()
     report(stage)
     assert [(row["place"], row["foul"]) for row in rows(stage, "matches")] == [("2", "crashed")] * 2
+
+
+def test_a_match_that_a_ruling_voids_has_no_winner_in_the_table(tmp_path: Path) -> None:
+    """Its result says the same as the column with the reason."""
+    stage = Stage(spec(3, "roundrobin"), tmp_path)
+    entry, _ = stage.play_one(next(stage.tournament.fixtures()))
+    stage.rule("void", "the wrong program", match=entry.match)
+    report(stage.play())
+    lines = [(row["void"], row["result"]) for row in rows(stage, "matches") if row["match"] == entry.match]
+    assert lines == [("the wrong program", f"{' - '.join(entry.names)}: void")] * 2

@@ -143,3 +143,19 @@ def test_other_tournaments_have_no_rounds_to_tell(tmp_path: Path) -> None:
     assert not (tmp_path / "tournament.trf").exists()
     assert len(games(written.games.read_text(encoding="utf-8"))) == 3 * stage.tournament.played
     assert report(Stage(spec(4, "knockout"), tmp_path / "knockout").play()).trf is None
+
+
+@pytest.mark.parametrize("form", ["swiss", "roundrobin"])
+def test_an_award_without_a_match_is_a_forfeit(form: str, tmp_path: Path) -> None:
+    """Two that did not play have not met; an award that replaces a match that was played leaves it a game."""
+    stage = Stage(spec(4, form, tie_breaks=()), tmp_path)
+    awarded, played = list(stage.tournament.fixtures())[:2]
+    stage.rule("award", "ill", match=awarded.match, entrant=stage.spec.entrants[awarded.entrants[1]].name)
+    stage.play_one(played)
+    stage.rule("award", "cheated", match=played.match, entrant=stage.spec.entrants[played.entrants[0]].name)
+    text = tournament_trf(Summary(stage.play().history, {}))
+    assert text is not None
+    players = {player.name: player.results[0] for player in read_trf(text).player_sections}
+    names = [stage.spec.entrants[entrant].name for fixture in (awarded, played) for entrant in fixture.entrants]
+    assert [players[name].result.value for name in names] == ["-", "+", "1", "0"]
+    assert [players[name].color.value for name in names] == ["w", "b", "w", "b"]
