@@ -1,31 +1,109 @@
-"""Columns: those of the standings, for report, standings.csv and terminal; and what the columns of pages mean."""
+"""The columns of the standings, each declared once; and the meanings of the columns of all other tables.
 
-from collections.abc import Callable, Mapping
+A declaration has the column's key, its head, its meaning and its value. The report, the terminal, standings.csv, the
+legends of pages and the table in docs/reference/exports.md follow from it (`python -m tests.docs.make_json_tables`
+writes that table).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..tournament.machine import Tournament
 from ..tournament.standings import Standing
+from ..tournament.tie_breaks import TIE_BREAKS
 from .summary import Summary
 from .words import number
 
-COLUMNS: Mapping[str, str] = {
-    "#": "Place, from 1; equal entrants share one.",
-    "ladder rating": "What decides the places of a ladder, on Elo's scale: it follows from the matches one by one.",
-    "points": "Match points, those of byes included.",
-    "buchholz": "Tie-break: the points of all opponents together.",
-    "buchholz cut 1": "Tie-break: the opponents' points without the weakest one's.",
-    "median buchholz": "Tie-break: the opponents' points without the weakest and the strongest one's.",
-    "sonneborn berger": "Tie-break: the points of beaten opponents, and half of those of opponents that drew.",
-    "direct encounter": "Tie-break: the matches between those with equal points.",
-    "wins": "Tie-break: matches won alone.",
-    "score difference": "Tie-break: the game's points less the mean of the opponents'.",
-    "progressive": "Tie-break: the points after each round, added up.",
-    "played": "Matches that count, byes left out.",
-    "W-D-L": "Won, drawn and lost against each opponent; every two at a table are an encounter.",
-    "byes": "Rounds without an opponent.",
-    "fouls": "Matches in which it broke a rule and was expelled.",
-    "rating": "Strength estimated from all results at once, on Elo's scale.",
+
+class Column(NamedTuple):
+    """A column of the standings."""
+
+    key: str
+    """Name in standings.csv; empty if the column is not there."""
+    head: str
+    """Head on pages and terminals; empty if the column is not there."""
+    meaning: str
+    """Meaning, as legends and the manual have it; empty if the head says it."""
+    value: Callable[[Summary, Standing], Any]
+    """Returns the value of a line; None leaves its cell empty."""
+    form: str = ""
+    """Format specification of the number; empty: halves are shown as such, and standings.csv has all digits."""
+    is_brief: bool = False
+    """Whether a terminal shows the column, too: it has no room for all of them."""
+
+    def text(self, summary: Summary, line: Standing) -> str:
+        """Return what a page or a terminal shows of a line's number."""
+        value = self.value(summary, line)
+        return "" if value is None else format(value, self.form) if self.form else number(value)
+
+
+def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
+    """Yield the columns of standings with these tie-breaks, from left to right."""
+    tie_breaks = tuple(tie_breaks)
+    yield Column("place", "#", "Place, from 1; equal entrants share one.", lambda _, line: line.place, is_brief=True)
+    yield Column("name", "entrant", "", lambda summary, line: summary.names[line.entrant], is_brief=True)
+    yield Column(
+        "ladder_rating",
+        "ladder rating",
+        "In a ladder alone: what decides the place, on Elo's scale. It follows from the matches one by one.",
+        lambda summary, line: None if summary.placing_ratings is None else summary.placing_ratings[line.entrant],
+        ".1f",
+        is_brief=True,
+    )
+    yield Column(
+        "points", "points", "Match points, those of byes included.", lambda _, line: line.points, is_brief=True
+    )
+    yield Column(
+        "",
+        "W-D-L",
+        "Won, drawn and lost against each opponent; every two at a table are an encounter.",
+        lambda summary, line: summary.records[line.entrant],
+    )
+    for name in tie_breaks:
+        meaning = f"Tie-break: {TIE_BREAKS[name].meaning}"
+        yield Column(name, name.replace("-", " "), meaning, partial(_tie_break, name), is_brief=True)
+    yield Column("played", "played", "Matches that count, byes left out.", lambda _, line: line.played, is_brief=True)
+    if "wins" not in tie_breaks:  # no column stands there twice
+        yield Column("wins", "", "Matches won alone.", lambda summary, line: summary.wins_of(line.entrant))
+    encounters = "against each opponent; every two at a table are an encounter."
+    yield Column("won", "", f"Encounters won {encounters}", lambda summary, line: summary.records[line.entrant].wins)
+    yield Column("drawn", "", "Encounters drawn.", lambda summary, line: summary.records[line.entrant].draws)
+    yield Column("lost", "", "Encounters lost.", lambda summary, line: summary.records[line.entrant].losses)
+    yield Column("byes", "byes", "Rounds without an opponent.", lambda _, line: line.byes)
+    yield Column(
+        "fouls",
+        "fouls",
+        "Matches in which it broke a rule and was expelled.",
+        lambda summary, line: summary.fouls_of(line.entrant),
+    )
+    yield Column("rating", "", _RATING, lambda summary, line: summary.ratings[line.entrant].rating, ".1f")
+    yield Column("error_95", "", _ERROR, lambda summary, line: summary.ratings[line.entrant].error, ".1f")
+    yield Column(
+        "suspended",
+        "",
+        "Why the entrant plays no more; empty if it plays.",
+        lambda summary, line: summary.suspended.get(line.entrant),
+    )
+
+
+def _tie_break(name: str, _: Summary, line: Standing) -> float | None:
+    return line.tie_breaks.get(name)
+
+
+def standings_columns(summary: Summary) -> list[Column]:
+    """Return the columns of a tournament's standings."""
+    has_ladder = summary.placing_ratings is not None
+    return [column for column in _columns(summary.spec.tie_breaks) if has_ladder or column.key != "ladder_rating"]
+
+
+_RATING = "Strength estimated from all results at once, on Elo's scale."
+_ERROR = "Half the width of the interval that holds the true rating in 95 of 100 cases."
+_RESULT = "How the match ended; then the game's points, in the order of the names."
+STANDINGS = tuple(_columns(TIE_BREAKS))
+"""Every column that standings can have."""
+MEANINGS: Mapping[str, str] = {
+    **{column.head: column.meaning for column in STANDINGS if column.head and column.meaning},
+    "rating": _RATING,
     "± 95 %": "Half the width of the interval that holds the true value in 95 of 100 cases.",
     "encounters": "Results that the rating rests on.",
     "group": "Ratings of different groups can't be compared: they never met, not even through others.",
@@ -36,102 +114,29 @@ COLUMNS: Mapping[str, str] = {
     " as a normal approximation. Draws say nothing of it.",
     "seat": "From 0, in the order in which they move in the first round; seat 0 moves first.",
     "share": "Points of all that there were to win, a draw counting half; over 50 % is more than its share.",
-    "moves": "Moves that it was asked for.",
-    "mean": "Time for a move on average; the referee's own lag is taken off.",
+    "moves": "Moves that the referee asked the entrant for.",
+    "mean": "Average time for a move, without the referee's own lag.",
     "longest": "Time for its slowest move.",
     "of its limit": "The largest share of a time limit that it used; over 100 % is too late.",
-    "void": "Matches that do not count for a fault of the referee's.",
-    "most lag": "Most time of an answer that was the referee's own.",
+    "void": "Matches that do not count because of a fault of the referee's.",
+    "most lag": "The referee's longest lag in an answer.",
     "standstills": "Requests during which the referee stood still.",
-    "version": "Of its program: the first one is that with which it began.",
-    "digest": "SHA-256 of the program's folder, names and contents: the same as long as nothing in it changes;"
-    " none where the referee can read no folder.",
+    "version": "Number of its program; version 1 is the one with which it began.",
+    "digest": "SHA-256 of the program's folder, names and contents: it changes when anything in the folder does. Empty"
+    " if the referee can't read the folder.",
     "turns": "Turns of the match.",
-    "turn": "The turn in which it happened; 0 is before the first.",
+    "turn": "Turn in which it happened; 0 is before the first.",
     "rule": "Id of the rule of the game that was broken, or code of the protocol's error.",
-    "result": "How the match ended; then the game's points, in the order of the names.",
-    "result and points": "How the match ended; then the game's points, in the order of the names.",
+    "result": _RESULT,
+    "result and points": _RESULT,
 }
-"""Title of a column -> its meaning; what says itself what it means is not in it."""
+"""Head of a column -> its meaning; a head that says it all is not in it."""
 
 TEXTS = frozenset(
     (
         *("entrant", "opponent", "opponents", "match", "players", "why", "", "95 % interval"),
-        *("result", "result and points"),
-        *(
-            "host",
-            "at",
-            "decision",
-            "about",
-            "reason",
-            "by",
-            "rulings",
-            "digest",
-            "since",
-            "from",
-            "until",
-            "name",
-            "verdict",
-        ),
+        *("result", "result and points", "host", "at", "decision", "about", "reason", "by"),
+        *("rulings", "digest", "since", "from", "until", "name", "verdict"),
     )
 )
-"""Titles of columns that are no numbers, and stand to the left."""
-
-
-class Column(NamedTuple):
-    """A column of the standings. Its meaning is in COLUMNS, and in docs/reference/exports.md."""
-
-    key: str
-    """Name in standings.csv; empty: the column is not there."""
-    title: str
-    """Title on pages and terminals, where it is the key of COLUMNS; empty: the column is not there."""
-    value: Callable[[Standing], Any]
-    """Returns the value of a line; None leaves its cell empty."""
-    form: str = ""
-    """How the number is written, as `format` takes it; empty: as it is in standings.csv, as points elsewhere."""
-
-    def text(self, line: Standing) -> str:
-        """Return what a page or a terminal shows of a line's number."""
-        value = self.value(line)
-        return "" if value is None else format(value, self.form) if self.form else number(value)
-
-
-def tournament_columns(tournament: Tournament) -> list[Column]:
-    """Return the columns that follow from the tournament alone: place, name, rating in a ladder, points, tie-breaks."""
-    ratings, entrants = tournament.placing_ratings(), tournament.spec.entrants
-    return [
-        Column("place", "#", lambda line: line.place),
-        Column("name", "entrant", lambda line: entrants[line.entrant].name),
-        *(
-            []
-            if ratings is None
-            else [Column("ladder_rating", "ladder rating", lambda line: ratings[line.entrant], ".1f")]
-        ),
-        Column("points", "points", lambda line: line.points),
-        *(Column(name, name.replace("-", " "), partial(_tie_break, name)) for name in tournament.spec.tie_breaks),
-        Column("played", "played", lambda line: line.played),
-    ]
-
-
-def _tie_break(name: str, line: Standing) -> float | None:
-    return line.tie_breaks.get(name)
-
-
-def standings_columns(summary: Summary) -> list[Column]:
-    """Return the columns of the standings in the report and in standings.csv."""
-    columns = tournament_columns(summary.tournament)
-    at = next(index for index, column in enumerate(columns) if column.key == "points") + 1
-    columns.insert(at, Column("", "W-D-L", lambda line: summary.records[line.entrant]))
-    if "wins" not in summary.spec.tie_breaks:  # no column twice
-        columns.append(Column("wins", "", lambda line: summary.wins_of(line.entrant)))
-    return [
-        *columns,
-        Column("won", "", lambda line: summary.records[line.entrant].wins),
-        Column("drawn", "", lambda line: summary.records[line.entrant].draws),
-        Column("lost", "", lambda line: summary.records[line.entrant].losses),
-        Column("byes", "byes", lambda line: line.byes),
-        Column("fouls", "fouls", lambda line: summary.fouls_of(line.entrant)),
-        Column("rating", "", lambda line: summary.ratings[line.entrant].rating, ".1f"),
-        Column("error_95", "", lambda line: summary.ratings[line.entrant].error, ".1f"),
-        Column("suspended", "", lambda line: summary.suspended.get(line.entrant)),
-    ]
+"""Heads of the columns that hold text and are aligned to the left; all others hold numbers."""

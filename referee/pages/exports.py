@@ -33,7 +33,7 @@ _TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual
 def standings_csv(summary: Summary) -> str:
     """Return a line for each entrant, from first to last."""
     columns = [column for column in standings_columns(summary) if column.key]
-    rows = ([_cell(column.value(line), column.form) for column in columns] for line in summary.standings)
+    rows = ([_cell(column.value(summary, line), column.form) for column in columns] for line in summary.standings)
     return _csv([column.key for column in columns], rows)
 
 

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..text import printable
-from .columns import COLUMNS, TEXTS
+from .columns import MEANINGS, TEXTS
 from .encounters import share_error
 from .words import broken, duration, moment, number, placeless, short_cause
 
@@ -71,7 +71,7 @@ def environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals.update(columns=COLUMNS, texts=TEXTS)
+    made.globals.update(columns=MEANINGS, texts=TEXTS)
     made.filters.update(
         broken=broken,
         coded=coded,

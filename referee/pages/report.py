@@ -18,7 +18,7 @@ from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.ratings.elo import Rating
 from .charts.brackets import brackets
 from .charts.curves import MAX_CURVES, Drawing, points_drawings, ratings_drawings
-from .columns import COLUMNS, Column, standings_columns
+from .columns import MEANINGS, Column, standings_columns
 from .encounters import rated_superiority
 from .outcomes import ToldOutcome
 from .rendering import page, time_of_day
@@ -150,7 +150,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
 def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     tournament = summary.tournament
     is_played = tournament.played > 0
-    yield _Section("standings", "Standings", _titled_columns)
+    yield _Section("standings", "Standings", _page_columns)
     shown = brackets(summary)
     yield _Section("bracket", "Bracket", lambda _: shown, bool(shown))
     yield _Section("crosstable", "Crosstable", lambda _: len(summary.names) <= MAX_TITLED, is_played)
@@ -172,8 +172,8 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("matches", "Matches", _matches, bool(summary.results))
 
 
-def _titled_columns(summary: Summary) -> list[Column]:
-    return [column for column in standings_columns(summary) if column.title]
+def _page_columns(summary: Summary) -> list[Column]:
+    return [column for column in standings_columns(summary) if column.head]
 
 
 def _subtitle(summary: Summary, titles: Titles) -> str:
@@ -278,7 +278,7 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
         "results": list(sentences),
         "names": [printable(name) for name in summary.names],
         "pages": summary.pages,
-        "columns": COLUMNS,
+        "columns": MEANINGS,
         "entrants": links.entrants,
         "records": links.records,
         "replays": links.replays,

@@ -62,7 +62,7 @@ def _broken(
     table: Crosstable, name: str, group: Sequence[int], values: dict[int, dict[str, float]]
 ) -> Iterator[Sequence[int]]:
     """Yield the parts into which a tie-break divides those who are equal, and note what it says of each."""
-    found = TIE_BREAKS[name](table, group)
+    found = TIE_BREAKS[name].measure(table, group)
     for entrant in group:
         values[entrant][name] = float(found[entrant])
     yield from _split(group, found)

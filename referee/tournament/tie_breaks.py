@@ -26,13 +26,23 @@ Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), art
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from .crosstable import Crosstable
 from .points import ZERO
 
 Values = Mapping[int, Fraction]
-TieBreak = Callable[[Crosstable, Sequence[int]], Values]
-"""From a table and entrants that are tied to a number for each; more is better."""
+
+
+class TieBreak(NamedTuple):
+    """A tie-break as tournament files name it."""
+
+    measure: Callable[[Crosstable, Sequence[int]], Values]
+    """Returns, for entrants that are tied in a table, a number for each; more is better."""
+    meaning: str
+    """What the number is, in words."""
+
+
 Contributions = Counter[int]
 """Points of an opponent, in units of the table's scale -> how often one with so many was met."""
 
@@ -152,19 +162,23 @@ def _total(table: Crosstable, contributions: Contributions) -> Fraction:
     return Fraction(sum(points * times for points, times in contributions.items()), table.scale().unit)
 
 
-def _each(value: Callable[[Crosstable, int], Fraction]) -> TieBreak:
+def _measure_alone(value: Callable[[Crosstable, int], Fraction], meaning: str) -> TieBreak:
     """Make a tie-break of a number that does not depend on who else is tied."""
-    return lambda table, tied: {entrant: value(table, entrant) for entrant in tied}
+    return TieBreak(lambda table, tied: {entrant: value(table, entrant) for entrant in tied}, meaning)
 
 
 TIE_BREAKS: Mapping[str, TieBreak] = {
-    "buchholz": _each(buchholz),
-    "buchholz-cut-1": _each(buchholz_cut_1),
-    "median-buchholz": _each(median_buchholz),
-    "sonneborn-berger": _each(sonneborn_berger),
-    "direct-encounter": direct_encounter,
-    "wins": _each(wins),
-    "score-difference": _each(score_difference),
-    "progressive": _each(progressive),
+    "buchholz": _measure_alone(buchholz, "the points of all opponents together."),
+    "buchholz-cut-1": _measure_alone(buchholz_cut_1, "the opponents' points without the weakest one's."),
+    "median-buchholz": _measure_alone(
+        median_buchholz, "the opponents' points without the weakest and the strongest one's."
+    ),
+    "sonneborn-berger": _measure_alone(
+        sonneborn_berger, "the points of beaten opponents, and half of those of opponents that drew."
+    ),
+    "direct-encounter": TieBreak(direct_encounter, "the matches between those with equal points."),
+    "wins": _measure_alone(wins, "matches won alone."),
+    "score-difference": _measure_alone(score_difference, "the game's points less the mean of the opponents'."),
+    "progressive": _measure_alone(progressive, "the points after each round, added up."),
 }
 """Name -> tie-break. Buchholz is for formats in which not everybody meets everybody: elsewhere it tells nothing (8)."""

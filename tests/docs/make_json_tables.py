@@ -1,6 +1,7 @@
-"""Fill in the tables of JSON objects in the manual: `python -m tests.docs.make_json_tables`.
+"""Fill in tables of the manual: `python -m tests.docs.make_json_tables`.
 
-Makes a row for each key from the structs that write the objects. Refuses to know the prose of the pages.
+Makes a row for each key from the structs that write the objects, and one for each column of
+standings.csv. Refuses to know the prose of the pages.
 """
 
 import re
@@ -10,18 +11,28 @@ from typing import Any
 from referee.app.listing import Listing
 from referee.cli.views.match import PlayedMatch
 from referee.games.schema import schema_of
+from referee.pages.columns import STANDINGS
 from referee.pages.tournament_json import TournamentReport
 from tests.docs.manual import ROOT
 
-PAGES = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md")]
+PAGES = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md")]
 OBJECTS = {"tournament.json": TournamentReport, "play": PlayedMatch, "list": Listing}
 """Name of a part of a page -> what its table describes."""
+STANDINGS_FILE = "standings.csv"
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
 
 
 def fill(text: str) -> str:
     """Return a page with its tables as they follow from the structs."""
-    return _PART.sub(lambda found: f"{found[1]}{table_of(OBJECTS[found[2]])}{found[3]}", text)
+    return _PART.sub(lambda found: f"{found[1]}{table_called(found[2])}{found[3]}", text)
+
+
+def table_called(name: str) -> str:
+    """Return the table of a part of a page."""
+    if name != STANDINGS_FILE:
+        return table_of(OBJECTS[name])
+    rows = (f"| `{column.key}` | {column.meaning} |" for column in STANDINGS if column.key)
+    return "".join(f"{row}\n" for row in ("| column | meaning |", "|---|---|", *rows))
 
 
 def table_of(struct: Any) -> str:

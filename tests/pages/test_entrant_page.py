@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from referee.pages import entrant_page as module
-from referee.pages.columns import COLUMNS
+from referee.pages.columns import MEANINGS
 from referee.record.printed import output_path
 from referee.tournament.tie_breaks import TIE_BREAKS
 
@@ -142,7 +142,7 @@ def test_every_number_says_what_it_means(cup: Stage) -> None:
     """The head of each column of the standings has a title, whatever the tie-breaks are."""
     heads = re.findall(r"<th ([^>]*)>([^<]*)</th>", page(cup).partition('id="crosstable"')[0])
     assert [title for attributes, title in heads if "title=" not in attributes] == ["entrant"]
-    assert {name.replace("-", " ") for name in TIE_BREAKS} <= COLUMNS.keys()
+    assert {name.replace("-", " ") for name in TIE_BREAKS} <= MEANINGS.keys()
 
 
 def test_pages_are_written_anew(cup: Stage, tmp_path: Path) -> None:

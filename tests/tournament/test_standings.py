@@ -30,7 +30,7 @@ def values(
     name: str, size: int, results: list[PlayedPairing], gone: tuple[int, ...] = (), seats: int = 2
 ) -> list[Fraction]:
     """Return a tie-break's value for everybody."""
-    found = TIE_BREAKS[name](table_of(size, results, gone=gone, seats=seats), range(size))
+    found = TIE_BREAKS[name].measure(table_of(size, results, gone=gone, seats=seats), range(size))
     return [found[entrant] for entrant in range(size)]
 
 
@@ -173,12 +173,14 @@ def test_rounds_missed_before_somebody_came_back_are_against_a_virtual_opponent_
     table = returned(FIRST_ROUND + WITHOUT_0, 2, LAST_ROUNDS, is_gone=False)
     assert table.missed(0) == 1
     # Points 2, 2, 2, 2 after four rounds, and so has the virtual opponent of 0.
-    assert {name: TIE_BREAKS[name](table, [0])[0] for name in ("buchholz", "buchholz-cut-1", "sonneborn-berger")} == {
+    assert {
+        name: TIE_BREAKS[name].measure(table, [0])[0] for name in ("buchholz", "buchholz-cut-1", "sonneborn-berger")
+    } == {
         "buchholz": F(8),
         "buchholz-cut-1": F(6),
         "sonneborn-berger": F(4),
     }
-    assert [TIE_BREAKS["buchholz"](table, [entrant])[entrant] for entrant in (1, 2, 3)] == [F(8), F(8), F(8)]
+    assert [TIE_BREAKS["buchholz"].measure(table, [entrant])[entrant] for entrant in (1, 2, 3)] == [F(8), F(8), F(8)]
 
 
 def test_who_came_back_and_left_again_has_missed_both() -> None:

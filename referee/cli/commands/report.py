@@ -72,7 +72,7 @@ def _show(reported: ReportedTournament) -> None:
     text = f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void"
     out.print(text + (f", {unfinished} not finished" if unfinished else ""), markup=False, highlight=False)
     out.print()
-    out.print(standings_table(tournament))
+    out.print(standings_table(written.summary))
     out.print()
     for name, since in written.summary.changed.items():
         out.say(f"{printable(name)} has changed: its matches from {since} on are another program's")

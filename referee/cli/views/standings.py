@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 from rich.table import Table as RichTable
 
-from ...pages.columns import tournament_columns
+from ...pages.columns import standings_columns
+from ...pages.summary import Summary
 from ...tournament.machine import Tournament
 from ..common import harmless, out
 
@@ -13,18 +14,22 @@ _MOST = 20
 """So many lines are shown."""
 
 
-def standings_table(tournament: Tournament) -> RichTable:
+def standings_table(summary: Summary) -> RichTable:
     """Return the first lines of the standings as a table; of tie-breaks, as many as have room."""
+    tournament = summary.tournament
     table = RichTable(show_edge=False, caption=tournament.explain_order(), caption_justify="left")
     left_out = tournament.spec.tie_breaks[max((out.width - 50) // 20, 1) :]
-    columns = [column for column in tournament_columns(tournament) if column.key not in left_out]
+    columns = [column for column in standings_columns(summary) if column.is_brief and column.key not in left_out]
     for column in columns:
-        table.add_column(column.title, justify="left" if column.key == "name" else "right", no_wrap=True)
-    lines = tournament.standings()
+        table.add_column(column.head, justify="left" if column.key == "name" else "right", no_wrap=True)
+    lines = summary.standings
     for line in lines[:_MOST]:
         mark = " [red](suspended)[/]" if line.entrant in tournament.suspended else ""
         table.add_row(
-            *(harmless(column.value(line)) + mark if column.key == "name" else column.text(line) for column in columns)
+            *(
+                harmless(column.value(summary, line)) + mark if column.key == "name" else column.text(summary, line)
+                for column in columns
+            )
         )
     if len(lines) > _MOST:
         table.add_row("", f"and {len(lines) - _MOST} more")
