@@ -11,6 +11,10 @@ from typing import Any
 from msgspec import Struct
 
 
+class ImpossibleEvent(Exception):
+    """An event that cannot happen now: a fault of the referee or a forged record, never of a player."""
+
+
 class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
     """Base of all events."""
 

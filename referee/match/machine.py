@@ -8,6 +8,7 @@ answered: nobody's answer is judged on another state than the one it was asked o
 """
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -17,16 +18,36 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
+from .events import ImpossibleEvent
 from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, accused_of
 from .nonces import Nonces
-from .phases import ImpossibleEvent, Phase, Request, check_event
+from .outcome import default_outcome, result_of, winners_first
 from .setup import MatchSetup, check_seed, restored
-from .telling import default_outcome, result_of, told_of_end, told_of_foul, told_of_play, winners_first
-from .timekeeper import Lateness, Timekeeper
+from .timekeeper import Lateness, Request, Timekeeper
 
 _encode = msgspec.msgpack.Encoder().encode
 
-__all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
+
+class Phase(StrEnum):
+    """What the match is waiting for."""
+
+    NEW = "new"
+    OFFERING = "offering"
+    """Every seat's `ready`."""
+    REVEALING = "revealing"
+    """The nonces of all who committed to one."""
+    STARTING = "starting"
+    """One seat's `ack` of its start."""
+    PLAYING = "playing"
+    """One seat's move."""
+    TELLING = "telling"
+    """The mover's `ack` of what it was handed."""
+    ENDING = "ending"
+    """One seat's `ack` of the end."""
+    OVER = "over"
+
+    __hash__ = str.__hash__
+    """In C: an enum's own is a Python function, and every event looks into the table."""
 
 
 class Match:
@@ -85,7 +106,7 @@ class Match:
         handler = TABLE.get((self.phase, type(event)))
         if handler is None:
             raise ImpossibleEvent(f"{type(event).__name__} in phase {self.phase}")
-        check_event(event, self._last_ms, len(self.setup.names), self._out, self._time.requests)
+        self._check(event)
         self._commands, self._now_ms = [], event.at_ms
         try:
             handler(self, event)
@@ -94,6 +115,18 @@ class Match:
             self._conclude(f"{type(error).__name__}: {error}"[:400])
         self._last_ms = event.at_ms
         return tuple(self._commands)
+
+    def _check(self, event: e.Event) -> None:
+        """Refuse an event that contradicts itself or what came before it."""
+        name = type(event).__name__
+        if event.at_ms < self._last_ms:
+            raise ImpossibleEvent(f"{name} at {event.at_ms} ms, after an event at {self._last_ms} ms")
+        if isinstance(event, e.SeatEvent):
+            if not 0 <= event.seat < len(self.setup.names) or event.seat in self._out:
+                raise ImpossibleEvent(f"{name} of seat {event.seat}, which is not in the match")
+            self._time.check(event)
+        elif isinstance(event, e.MatchResumed) and event.at_ms != self._last_ms:
+            raise ImpossibleEvent(f"{name} at {event.at_ms} ms, not at {self._last_ms} ms, as the event before it")
 
     def is_out(self, seat: int) -> bool:
         """Tell whether a seat has fouled."""
@@ -199,18 +232,21 @@ class Match:
         except IllegalMove as error:
             self._foul(event, Cause.ILLEGAL_MOVE, rule=error.rule_id, detail=error.detail, evidence=event.frame)
             return
-        self._tell_of_play(event.seat)
-
-    def _tell_of_play(self, mover: int) -> None:
         news = self.game.news(self.state)
-        demand = self._demand_ack(mover) if self.setup.acknowledge and news.draws is not None else None
-        self._commands += told_of_play(news, self._in, self.turn, mover, demand)
-        if demand is not None:
+        demand = self._demand_ack(event.seat) if self.setup.acknowledge and news.draws is not None else (None, None)
+        what = {"kind": "played", **news.public}
+        for seat in self._in:
+            draws, ack, limit_ms = (news.draws, *demand) if seat == event.seat else (None, None, None)
+            self._commands.append(
+                c.TellSeat(seat=seat, turn=self.turn, what=what, draws=draws, ack=ack, limit_ms=limit_ms)
+            )
+        if demand[0] is not None:
             self.phase = Phase.TELLING
         else:
-            self._delivered()
+            self._deliver()
 
-    def _delivered(self) -> None:
+    def _deliver(self) -> None:
+        """Let the mover have what it drew, now that it knows it, and ask for the next move."""
         self.state = self.game.deliver(self.state)
         self._next_turn()
 
@@ -220,7 +256,7 @@ class Match:
         if not self._accept(event):
             return
         if self.phase is Phase.TELLING:
-            self._delivered()
+            self._deliver()
             return
         if self.phase is Phase.ENDING:
             self._done.add(event.seat)
@@ -241,7 +277,7 @@ class Match:
     def _end_next(self) -> None:
         seat = self._next_in_queue() if self.setup.acknowledge else None
         if seat is not None:
-            self._commands.append(told_of_end(self._final(None), seat, *self._demand_ack(seat)))
+            self._commands.append(_announce_end(self._final(None), seat, *self._demand_ack(seat)))
         else:
             self._conclude()
 
@@ -330,8 +366,12 @@ class Match:
         self._tell_of_fouls()
 
     def _tell_of_fouls(self) -> None:
-        present = self._in
-        self._commands += (told_of_foul(foul, seat, self.turn) for foul in self._to_drop for seat in present)
+        for foul in self._to_drop:
+            what = {"kind": "expelled", "seat": foul.seat, "cause": str(foul.cause)}
+            for seat in self._in:
+                self._commands.append(
+                    c.TellSeat(seat=seat, turn=self.turn, what=what, draws=None, ack=None, limit_ms=None)
+                )
         self._to_drop.clear()
 
     def _conclude(self, void: str | None = None) -> None:
@@ -341,7 +381,7 @@ class Match:
         """
         result = self._final(void)
         order = winners_first(None if void else self._outcome, self._in)
-        self._commands += (told_of_end(result, seat) for seat in order)
+        self._commands += (_announce_end(result, seat) for seat in order)
         self.phase = Phase.OVER
         self.result = result
         self._time.requests.clear()
@@ -408,8 +448,10 @@ class Match:
         if self.phase is Phase.STARTING:
             return self._started(seat, number, limit_ms)
         if self.phase is Phase.TELLING:
-            return told_of_play(self.game.news(self.state), [seat], self.turn, seat, (number, limit_ms))[0]
-        return told_of_end(self._final(None), seat, number, limit_ms)
+            news = self.game.news(self.state)
+            what = {"kind": "played", **news.public}
+            return c.TellSeat(seat=seat, turn=self.turn, what=what, draws=news.draws, ack=number, limit_ms=limit_ms)
+        return _announce_end(self._final(None), seat, number, limit_ms)
 
     def _asked_move(self, seat: int, limit_ms: float, *, goes_on: bool) -> c.AskMove:
         return c.AskMove(
@@ -420,6 +462,19 @@ class Match:
             bank_ms=self._time.bank_ms(seat),
             goes_on=goes_on,
         )
+
+
+def _announce_end(result: c.Result, seat: int, ack: int | None = None, limit_ms: float | None = None) -> c.EndSeat:
+    """Return the command that sends a seat the result; with a number in `ack`, it is to confirm that."""
+    return c.EndSeat(
+        seat=seat,
+        winners=result.winners,
+        ranking=result.ranking,
+        scores=result.scores,
+        void=result.void,
+        ack=ack,
+        limit_ms=limit_ms,
+    )
 
 
 _GATHERING = (Phase.OFFERING, Phase.REVEALING)

@@ -6,14 +6,20 @@ is added. Without a bank every turn has the same limit; with one, the smaller of
 
 from enum import Enum
 
+from msgspec import Struct
+
 from . import events as e
-from .phases import Request
+from .events import ImpossibleEvent
 from .setup import MatchSetup
 
 MAX_EXTENSIONS = 2
 """How often one request is given a new limit because the referee stood still; then its player had three of them."""
+MIN_LEFT_MS = 1000.0
+"""Least time left of a limit after the referee was started again: a player has to find its bearings."""
 _DIGITS = 3
 """Microseconds, as instants have."""
+_ROUNDING_MS = 0.001
+"""Largest error of a difference of two instants, which are rounded to a microsecond."""
 
 
 class Lateness(Enum):
@@ -23,6 +29,26 @@ class Lateness(Enum):
     LATE = "late"
     UNSURE = "unsure"
     """Late, but the referee stood still for so long that the player may not be to blame."""
+
+
+class Request(Struct, frozen=True):
+    """What a seat was asked and has not answered."""
+
+    answer: type[e.Answer]
+    number: int
+    """Number of the turn or of the ack; 0 for an offer and for a nonce."""
+    limit_ms: float
+    asked_ms: float
+    """Instant of the event that led to it; it was sent then or later."""
+    extensions: int = 0
+    """Number of times it was given a new limit, because the referee had stood still."""
+
+    def left_ms(self, last_ms: float) -> float:
+        """Return how much of the limit is left for sure, when nothing is known after an instant.
+
+        It is never less than MIN_LEFT_MS, or than the whole limit if that is shorter.
+        """
+        return max(self.limit_ms - (last_ms - self.asked_ms), min(self.limit_ms, MIN_LEFT_MS))
 
 
 class Timekeeper:
@@ -74,6 +100,31 @@ class Timekeeper:
         bank_ms = None if self._bank_ms is None else self._bank_ms[seat]
         left_ms = round(max(self._setup.time.per_move_ms - self._turn_ms, 0.0), _DIGITS)
         return self.ask(seat, e.MoveReceived, turn, left_ms if bank_ms is None else min(left_ms, bank_ms), at_ms)
+
+    def check(self, event: e.SeatEvent) -> None:
+        """Refuse an event whose instants contradict each other or the open request of its seat.
+
+        Raises:
+            ImpossibleEvent: it contradicts itself or what the seat was asked.
+        """
+        name, request = type(event).__name__, self.requests.get(event.seat)
+        if isinstance(event, e.Answer):
+            if not 0 <= event.sent_ms <= event.first_byte_ms <= event.at_ms:
+                raise ImpossibleEvent(f"{name}: sent, first byte and completion are not in order")
+            if request is None or type(event) is not request.answer:
+                raise ImpossibleEvent(f"{name} of seat {event.seat}, which was not asked")
+            _check_delays(event, event.sent_ms, request)
+        elif isinstance(event, e.DeadlinePassed):
+            if request is None:
+                raise ImpossibleEvent(f"{name} of seat {event.seat}, which was not asked")
+            _check_delays(event, event.sent_ms, request)
+            used_ms = e.used_ms(event)
+            if min(event.sent_ms, event.stormed_ms) < 0 or used_ms <= request.limit_ms:
+                raise ImpossibleEvent(f"{name}: {used_ms} ms of {request.limit_ms} ms used")
+        elif isinstance(event, e.SeatReturned):
+            _check_return(event, request)
+        elif isinstance(event, e.SeatVacant) and request is None:
+            raise ImpossibleEvent(f"{name} of seat {event.seat}, which has accepted the offer")
 
     def book(self, event: e.Answer | e.DeadlinePassed) -> Lateness:
         """Book the time of an answer, or of none, and judge it; the request stays open."""
@@ -141,3 +192,22 @@ class Timekeeper:
     @staticmethod
     def _add(bank_ms: list[float], seat: int, ms: float) -> None:
         bank_ms[seat] = round(max(bank_ms[seat] + ms, 0.0), _DIGITS)
+
+
+def _check_delays(event: e.Answer | e.DeadlinePassed | e.SeatReturned, sent_ms: float, request: Request | None) -> None:
+    """Refuse an event that tells of a longer delay of the referee than its request was open."""
+    name = type(event).__name__
+    if request is not None and sent_ms < request.asked_ms:
+        raise ImpossibleEvent(f"{name}: a request sent at {sent_ms} ms, which was made at {request.asked_ms} ms")
+    span_ms = max(event.at_ms - sent_ms, 0) + _ROUNDING_MS
+    if not (0 <= event.lag_ms <= span_ms and 0 <= event.stalled_ms <= span_ms):
+        raise ImpossibleEvent(f"{name}: a lag of {event.lag_ms} ms, a standstill of {event.stalled_ms} ms")
+
+
+def _check_return(event: e.SeatReturned, request: Request | None) -> None:
+    """Refuse the return of a player whose delays or absence can't be as long as the event says."""
+    _check_delays(event, request.asked_ms if request else event.at_ms, request)
+    if not 0 <= event.gone_ms <= event.at_ms + _ROUNDING_MS:
+        raise ImpossibleEvent(f"SeatReturned: away for {event.gone_ms} ms, at {event.at_ms} ms")
+    if event.stormed_ms < 0:
+        raise ImpossibleEvent(f"SeatReturned: a standstill of {event.stormed_ms} ms")

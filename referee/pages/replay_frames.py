@@ -8,7 +8,7 @@ from ..errors import RefereeError
 from ..match import events as e
 from ..match.fouls import Foul
 from ..match.machine import Match
-from ..match.phases import Request
+from ..match.timekeeper import Request
 from ..record.audit.audit import FindGame, check_result, open_match, refold
 from ..record.reader import Record
 

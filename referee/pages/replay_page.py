@@ -16,7 +16,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from msgspec import Struct
 
 from ..games.base import Game
-from ..match.telling import BY_DEFAULT
+from ..match.outcome import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
 from .outcomes import outcome_of_result

@@ -14,8 +14,8 @@ from ..games.base import BadSetup, Game, Outcome, ranked
 from ..match import events as e
 from ..match.commands import Result
 from ..match.fouls import MAX_DETAIL, SHOWN_HEX, Cause, Foul, accused_of
+from ..match.outcome import default_outcome
 from ..match.setup import restored
-from ..match.telling import default_outcome
 from ..text import show_json
 from .audit.checks import check_chance, check_nonces, check_ranking
 from .audit.shown_course import check_course

@@ -17,8 +17,9 @@ from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause
-from referee.match.machine import Match, Phase, Request
+from referee.match.machine import Match, Phase
 from referee.match.setup import UnfitSeed
+from referee.match.timekeeper import Request
 from referee.testing import ScriptedSeat
 
 from ..driving import drive, random_chooser

@@ -9,8 +9,9 @@ from referee import chance
 from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
+from referee.match.events import ImpossibleEvent
 from referee.match.fouls import Cause
-from referee.match.machine import ImpossibleEvent, Match, Phase
+from referee.match.machine import Match, Phase
 from referee.match.nonces import Nonces
 
 from .folding import (

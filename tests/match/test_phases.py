@@ -9,7 +9,8 @@ import pytest
 
 from referee.match import commands as c
 from referee.match import events as e
-from referee.match.machine import TABLE, ImpossibleEvent, Match, Phase
+from referee.match.events import ImpossibleEvent
+from referee.match.machine import TABLE, Match, Phase
 
 from .folding import (
     PASS,

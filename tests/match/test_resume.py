@@ -8,7 +8,7 @@ import pytest
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match, Phase
-from referee.match.phases import MIN_LEFT_MS
+from referee.match.timekeeper import MIN_LEFT_MS
 
 from .folding import (
     LIMIT,

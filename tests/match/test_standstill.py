@@ -6,8 +6,9 @@ from referee import chance
 from referee.games.q.forms import State
 from referee.games.q.game import QGame
 from referee.match import commands as c
+from referee.match.events import ImpossibleEvent
 from referee.match.fouls import Cause
-from referee.match.machine import ImpossibleEvent, Match, Phase
+from referee.match.machine import Match, Phase
 from referee.match.setup import DEFAULT_LAG_MARGIN_MS, UnfitSeed
 from referee.match.timekeeper import MAX_EXTENSIONS
 

@@ -21,7 +21,7 @@ from referee.games.q import tiles as q_tiles
 from referee.games.q.forms import Exchange, Pass, Place
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
-from referee.match.phases import MIN_LEFT_MS
+from referee.match.timekeeper import MIN_LEFT_MS
 from referee.plugins import load
 from referee.programs.player_spec import PlayerToml
 from referee.programs.program import PATIENCE_S

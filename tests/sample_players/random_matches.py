@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from referee import chance
 from referee.match import commands as c
 from referee.match import events as e
-from referee.match.machine import ImpossibleEvent, Match
-from referee.match.phases import Request
+from referee.match.events import ImpossibleEvent
+from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.match.timekeeper import Request
 from referee.record.audit.standstills import LOOKING_MS
 from referee.testing import Choose, ScriptedSeat
 

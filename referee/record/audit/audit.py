@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from ...games.base import BadSetup, Game
-from ...match.machine import ImpossibleEvent, Match
+from ...match.events import ImpossibleEvent
+from ...match.machine import Match
 from ...match.setup import UnfitSeed
 from ...text import show_json
 from ..reader import NotSealed, Record, RecordError, check_key, read_record

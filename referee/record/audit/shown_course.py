@@ -13,7 +13,7 @@ from msgspec.structs import fields
 from ...games.base import Game, IllegalMove, MalformedMove, Outcome, Shuffle
 from ...match import events as e
 from ...match.fouls import Cause
-from ...match.telling import default_outcome, result_of
+from ...match.outcome import default_outcome, result_of
 from ...text import show_json
 from ..reader import Record, RecordError
 from ..schema import RecordedStep

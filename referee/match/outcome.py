@@ -1,9 +1,9 @@
-"""What seats are told, and how a match stands and ends."""
+"""How a match ends: by default, with which result, and in which order its seats hear of it."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
-from ..games.base import News, Outcome, Rule
-from .commands import EndSeat, Result, TellSeat
+from ..games.base import Outcome, Rule
+from .commands import Result
 from .fouls import Foul
 from .setup import MatchSetup
 
@@ -71,52 +71,4 @@ def result_of(
         void=void,
         turns=turns,
         used_ms=tuple(round(used, 3) for used in used_ms),
-    )
-
-
-def told_of_play(
-    news: News, seats: Iterable[int], turn: int, mover: int, demand: tuple[int, float] | None
-) -> list[TellSeat]:
-    """Return the commands that tell seats the last play; what was drawn, its mover alone.
-
-    Args:
-        news: of the play.
-        seats: who is told.
-        turn: its number.
-        mover: the seat that made the play.
-        demand: number of the `ack` that is demanded of it, and limit in ms; None: there is none.
-    """
-    what = {"kind": "played", **news.public}
-    ack, limit_ms = demand or (None, None)
-    return [
-        TellSeat(seat=seat, turn=turn, what=what, draws=news.draws, ack=ack, limit_ms=limit_ms)
-        if seat == mover
-        else TellSeat(seat=seat, turn=turn, what=what, draws=None, ack=None, limit_ms=None)
-        for seat in seats
-    ]
-
-
-def told_of_foul(foul: Foul, seat: int, turn: int) -> TellSeat:
-    """Return the command that tells a seat who was expelled, and for what."""
-    what = {"kind": "expelled", "seat": foul.seat, "cause": str(foul.cause)}
-    return TellSeat(seat=seat, turn=turn, what=what, draws=None, ack=None, limit_ms=None)
-
-
-def told_of_end(result: Result, seat: int, ack: int | None = None, limit_ms: float | None = None) -> EndSeat:
-    """Return the command that tells a seat a result.
-
-    Args:
-        result: as it stands.
-        seat: who is told.
-        ack: number of the `ack` that is demanded, or None.
-        limit_ms: until when, or None.
-    """
-    return EndSeat(
-        seat=seat,
-        winners=result.winners,
-        ranking=result.ranking,
-        scores=result.scores,
-        void=result.void,
-        ack=ack,
-        limit_ms=limit_ms,
     )
