@@ -17,8 +17,8 @@ from msgspec import Struct, field
 from .address import Address, AddressError, AddressKind, parse_address
 from .arguments import check_function, check_player_name, check_seconds, check_text
 from .connection import Connection, Need, Role
+from .deal import DealFinding, DealVerdict, Witness, nonce_commitment
 from .errors import ProtocolError
-from .fairness import DealFinding, DealVerdict, Witness, nonce_commitment
 from .limits import PROTOCOL_VERSION
 from .messages import (
     Ack,

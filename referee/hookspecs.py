@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .games.base import Game
     from .net.links.player_protocol import LinkKind
     from .observers import Observer
-    from .record.audit.wires import Wire
+    from .record.audit.evidence import Wire
     from .tournament.pairing.base import PairingFormat
 
 hookspec = pluggy.HookspecMarker("referee")

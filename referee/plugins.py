@@ -13,7 +13,7 @@ from .errors import BadRequest, RefereeError
 from .games import builtin as builtin_games
 from .games.base import Game
 from .hookspecs import Dialect, HousePlayer
-from .record.audit.wires import Wire
+from .record.audit.evidence import Wire
 from .text import nearest
 from .tournament.pairing import builtin as builtin_formats
 from .tournament.pairing.base import PairingFormat

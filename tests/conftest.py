@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from referee.plugins import find_format, installed
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.audit.tournament import audit_tournament
-from referee.record.key_file import VARIABLE, load_or_make
+from referee.record.key import VARIABLE, load_or_make
 from referee.record.reader import IsRedacted
 from referee.record.redacted_record import check_redacted
 from referee.record.tournament_record import is_tournament

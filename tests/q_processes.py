@@ -18,7 +18,7 @@ from typing import Any
 
 from referee.games.q.game import QGame
 from referee.plugins import installed
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 
 from .peers.q_actors import STAFF_NAME
 from .ports import free_port

@@ -22,7 +22,7 @@ from referee.net.matches.session import MatchSession
 from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.observers import Observer, Observers
 from referee.plugins import installed
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 
 from .peers.q_actors import Actor
 from .q_games import MAX_SEATS, as_reported, fewest_players

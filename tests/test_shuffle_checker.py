@@ -23,8 +23,8 @@ from referee.match.commands import StartSeat
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.plugins import load
+from referee.record.key import Sealer
 from referee.record.schema import read_line
-from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 from referee.testing import ScriptedSeat
 

@@ -20,7 +20,7 @@ from ..errors import BadRequest
 from ..games.arguments import describe, read_list, read_number, read_options, read_text, read_whole
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..plugins import find_game
-from ..record.match_entries import outcome
+from ..record.tournament_record import outcome
 from ..tournament.match_context import Fixture, MatchEntry, combined, rotated
 from ..tournament.pairing.base import Pairing
 from ..tournament.sprt import PLAIN, Hypotheses, SprtDecision

@@ -24,10 +24,10 @@ from ..pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_rec
 from ..pages.replay_page import replay_page
 from ..pages.words import ranking
 from ..plugins import find_game, installed
-from ..record.audit.audit import audit
-from ..record.fairness import timings
-from ..record.match_entries import outcome
+from ..record.audit.match import audit
 from ..record.reader import Record, read_record
+from ..record.timing import timings
+from ..record.tournament_record import outcome
 from ..text import counted
 from ..tournament.match_context import Fixture, MatchEntry
 from .embedding import framed

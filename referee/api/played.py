@@ -24,7 +24,7 @@ from ..match import events as e
 from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
 from ..plugins import find_game
-from ..record.seal import Sealer
+from ..record.key import Sealer
 from ..record.writer import RecordWriter
 from .players import SeatedPlayer, begun
 from .seat import FunctionSeat

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from protocol.deal import nonce_commitment
 from protocol.decoding import decode
 from protocol.errors import RemoteProtocolError
-from protocol.fairness import nonce_commitment
 from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from protocol.messages import FROM_PLAYER, Move, encode

@@ -20,7 +20,7 @@ from ..files.removal import remove
 from ..programs.confining import SandboxMode, find_confinement
 from ..programs.limits import ProgramLimits
 from ..programs.sandbox import NoSandboxError
-from ..record.record_files import record_names
+from ..record.folder import record_names
 from .running import run_reactor
 from .services import Monitoring, SandboxMissing, counting
 

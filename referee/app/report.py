@@ -13,7 +13,7 @@ from ..pages.report_files import Targets, Written, make_replay, report_address, 
 from ..pages.summary import MatchNotes, Summary
 from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
-from ..record.recovery import has_line
+from ..record.resume import has_line
 from ..record.tournament_record import TournamentRecord, find_record, read_tournament, refold
 from ..tournament.commands import TakenStep
 from ..tournament.history import History, new_tournament

@@ -21,9 +21,8 @@ from ..programs import confining
 from ..programs.confining import Confinement, SandboxMode
 from ..programs.limits import ProgramLimits
 from ..programs.sandbox import NoSandboxError
-from ..record.key_file import default_path, load_or_make
-from ..record.record_files import record_names
-from ..record.seal import Sealer
+from ..record.folder import record_names
+from ..record.key import Sealer, default_path, load_or_make
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

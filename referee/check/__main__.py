@@ -16,8 +16,8 @@ from ..errors import RefereeError
 from ..plugins import load
 from ..programs.confining import SandboxMode, find_confinement
 from ..programs.limits import ProgramLimits
-from ..record.key_file import default_path
-from ..record.record_files import record_names
+from ..record.folder import record_names
+from ..record.key import default_path
 from .checking import report, run_check
 from .context import CheckRequest
 from .findings import Finding

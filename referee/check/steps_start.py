@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from protocol import Code, RemoteProtocolError
+from protocol.deal import nonce_commitment
 from protocol.decoding import decode
-from protocol.fairness import nonce_commitment
 from protocol.limits import (
     MAX_FRAME_FROM_PLAYER_BYTES,
     NAME_FORM,

@@ -27,11 +27,11 @@ from ..net.run_terms import RunTerms
 from ..observers import Observer, Observers
 from ..observers.unusual import UNUSUAL_COMMANDS, tell_step, unusual
 from ..plugins import find_game
-from ..record.audit.audit import check_course
-from ..record.audit.standstills import Presence, presences
+from ..record.audit.match import check_course
+from ..record.audit.times import Presence, presences
+from ..record.key import Sealer
 from ..record.reader import MAX_RECORD_BYTES, ChainEnd, Record, RecordError, read_record
 from ..record.schema import FORMAT, Header, RecordedStep, read_line, typed
-from ..record.seal import Sealer
 from ..text import show_json
 
 _ROUNDING_MS = 0.01

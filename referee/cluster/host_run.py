@@ -23,8 +23,8 @@ from ..programs.build import Builds
 from ..programs.confining import Confinement, find_confinement
 from ..programs.limits import ProgramLimits
 from ..programs.player_spec import Launch, PlayerError, house_launch, resolved
+from ..record.folder import record_names
 from ..record.reader import MAX_LINE_BYTES
-from ..record.record_files import record_names
 from ..tournament.hosts import Calibration
 from .messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, ShippedJob
 from .programs import ProgramStore, taken

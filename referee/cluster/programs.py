@@ -21,8 +21,7 @@ from ..net.jobs.job import JobSeat, MatchJob, encoded
 from ..programs.file_view import PrivateNames, private_to
 from ..programs.output import KEPT_BYTES
 from ..programs.player_spec import Launch
-from ..record.printed import output_path
-from ..record.record_files import record_names
+from ..record.folder import output_path, record_names
 from .messages import ShippedJob
 
 _LEFT_OUT = ("__pycache__", ".git")

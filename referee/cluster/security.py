@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..files.whole import write_whole
-from ..record.key_file import pem_of
+from ..record.key import pem_of
 from ..text import visible
 
 CA = "ca.pem"

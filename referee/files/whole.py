@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from .opened import opened
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -74,3 +76,17 @@ def _link(partial: Path, path: Path) -> None:
         os.link(partial, path)
     except FileExistsError as error:
         raise FileExistsError(error.errno, error.strerror, str(path)) from None  # nobody knows the partial file
+
+
+def json_bytes(value: msgspec.Struct) -> bytes:
+    """Return the content of a small file of JSON that people may read, too."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+
+
+def write_json(path: Path, value: msgspec.Struct) -> None:
+    """Write a file of JSON in place of the one that was there; nobody ever finds half of it.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    write_whole(path, [json_bytes(value)])

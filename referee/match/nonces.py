@@ -5,7 +5,7 @@ So nobody chooses last. A nonce counts once it is opened, whatever becomes of it
 
 from collections.abc import Collection
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 
 
 class Nonces:

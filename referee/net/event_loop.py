@@ -25,7 +25,7 @@ from twisted.python import log
 from twisted.python.failure import Failure
 
 from ..clock import Clock, Timer
-from ..match.standstills import KEPT_STANDSTILLS, UNNOTICED_MS
+from ..match.timekeeper import KEPT_STANDSTILLS, UNNOTICED_MS
 from .links.origin_limits import MOST_OF_ORIGIN, OriginLimiter, Storms, most_open
 from .links.player_protocol import PlayerLink
 

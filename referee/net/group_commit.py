@@ -18,7 +18,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.python.failure import Failure
 
 from ..files.whole import sync_folder
-from ..match.standstills import DISK_MS
+from ..match.timekeeper import DISK_MS
 from ..record.writer import ChainWriter
 
 _AT_ONCE = 8

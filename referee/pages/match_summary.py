@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from ..match import events as e
 from ..match.fouls import Cause
-from ..record.fairness import Fairness, fairness, timings
-from ..record.match_entries import entry_of
 from ..record.reader import Record
+from ..record.timing import Fairness, fairness, timings
+from ..record.tournament_record import entry_of
 from ..text import printable
 from ..tournament.match_context import MatchEntry
 

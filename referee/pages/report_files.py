@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from protocol.limits import NAME_PATTERN
 
 from ..files.whole import write_whole
-from ..record.audit.audit import FindGame
-from ..record.printed import output_path
+from ..record.audit.match import FindGame
+from ..record.folder import output_path
 from ..record.reader import read_record
 from ..tournament.history import History
 from . import exports, verifying

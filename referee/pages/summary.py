@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from protocol.limits import NAME_PATTERN
 
-from ..record.fairness import FairnessTotals, fairness_totals
+from ..record.timing import FairnessTotals, fairness_totals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.events import HostCame
 from ..tournament.history import History, RuledLine, RuledLines

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from protocol.messages import TimeControl
 
-from ..record.fairness import FairnessTotals
+from ..record.timing import FairnessTotals
 from ..tournament.crosstable import HeadToHead
 from ..tournament.history import PlayedVersion
 from ..tournament.match_context import Fixture, MatchEntry

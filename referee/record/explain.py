@@ -14,7 +14,7 @@ from ..games.base import Rule
 from ..match.events import Stage
 from ..match.fouls import Foul
 from ..match.setup import SeedOpens
-from .printed import Printed
+from .folder import Printed
 from .schema import PlainLine
 
 PREFIX_BYTES = 4

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..files.below import files_below
 from ..files.small import read_small
-from .json_file import json_bytes, write_json
+from ..files.whole import json_bytes, write_json
+from .folder import record_files
+from .key import MANIFEST_PURPOSE, Sealer, is_signed
 from .reader import Chain, RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
-from .seal import MANIFEST_PURPOSE, Sealer, is_signed
 from .tournament_record import TournamentHeader, is_tournament, read_tournament
 
 NAME = "MANIFEST.json"
@@ -45,12 +45,6 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     records: tuple[ManifestEntry, ...]
     """By file name."""
     signature: Hex64
-
-
-def record_files(folder: Path) -> list[Path]:
-    """Return the records below a folder, by name; those in a folder that a dot hides were put aside."""
-    found = files_below(folder, "*.jsonl")
-    return [path for path in found if not any(name.startswith(".") for name in path.relative_to(folder).parts)]
 
 
 def write_manifest(folder: Path, sealer: Sealer) -> Manifest:

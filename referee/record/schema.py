@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ..match.commands import Command, Result
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
-from ..match.standstills import Standstill
+from ..match.timekeeper import Standstill
 from ..text import show_json
 from ..tournament.match_context import MatchContext
 from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal

@@ -12,14 +12,15 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from ..match.commands import Result
 from ..text import show_json
 from ..tournament import commands as c
 from ..tournament import events as e
 from ..tournament.machine import ImpossibleEvent
-from ..tournament.match_context import MatchContext, MatchEntry
+from ..tournament.match_context import Fixture, FoulEntry, MatchContext, MatchEntry
 from ..tournament.pairing.base import BadRuling
 from ..tournament.spec import TournamentSpec
-from .reader import Chain, RecordError, is_sealed, lines_in, read_chain
+from .reader import Chain, Record, RecordError, is_sealed, lines_in, read_chain
 from .schema import FORMAT, OTHER_FORM, TOURNAMENT, Hex32, Line, PlainLine, SealLine, has_form
 from .writer import ChainWriter
 
@@ -301,3 +302,51 @@ class TournamentWriter(ChainWriter):
         plain = [msgspec.to_builtins(command) for command in commands]
         self.write("tournament-step", event=msgspec.to_builtins(event), commands=plain)
         return c.TakenStep(line=line, hash=self.head, event=event, commands=tuple(commands))
+
+
+def entry_of(record: Record) -> MatchEntry:
+    """Return what came of a recorded match.
+
+    Raises:
+        RecordError: its match is none of a tournament, or not one of so many, or the record is not sealed.
+    """
+    context, line = record.header.context, record.result
+    if context is None:
+        raise RecordError(record.path, 0, "a match of a tournament", "none")
+    entrants, names = len(context.fixture.entrants), len(record.header.setup.names)
+    if entrants != names:
+        raise RecordError(record.path, 0, f"the names of {entrants} entrants", f"{names} names")
+    if line is None or record.seal is None:
+        raise RecordError(
+            record.path, len(record.chain.hashes), "a result and its seal", f"a record that is {record.state}"
+        )
+    return outcome(context.fixture, record.header.setup.names, line.result, record.seal.prev)
+
+
+def outcome(fixture: Fixture, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
+    """Return what is kept of a match.
+
+    Args:
+        fixture: what it was opened for.
+        names: of the players by seat.
+        result: how it ended.
+        head: hash of the record's result line.
+    """
+    fouls = tuple(
+        FoulEntry(
+            seat=foul.seat, cause=str(foul.cause), turn=foul.turn, rule=foul.rule, code=foul.code, detail=foul.detail
+        )
+        for foul in result.fouls
+    )
+    return MatchEntry(
+        fixture=fixture,
+        names=names,
+        void=result.void,
+        ranking=result.ranking,
+        scores=result.scores,
+        fouls=fouls,
+        reason=result.reason or "",
+        turns=result.turns,
+        used_ms=result.used_ms,
+        head=head,
+    )

@@ -25,12 +25,12 @@ from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
-from ..match.standstills import Standstill
+from ..match.timekeeper import Standstill
 from ..tournament.match_context import MatchContext
 from .hidden_fields import EVENT_HIDES, HASH_PREFIX, OF_FOULS, hide, new_salts
+from .key import RECORD_PURPOSE, Sealer
 from .reader import ChainEnd
 from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, with_open
-from .seal import RECORD_PURPOSE, Sealer
 
 _encode = msgspec.json.Encoder().encode
 _Showing = c.AskMove | c.StartSeat | c.ResumeSeat

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 
 from ..games.base import Game
 from ..match import commands as c

@@ -25,13 +25,12 @@ from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.plugins import find_game
-from referee.record.audit.audit import open_match
-from referee.record.audit.checks import check_shuffle
+from referee.record.audit.chance import check_shuffle
 from referee.record.audit.evidence import check_evidence, no_dialects
-from referee.record.audit.proof import prove
+from referee.record.audit.match import open_match, prove
 from referee.record.audit.times import check_book
+from referee.record.key import RECORD_PURPOSE, Sealer, is_signed
 from referee.record.reader import Record, read_record
-from referee.record.seal import RECORD_PURPOSE, Sealer, is_signed
 from referee.record.writer import RecordWriter
 from referee.testing import ScriptedSeat
 from sample_players.python.q_simple import make_dag

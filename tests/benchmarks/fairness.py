@@ -26,9 +26,10 @@ import msgspec
 from protocol.frames import FrameReader
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Move, Ready
-from referee.record.audit.audit import audit
-from referee.record.audit.standstills import contradictions, presences
-from referee.record.fairness import Fairness, Timing, fairness, timings
+from referee.record.audit.match import audit
+from referee.record.audit.processes import contradictions
+from referee.record.audit.times import presences
+from referee.record.timing import Fairness, Timing, fairness, timings
 
 from ..counting import CountingGame
 from .fairness_server import LIMIT_MS, SEATS

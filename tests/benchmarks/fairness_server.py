@@ -21,7 +21,7 @@ from referee.net.event_loop import EventLoop, look_seldom
 from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.runner import Journal, MatchRunner, SeatedPlayers
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.record.writer import RecordWriter
 
 from ..counting import CountingGame

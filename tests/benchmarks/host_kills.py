@@ -30,7 +30,7 @@ from urllib.error import HTTPError
 
 from referee.app.submit import ServiceError
 from referee.files.below import files_below
-from referee.record.key_file import VARIABLE
+from referee.record.key import VARIABLE
 from referee.web.contest.contest_file import CONTEST, SUBMISSIONS
 from referee.web.contest.intake import LOGS
 from referee.web.submissions.archive import unpack

@@ -23,7 +23,7 @@ from typing import Any
 
 from referee.app.new_player import make_player
 from referee.pages.database import FILE
-from referee.record.key_file import load_key
+from referee.record.key import load_key
 
 TOML = """\
 name = "{name}"

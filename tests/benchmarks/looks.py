@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.record.key_file import VARIABLE
+from referee.record.key import VARIABLE
 from referee.web.contest.organising import ProcessLine
 from referee.web.guarded_routes import MemberPages
 

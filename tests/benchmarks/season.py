@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament

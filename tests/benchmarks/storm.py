@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from referee.record.key_file import VARIABLE, load_or_make
+from referee.record.key import VARIABLE, load_or_make
 
 from ..peers.match_server import MatchServer
 from ..peers.offences_made import POSITION

@@ -29,8 +29,8 @@ from referee.match import commands as c
 from referee.match.machine import Match
 from referee.net.links.player_protocol import message_of
 from referee.record.hidden_fields import new_salts
+from referee.record.key import RECORD_PURPOSE, Sealer
 from referee.record.schema import FIRST_PREV
-from referee.record.seal import RECORD_PURPOSE, Sealer
 from referee.record.writer import RecordWriter, step_line
 
 from . import staircase

@@ -19,7 +19,7 @@ from referee.dialects.cs4500.configs import ActorSpec, actor_of
 from referee.dialects.cs4500.forms import MalformedValue
 from referee.dialects.cs4500.server import read_server
 from referee.plugins import load
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 
 from .. import warm
 from ..peers.course_player import CoursePlayer

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.plugins import find_game
-from referee.record.key_file import load_key
+from referee.record.key import load_key
 from referee.record.reader import Record, read_record
 from referee.record.writer import RecordWriter
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from referee.cli.main import main
 from referee.record import explain as record_explain
 from referee.record.audit import times as time_book
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 
 from ..record import records
 from .calling import played, referee

@@ -8,7 +8,7 @@ import pytest
 import rich_click as click
 
 from referee.cli.errors import worded
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.record.writer import NotWritten, RecordWriter
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from referee.match.events import MatchResumed, MoveReceived
 from referee.plugins import load
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.reader import RecordError
 
 from .. import warm

@@ -17,7 +17,7 @@ from referee.app.new_player import make_player
 from referee.app.tournaments.from_file import read_plan
 from referee.app.tournaments.requests import FOLDER
 from referee.plugins import find_format
-from referee.record.key_file import VARIABLE, load_or_make
+from referee.record.key import VARIABLE, load_or_make
 from referee.record.tournament_record import path_of, read_tournament, refold
 from referee.tournament import events as e
 from referee.tournament.history import History, new_tournament

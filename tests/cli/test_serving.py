@@ -22,7 +22,7 @@ from protocol.client import run
 from protocol.messages import Hello, Terms
 from referee import chance
 from referee.plugins import load
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 
 from .. import warm
 from ..ports import free_port

@@ -21,7 +21,7 @@ from referee.cli.main import main
 from referee.cli.views.explanation import show_explanation
 from referee.plugins import load
 from referee.record.explain import explain
-from referee.record.printed import Printed
+from referee.record.folder import Printed
 from referee.record.reader import read_record
 from referee.record.redacted_record import redacted_lines
 from referee.record.schema import read_line

@@ -14,8 +14,8 @@ from referee.match import events as e
 from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
 from referee.net.run_terms import RunTerms
+from referee.record.key import RECORD_PURPOSE
 from referee.record.reader import RecordError, record_in
-from referee.record.seal import RECORD_PURPOSE
 
 from ..net.jobs.making import LAUNCH, SEALER, job_of
 from ..net.jobs.played import JOB, Lie, record_of

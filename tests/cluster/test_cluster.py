@@ -14,7 +14,7 @@ import pytest
 
 from referee import __version__
 from referee.net.links.tokens import add_tokens
-from referee.record.audit.standstills import presences
+from referee.record.audit.times import presences
 from referee.record.reader import read_record
 
 from ..net.tournaments.in_memory import lines_of

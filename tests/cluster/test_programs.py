@@ -8,7 +8,7 @@ import pytest
 from referee.cluster import programs
 from referee.cluster.programs import Entry, OtherProgram, ProgramStore, digest_of, packed_folder
 from referee.programs.build import content_hash
-from referee.record.record_files import record_names
+from referee.record.folder import record_names
 
 
 def program(folder: Path) -> Path:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from referee.dialects.cs4500.conversation import NO_NONCE
 from referee.match import events as e
 

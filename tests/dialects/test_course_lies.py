@@ -6,7 +6,7 @@ import pytest
 
 from referee.match import events as e
 from referee.plugins import installed
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.reader import RecordError
 from referee.record.resume import reopen
 

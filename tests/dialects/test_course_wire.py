@@ -9,7 +9,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from protocol import Code, LocalProtocolError, RemoteProtocolError
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Nonce, Ready, Reveal, Start, Welcome
 from referee.dialects.cs4500 import forms
@@ -20,7 +20,7 @@ from referee.match.fouls import Cause
 from referee.net.links.lobby import HELLO_S, MatchLobby, SignUpPolicy
 from referee.net.links.player_protocol import CLOSE_S
 from referee.plugins import installed
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.explain import explain
 from referee.record.reader import RecordError
 from referee.record.redacted_record import redacted_lines

@@ -13,7 +13,7 @@ from referee.errors import BadRequest
 from referee.files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small, read_small_text
 from referee.net.links.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens
 from referee.programs.player_spec import PlayerError, read_folder
-from referee.record.key_file import BadKey, load_key, parse_public
+from referee.record.key import BadKey, load_key, parse_public
 
 
 def _layout(path: Path) -> object:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from referee import chance
 from referee.games.base import Game
 from referee.games.q.forms import View

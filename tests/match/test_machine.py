@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from referee import chance
 from referee.games.base import BadSetup, News, Outcome
 from referee.games.q.forms import Move, State, View

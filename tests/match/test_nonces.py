@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from referee import chance
 from referee.games.q.game import QGame
 from referee.match import commands as c

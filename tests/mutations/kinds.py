@@ -21,11 +21,10 @@ from referee.net.links.tokens import add_tokens, read_tokens
 from referee.observers import Observers
 from referee.plugins import find_game, installed
 from referee.programs.player_spec import read_folder
-from referee.record.key_file import make_key, public_pem
+from referee.record.key import make_key, public_pem
 from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import write_manifest
-from referee.record.recovery import recover
-from referee.record.resume import reopen
+from referee.record.resume import recover, reopen
 from referee.testing import Choose
 from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Stopped
 from referee.tournament.spec import Participant

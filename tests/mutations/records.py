@@ -18,11 +18,11 @@ from referee.match.events import AnyEvent
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.plugins import find_game, installed
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
+from referee.record.key import MANIFEST_PURPOSE, RECORD_PURPOSE
 from referee.record.manifest import NAME
 from referee.record.reader import Record, RecordError, read_record
 from referee.record.redacted_record import redacted_lines
-from referee.record.seal import MANIFEST_PURPOSE, RECORD_PURPOSE
 from referee.record.tournament_record import read_tournament
 from referee.record.writer import RecordWriter
 from referee.tournament.events import MatchClosed

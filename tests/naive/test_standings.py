@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.record.tournament_record import TournamentWriter
 from referee.tournament import events as e
 from referee.tournament.machine import ImpossibleEvent, Tournament

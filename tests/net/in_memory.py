@@ -8,7 +8,7 @@ from typing import Any
 
 from twisted.internet.task import Clock
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from protocol.messages import Move, Nonce, Ready, Turn
 from referee import chance
 from referee.games.q.game import QGame
@@ -22,8 +22,8 @@ from referee.net.links.lobby import MatchLobby, Patience, SignUpPolicy
 from referee.net.matches.runner import Journal, MatchRunner, SeatedPlayers
 from referee.observers import Observer, Observers
 from referee.plugins import installed
-from referee.record.audit.audit import audit
-from referee.record.seal import Sealer
+from referee.record.audit.match import audit
+from referee.record.key import Sealer
 from referee.record.writer import RecordWriter
 
 from ..time_controls import grouped

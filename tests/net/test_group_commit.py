@@ -7,9 +7,9 @@ from threading import Event
 
 import pytest
 
-from referee.match.standstills import DISK_MS
+from referee.match.timekeeper import DISK_MS
 from referee.net.group_commit import Durability, GroupCommit
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.record.writer import ChainWriter, NotWritten
 
 from .tournaments.in_memory import Loop

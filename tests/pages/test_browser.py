@@ -11,7 +11,7 @@ from referee.pages.replay_frames import ReplayFrame, fold_record
 from referee.pages.replay_page import replay_page
 from referee.pages.words import move_text
 from referee.plugins import load
-from referee.record.audit.audit import open_match, refold
+from referee.record.audit.match import open_match, refold
 from referee.record.reader import read_record
 
 from ..match.folding import lost

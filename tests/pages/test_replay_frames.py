@@ -13,7 +13,7 @@ from referee.match.fouls import Cause, Foul
 from referee.pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, StillSecret, fold_record
 from referee.pages.words import duration, gains, headline, move_text, ranking, reasons, time_split
 from referee.plugins import PluginError, load
-from referee.record.audit.audit import open_match, refold
+from referee.record.audit.match import open_match, refold
 from referee.record.reader import RecordError, read_record
 from referee.text import MAX_CHARS, printable
 

@@ -20,8 +20,8 @@ from referee.pages.report_files import ReplayPages, Targets, report_address
 from referee.pages.summary import Summary, host_lines
 from referee.pages.words import number, placeless, short_cause
 from referee.plugins import load
-from referee.record.fairness import Timing, fairness
 from referee.record.reader import read_record
+from referee.record.timing import Timing, fairness
 from referee.text import counted
 from referee.tournament.events import HostCame, MatchOpened, TournamentResumed
 from referee.tournament.hosts import Calibration, void_for

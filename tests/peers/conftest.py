@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.record.key_file import default_path, load_or_make
+from referee.record.key import default_path, load_or_make
 
 from .match_server import MatchServer
 from .rogues import Honest

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.plugins import load
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.reader import Record
 
 from ..counting import CountingGame

@@ -26,7 +26,7 @@ from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.session import MatchSession
 from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.observers import MatchStep, Observer, Observers
-from referee.record.key_file import default_path, load_or_make
+from referee.record.key import default_path, load_or_make
 
 from ..counting import CountingGame
 

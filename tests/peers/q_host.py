@@ -10,8 +10,8 @@ import threading
 from typing import Any
 
 from protocol.client import Client, connect
+from protocol.deal import nonce_commitment
 from protocol.errors import ProtocolError
-from protocol.fairness import nonce_commitment
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Ack, End, Hello, Message, Move, Nonce, Offer, Ready, Reveal, Start, Told, Turn, Welcome
 

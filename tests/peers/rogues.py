@@ -13,8 +13,8 @@ from typing import Any
 import msgpack
 
 from protocol.client import Client, connect
+from protocol.deal import nonce_commitment
 from protocol.decoding import decode
-from protocol.fairness import nonce_commitment
 from protocol.frames import FrameReader, encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
 from protocol.messages import (

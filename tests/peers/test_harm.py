@@ -14,7 +14,7 @@ import pytest
 
 from referee.programs.control_groups import find_control_groups
 from referee.programs.output import KEPT_BYTES
-from referee.record.key_file import VARIABLE
+from referee.record.key import VARIABLE
 
 from . import harm
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from protocol.connection import Connection, Need, Role
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import (
     Ack,

@@ -25,7 +25,7 @@ from referee.programs.limits import ProgramLimits
 from referee.programs.player_spec import Launch, PlayerError, command_launch, house_launch, resolved
 from referee.programs.sandbox import HOME, NoSandboxError, find_sandbox
 from referee.programs.starting import ProcessCommand
-from referee.record.record_files import record_names
+from referee.record.folder import record_names
 
 
 def seen(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> FileView:

@@ -15,7 +15,7 @@ import msgspec
 import protocol
 from protocol import ConnectionState, limits
 from protocol.connection import TRANSITIONS
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from referee import chance
 from referee.games.base import IllegalMove
 from referee.plugins import load

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import protocol
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from referee import chance
 from referee.games.q import tiles as q_tiles
 from referee.games.q.forms import Options

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from protocol import Connection, Need, Role
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from protocol.messages import Message, Nonce, Offer, Ready, Reveal, Turn
 
 from .situations import message_for, typed

@@ -9,7 +9,7 @@ from typing import Any
 import msgpack
 
 from protocol import Code, Role
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from protocol.limits import (
     MAX_DEPTH,
     MAX_FRAME_FROM_PLAYER_BYTES,

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from protocol.client import ClientError, Ended, run
-from protocol.fairness import DealFinding, nonce_commitment
+from protocol.deal import DealFinding, nonce_commitment
 from protocol.messages import End, Expelled, Hello, Message, Move, Nonce, Ready
 
 from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Serve, end, expelled, say

@@ -13,7 +13,7 @@ import pytest
 
 from protocol import client
 from protocol.client import ClientError, run
-from protocol.fairness import DealFinding
+from protocol.deal import DealFinding
 from protocol.messages import End, Expelled, Hello, Message, Nonce, Terms, type_of
 
 from .scripted import OFFERED, REVEALED, TAKEN_BACK, THEIRS, Line, Script, Serve, end, expelled, say

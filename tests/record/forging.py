@@ -18,7 +18,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from referee.plugins import load
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.reader import Record, RecordError
 
 ZEROS = "0" * 64

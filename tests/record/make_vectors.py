@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import protocol
 from referee.record.hidden_fields import hide
+from referee.record.key import RECORD_PURPOSE, Sealer
 from referee.record.schema import encode_line, read_line
-from referee.record.seal import RECORD_PURPOSE, Sealer
 
 PATH = Path(protocol.__file__).parent / "record_vectors.json"
 SALT = "fedcba9876543210fedcba9876543210"

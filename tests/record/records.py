@@ -16,7 +16,7 @@ from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.record.writer import RecordWriter
 from referee.testing import Choose, ScriptedSeat
 

@@ -6,7 +6,7 @@ import pytest
 
 from referee.match.fouls import Cause
 from referee.plugins import load
-from referee.record.audit.audit import audit, open_match, refold
+from referee.record.audit.match import audit, open_match, refold
 from referee.record.reader import read_record
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.record.json_file import write_json
+from referee.files.whole import write_json
+from referee.record.key import MANIFEST_PURPOSE, Sealer
 from referee.record.manifest import NAME, Manifest, ManifestEntry, check_manifest, write_manifest
 from referee.record.reader import RecordError
-from referee.record.seal import MANIFEST_PURPOSE, Sealer
 
 from .forging import digest, encoded
 from .records import SEALER, record_of, tell

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from referee.record.match_entries import entry_of
 from referee.record.reader import RecordError, read_record
+from referee.record.tournament_record import entry_of
 
 from .records import record_of
 from .tournaments import Organiser, cup

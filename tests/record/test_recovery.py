@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from referee.plugins import find_game
+from referee.record.key import Sealer
 from referee.record.reader import RecordError
-from referee.record.recovery import TORN, Recovery, check_no_others, recover
-from referee.record.seal import Sealer
+from referee.record.resume import TORN, Recovery, check_no_others, recover
 from referee.record.tournament_record import path_of, read_tournament
 from referee.tournament.match_context import MatchContext, MatchEntry
 

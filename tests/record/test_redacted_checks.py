@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from referee.record.audit.redacted import check_with_seed
 from referee.record.reader import RecordError
-from referee.record.redacted_checks import check_with_seed
 from referee.record.redacted_record import check_redacted
 
 from ..match.folding import SEED

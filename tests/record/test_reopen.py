@@ -6,10 +6,10 @@ import pytest
 
 from referee.match.machine import Match, Phase
 from referee.plugins import load
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
+from referee.record.key import Sealer
 from referee.record.reader import RecordError
 from referee.record.resume import Resumption, reopen
-from referee.record.seal import Sealer
 
 from .records import SEALER, Story, record_of, tell
 

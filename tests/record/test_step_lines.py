@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from referee.match import commands as c
 from referee.match import events as e
-from referee.match.standstills import Standstill
+from referee.match.timekeeper import Standstill
 from referee.record.hidden_fields import new_salts
 from referee.record.schema import read_line
 from referee.record.writer import step_line

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from referee.record.key import Sealer
 from referee.record.reader import RecordError
-from referee.record.seal import Sealer
 from referee.record.tournament_record import (
     TournamentWriter,
     begun_with,

@@ -14,8 +14,8 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from referee.match.setup import MatchSetup
+from referee.record.key import Sealer
 from referee.record.reader import read_chain, read_record
-from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 from referee.testing import JUNK
 

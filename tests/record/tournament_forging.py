@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from referee.plugins import load
-from referee.record.seal import RECORD_PURPOSE, Sealer
+from referee.record.key import RECORD_PURPOSE, Sealer
 from referee.record.tournament_record import TournamentHeader, TournamentStep
 from referee.tournament.history import new_tournament
 

@@ -18,9 +18,8 @@ from referee.match.setup import MatchSetup
 from referee.net.tournaments.play import Recorder
 from referee.observers import Observers
 from referee.plugins import find_game, load
-from referee.record.match_entries import outcome
-from referee.record.seal import Sealer
-from referee.record.tournament_record import TournamentWriter, path_of, read_tournament, refold
+from referee.record.key import Sealer
+from referee.record.tournament_record import TournamentWriter, outcome, path_of, read_tournament, refold
 from referee.record.writer import RecordWriter
 from referee.testing import Choose, ScriptedSeat
 from referee.tournament import events as e

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 
 from ..record.audit import test_evidence as fouls
 from ..record.audit import test_headers as headers

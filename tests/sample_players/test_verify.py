@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from referee.record.key_file import public_pem
+from referee.record.key import public_pem
 from referee.record.reader import RecordError
 from referee.record.redacted_record import check_redacted, redacted_lines
 

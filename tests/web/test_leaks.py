@@ -28,10 +28,9 @@ from referee.net.links.tokens import add_tokens
 from referee.observers import MatchStep
 from referee.pages.report_files import ReplayPages, Targets
 from referee.plugins import installed, load
-from referee.record.match_entries import entry_of
 from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_record
-from referee.record.tournament_record import TournamentWriter
+from referee.record.tournament_record import TournamentWriter, entry_of
 from referee.record.writer import RecordWriter
 from referee.testing.seats import ScriptedSeat
 from referee.tournament import events as te

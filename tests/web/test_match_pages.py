@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from referee.app.records.explain import view_of_seat
 from referee.record.explain import Heard
-from referee.record.printed import Printed
+from referee.record.folder import Printed
 from referee.record.reader import read_record
 
 from .sites import PAYLOAD, TestSite

@@ -12,13 +12,15 @@ from ...errors import BadRequest
 from ...files.below import files_below
 from ...games.base import BadSetup
 from ...plugins import PluginError, find_game, installed
-from ...record.audit.audit import audit
-from ...record.audit.standstills import contradictions, presences
+from ...record.audit.match import audit
+from ...record.audit.processes import contradictions
+from ...record.audit.redacted import check_with_seed
+from ...record.audit.times import presences
 from ...record.audit.tournament import MatchProof
-from ...record.manifest import NAME, check_manifest, record_files
+from ...record.folder import record_files
+from ...record.manifest import NAME, check_manifest
 from ...record.published_heads import PublishedHead
 from ...record.reader import Chain, IsRedacted, Record, RecordError
-from ...record.redacted_checks import check_with_seed
 from ...record.redacted_record import RedactedRecord, check_redacted
 from ...record.schema import Header
 from ...record.tournament_record import is_tournament

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 
 from ...match.setup import SeedOpens
-from ...record.audit.standstills import Contradiction
+from ...record.audit.processes import Contradiction
 from ...record.published_heads import PublishedHead
 from ...record.reader import NotSealed, RecordError
 

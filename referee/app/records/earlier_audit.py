@@ -23,7 +23,7 @@ from ...errors import BadRequest
 from ...files.opened import opened
 from ...files.whole import write_whole
 from ...plugins import installed
-from ...record.audit.standstills import Presence
+from ...record.audit.times import Presence
 from ...record.audit.tournament import MatchProof
 from ...record.schema import FIRST_PREV
 from .audit_reports import Demands, SoundRecord

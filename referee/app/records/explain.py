@@ -10,8 +10,7 @@ from ...errors import BadRequest, RefereeError
 from ...match.commands import Result
 from ...plugins import find_game, installed
 from ...record.explain import Explanation, Heard, Said, explain
-from ...record.manifest import record_files
-from ...record.printed import last_printed
+from ...record.folder import last_printed, record_files
 from ...record.reader import IsRedacted, read_header, read_record
 from ...record.redacted_record import check_redacted, redacted_lines
 from ...record.schema import read_line

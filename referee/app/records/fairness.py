@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...record.fairness import Fairness, Timing, fairness, timings
 from ...record.reader import RecordError, read_record
+from ...record.timing import Fairness, Timing, fairness, timings
 from ...record.tournament_record import is_tournament
 from .audit import find_records
 

@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from ...files.below import everything_below
 from ...plugins import PluginError, find_format, find_game
-from ...record.audit.runs import check_runs
-from ...record.audit.standstills import Presence
-from ...record.audit.starts import check_starts
+from ...record.audit.processes import check_runs, check_starts
+from ...record.audit.times import Presence
 from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError

@@ -16,10 +16,10 @@ from ...clock import wall_clock
 from ...errors import BadRequest
 from ...net.tournaments.play import salt_of
 from ...observers import Observer, Observers
-from ...record.audit.standstills import presences
+from ...record.audit.times import presences
+from ...record.key import Sealer
 from ...record.reader import RecordError, read_record
-from ...record.recovery import TORN, has_line
-from ...record.seal import Sealer
+from ...record.resume import TORN, has_line
 from ...record.tournament_record import (
     TournamentRecord,
     TournamentStart,

@@ -30,7 +30,7 @@ from ...plugins import find_game
 from ...programs.build import BUILDS, Builds
 from ...programs.player_spec import Launch, PlayerError
 from ...record.reader import RecordError
-from ...record.recovery import check_no_others, recover
+from ...record.resume import check_no_others, recover
 from ...record.tournament_record import find_record
 from ...record.writer import NotWritten
 from ...tournament import events as e

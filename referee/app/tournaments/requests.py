@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import BadRequest
-from ...record.json_file import write_json
+from ...files.whole import write_json
 from ...tournament.events import Ruling
 from ...tournament.spec import Participant
 

@@ -10,7 +10,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 
 from ...app.records.fairness import FairnessReport, fairness_of
-from ...record.fairness import Fairness, Timing
+from ...record.timing import Fairness, Timing
 from ..common import console, harmless, json_option, numbers, out, paths_argument, print_json
 from ..errors import FAILED
 

@@ -7,7 +7,7 @@ import rich_click as click
 
 from ...app.services import RefereeOptions, find_sealer
 from ...plugins import installed
-from ...record.key_file import public_pem
+from ...record.key import public_pem
 from ...text import counted
 from ...web.contest.contest_file import CONTEST, read_contest, write_example
 from ...web.contest.hosting import LISTEN, host

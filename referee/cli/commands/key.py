@@ -9,8 +9,7 @@ from pathlib import Path
 import rich_click as click
 
 from ...cluster.security import MAX_DAYS, MadeKeys, make_keys
-from ...record.key_file import BadKey, default_path, load_key, make_key, public_pem
-from ...record.seal import Sealer
+from ...record.key import BadKey, Sealer, default_path, load_key, make_key, public_pem
 from ..common import FOLDER, PATH, Count, json_option, out, print_json
 
 _file = click.option("--key", "path", type=PATH, help="Its file, if not the usual one.")

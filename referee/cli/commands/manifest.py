@@ -5,7 +5,8 @@ from pathlib import Path
 import rich_click as click
 
 from ...app.services import find_sealer
-from ...record.manifest import NAME, record_files, write_manifest
+from ...record.folder import record_files
+from ...record.manifest import NAME, write_manifest
 from ...text import counted
 from ..common import EXISTING_FOLDER, FILE, console, json_option, out, print_json
 

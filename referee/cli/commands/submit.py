@@ -24,7 +24,7 @@ from ...app.submit import (
     read_rows,
     say_what_plays,
 )
-from ...record.printed import LAST_LINES
+from ...record.folder import LAST_LINES
 from ...text import printable
 from ...web.submissions.store import VersionState
 from ..common import FILE, PATH, console, harmless, json_option, out, print_json

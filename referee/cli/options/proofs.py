@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from ...record.key_file import parse_head, parse_public, parse_seed
+from ...record.key import parse_head, parse_public, parse_seed
 from ..common import EXISTING_FILE
 
 keys_option = click.option(

@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 from ...app.records.explain_text import compact_json, explain_command, foul_lines, standing
 from ...match.setup import LEG_WORDS
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
-from ...record.printed import LAST_LINES, Printed
+from ...record.folder import LAST_LINES, Printed
 from ...text import printable, printable_json
 from ..common import harmless, out
 

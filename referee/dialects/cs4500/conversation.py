@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from protocol import Code, ConnectionState, LocalProtocolError, RemoteProtocolError, Role
 from protocol.connection import Conversation
-from protocol.fairness import nonce_commitment
+from protocol.deal import nonce_commitment
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
 from protocol.messages import Ack, End, Hello, Message, Move, Nonce, Offer, Ready, Start, Told, Turn
 

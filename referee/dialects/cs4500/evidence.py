@@ -9,7 +9,7 @@ from protocol import Code, RemoteProtocolError
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES
 
 from ...match import events as e
-from ...record.audit.wires import same
+from ...record.audit.evidence import same
 from .conversation import NO_NONCE
 from .forms import MalformedValue, move_of
 from .json_stream import JsonCode, JsonReader, JsonValue

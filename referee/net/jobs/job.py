@@ -21,7 +21,7 @@ from ...match.setup import MatchSetup
 from ...observers import PlayingProcess
 from ...plugins import find_game
 from ...programs.player_spec import Launch
-from ...record.seal import Sealer
+from ...record.key import Sealer
 from ...tournament.match_context import MatchContext
 from ..matches.programs import Occupant, Vacancy
 from ..matches.settings import MatchServices, MatchSettings, seed_of, setup_of

@@ -26,7 +26,7 @@ from ...programs.limits import ProgramLimits
 from ...programs.output import OutputPipe
 from ...programs.sandbox import Sandbox
 from ...programs.starting import ChildProcess, ProcessCommand, start
-from ...record.record_files import record_names
+from ...record.folder import record_names
 from ..run_terms import RunTerms
 
 T = TypeVar("T")

@@ -11,11 +11,10 @@ from ...match.events import RefereeFailed
 from ...match.machine import Match
 from ...observers import MatchStep
 from ...plugins import find_game
+from ...record.key import Sealer
 from ...record.reader import ChainEnd, RecordError, read_end, read_record
-from ...record.recovery import TORN, has_line
-from ...record.resume import reopen
+from ...record.resume import TORN, has_line, reopen
 from ...record.schema import FIRST_PREV, ResultLine
-from ...record.seal import Sealer
 from ...record.writer import RecordWriter
 from ..group_commit import Durability
 from .job import MatchJob, SealedMatch

@@ -9,8 +9,8 @@ from twisted.internet.defer import Deferred
 
 from ...plugins import find_game
 from ...programs.player_spec import Launch
+from ...record.key import Sealer
 from ...record.resume import Resumption
-from ...record.seal import Sealer
 from ..event_loop import EventLoop
 from ..group_commit import GroupCommit
 from ..matches.program_pool import ProgramPool

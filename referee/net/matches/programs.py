@@ -20,7 +20,7 @@ from ...programs.confining import Confinement, is_copied, own_copy, quick_copy
 from ...programs.file_view import FileAccess
 from ...programs.player_spec import Launch, PlayerError
 from ...programs.program import Invitation, Program
-from ...record.printed import output_path
+from ...record.folder import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from ..waiting import outlasting, whole

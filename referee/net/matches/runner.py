@@ -31,7 +31,7 @@ from ...match import events as e
 from ...match.commands import Command, Result
 from ...match.events import Event
 from ...match.machine import Match, Phase
-from ...match.standstills import Standstill
+from ...match.timekeeper import Standstill
 from ...observers import MatchStep
 from ...programs.program import Program
 from ...record.writer import NotWritten, RecordWriter

@@ -17,7 +17,7 @@ from ... import chance
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_TIME, MatchSetup, SeedOpens
 from ...observers import Observers
 from ...programs.confining import Confinement
-from ...record.seal import Sealer
+from ...record.key import Sealer
 from ...tournament.match_context import MatchContext
 from ..event_loop import EventLoop
 from ..group_commit import GroupCommit

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from ...clock import Clock, Timer
-from ...match.standstills import MAX_LOOKS, UNNOTICED_MS, Standstill
+from ...match.timekeeper import MAX_LOOKS, UNNOTICED_MS, Standstill
 from ..event_loop import Lag
 
 MARGIN_MS = 0.002

@@ -13,8 +13,8 @@ from ... import chance
 from ...clock import wall_clock
 from ...observers import Observer, Observers
 from ...programs.player_spec import Launch
+from ...record.key import Sealer
 from ...record.resume import Resumption
-from ...record.seal import Sealer
 from ...record.tournament_record import TournamentWriter
 from ...tournament import commands as c
 from ...tournament import events as e

@@ -21,9 +21,9 @@ from ...files.tree import MIB
 from ...observers import Observer, PlayingProcess
 from ...observers.base import OWN_PROCESS
 from ...programs.player_spec import Launch
-from ...record.match_entries import outcome
-from ...record.printed import output_path
+from ...record.folder import output_path
 from ...record.resume import Resumption
+from ...record.tournament_record import outcome
 from ...tournament import events as e
 from ...tournament.match_context import Fixture, MatchContext
 from ...tournament.pairing.base import RoundToPair

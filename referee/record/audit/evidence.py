@@ -1,18 +1,188 @@
-"""Judges what players were expelled for once more, from the bytes that the record keeps, without the fold.
-
-What no bytes can show is not judged here: that a connection or a program ended, that nobody came, that a player reads
-nothing.
-"""
+"""Judges what players were expelled for once more, from the bytes that the record keeps, without the fold."""
 
 from collections.abc import Callable
+from typing import Protocol as Interface
+
+import msgspec
+
+from protocol import Code, RemoteProtocolError
+from protocol.deal import nonce_commitment
+from protocol.decoding import decode
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PREFIX_BYTES
+from protocol.messages import FROM_PLAYER, Ack, Message, Move, Nonce, Ready, type_of
 
 from ...match import events as e
+from ...match.setup import MatchSetup
 from ...text import show_json
 from ...tournament.spec import REMOTE
 from ..reader import Record, RecordError
-from ..schema import CommandForm
-from .dialects import check_dialect
-from .wires import OWN_WIRE, Wire
+from ..schema import CommandForm, RecordedStep
+
+
+class Wire(Interface):
+    """Reads bytes as the wire of a match's players has them."""
+
+    codes: frozenset[str]
+    """Of every breach that there is."""
+    game: str | None
+    """The only one that is played on it; None: any."""
+    nonce: str | None
+    """What the referee commits to and opens for its players, who know no offers, numbers and tokens; None: they do."""
+
+    def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
+        """Return what bytes are that were judged as a breach.
+
+        Args:
+            code: of the breach, one of `codes`: it tells whether the bytes begin with a frame's prefix.
+            data: the bytes.
+            asked: what was due, `hello`, `ready`, `nonce`, `move` or `ack`; None: nothing.
+            match: the match's name.
+
+        Returns:
+            That code if it is theirs, else another one, or what they are in words.
+        """
+
+    def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
+        """Tell whether bytes are the answer of an event, and nothing else."""
+
+    def is_unfinished(self, data: bytes) -> bool:
+        """Tell whether bytes are the beginning of a message, as far as can be told; none are, too."""
+
+
+def same(one: object, other: object) -> bool:
+    """Tell whether two plain values are one in a record: to Python, true is 1 and 1.0 is 1."""
+    return msgspec.json.encode(one) == msgspec.json.encode(other)
+
+
+class OwnWire:
+    """The wire of protocol/SPEC.md."""
+
+    codes = frozenset(map(str, Code))
+    game: str | None = None
+    nonce: str | None = None
+
+    def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
+        """Return what bytes are, as Wire has it."""
+        if code == Code.NOT_READING:
+            return f"{len(data)} bytes that were sent" if data else code
+        if code == Code.TRUNCATED:
+            return code if data and self.is_unfinished(data) else "no unfinished frame"
+        if code in (Code.OVERSIZE, Code.EMPTY, Code.FLOOD):
+            return _announced(data, is_asked=asked is not None)
+        return _said(data, asked, match)
+
+    def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
+        """Tell whether bytes are an answer, as Wire has it."""
+        try:
+            message = decode(data, FROM_PLAYER)
+        except RemoteProtocolError:
+            return False
+        return len(data) <= MAX_FRAME_FROM_PLAYER_BYTES and same(
+            msgspec.to_builtins(message), msgspec.to_builtins(_message_of(event, match))
+        )
+
+    def is_unfinished(self, data: bytes) -> bool:
+        """Tell whether bytes begin a frame, as Wire has it."""
+        length = int.from_bytes(data[:PREFIX_BYTES])
+        is_allowed = len(data) < PREFIX_BYTES or 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES
+        return is_allowed and len(data) < PREFIX_BYTES + max(length, 1)
+
+
+def _said(data: bytes, asked: str | None, match: str) -> str:
+    """Return which breach the body of a frame is, or which answer."""
+    if not 0 < len(data) <= MAX_FRAME_FROM_PLAYER_BYTES:
+        return f"{len(data)} bytes"
+    try:
+        message = decode(data, FROM_PLAYER)
+    except RemoteProtocolError as error:
+        return str(error.code)
+    if type_of(message) != asked:
+        return str(Code.OUT_OF_TURN)
+    if getattr(message, "match", match) != match:
+        return str(Code.WRONG_MATCH)
+    return f"a {asked} that was asked for"
+
+
+def _announced(data: bytes, *, is_asked: bool) -> str:
+    """Return which breach the prefix of a frame is."""
+    if len(data) < PREFIX_BYTES:
+        return "no whole prefix"
+    length = int.from_bytes(data[:PREFIX_BYTES])
+    if length > MAX_FRAME_FROM_PLAYER_BYTES:
+        return str(Code.OVERSIZE)
+    if length == 0:
+        return str(Code.EMPTY)
+    is_flood = length > MAX_UNASKED_BYTES and not is_asked
+    return str(Code.FLOOD) if is_flood else f"a frame of {length} bytes"
+
+
+def _message_of(event: e.Answer, match: str) -> Message:
+    match event:
+        case e.MoveReceived():
+            return Move(match=match, turn=event.turn, move=event.move)
+        case e.ReadyReceived():
+            return Ready(match=match, commitment=event.commitment)
+        case e.NonceReceived():
+            return Nonce(match=match, nonce=event.nonce)
+        case e.AckReceived():
+            return Ack(match=match, ack=event.ack)
+    raise AssertionError(f"{event} is no answer")
+
+
+OWN_WIRE = OwnWire()
+
+
+_IN_ITS_PLACE = ("offer-match", "ask-nonce")
+"""What the referee answers itself, at once, for players that know no offers and nonces."""
+
+
+def check_dialect(record: Record, wire: Wire) -> None:
+    """Check what a dialect settles: the game, confirmations, nonces, and that nobody is waited for or comes back.
+
+    Args:
+        record: one whose header names the dialect.
+        wire: the dialect's.
+
+    Raises:
+        RecordError: the first line that this dialect has not.
+    """
+    setup, dialect = record.header.setup, record.header.dialect
+    is_fit = wire.game in (None, setup.game) and setup.acknowledge and record.header.context is None
+    if not is_fit:
+        found = f"{setup.game}, {'with' if setup.acknowledge else 'without'} confirmations"
+        found += "" if record.header.context is None else ", in a tournament"
+        raise RecordError(record.path, 0, f"a match that {dialect} can be spoken in", found)
+    if wire.nonce is None:
+        return
+    asked = dict[int, str]()
+    for number, step in enumerate(record.steps, 1):
+        if not _can_happen(step, step.forms, asked, setup, wire.nonce):
+            found = f"{type(step.event).__name__} at {step.event.at_ms} ms"
+            raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", found)
+
+
+def _can_happen(
+    step: RecordedStep, commands: list[CommandForm], asked: dict[int, str], setup: MatchSetup, nonce: str
+) -> bool:
+    """Judge one line, and take note of what each seat is asked then."""
+    event, before = step.event, dict(asked)
+    asked.update(
+        {command.seat: command.command for command in commands if command.seat is not None and command.limit_ms}
+    )
+    fouls = [command.foul or {} for command in commands if command.command == "expel-seat"]
+    match event:
+        case e.ReadyReceived():
+            return not fouls and event.commitment == nonce_commitment(setup.match, event.seat, nonce)
+        case e.NonceReceived():
+            return not fouls and event.nonce == nonce
+        case e.Answer():
+            return all(foul.get("code") != "out-of-turn" for foul in fouls)
+        case e.DeadlinePassed():
+            return before.get(event.seat) not in _IN_ITS_PLACE
+        case e.MatchResumed() | e.SeatReturned():
+            return False
+    return True
+
 
 FindWire = Callable[[str], Wire]
 """A dialect's name -> what reads the bytes of its players."""

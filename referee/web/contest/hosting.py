@@ -19,7 +19,7 @@ from ...net.links.addresses import listen, stopped, url_of
 from ...observers import Note
 from ...pages.tournament_json import TournamentReport
 from ...programs.confining import SandboxMode
-from ...record.key_file import default_path, public_pem
+from ...record.key import default_path, public_pem
 from ...text import printable
 from ..cards import ContestCard, TournamentCard
 from ..event_streams import EventStreams

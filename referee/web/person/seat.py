@@ -10,8 +10,8 @@ from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 
 from protocol.connection import Connection, Role
+from protocol.deal import nonce_commitment
 from protocol.errors import ProtocolError
-from protocol.fairness import nonce_commitment
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import (
     Ack,

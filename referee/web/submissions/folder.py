@@ -16,7 +16,7 @@ from msgspec import Struct
 from ...files.scratch import scratch
 from ...files.small import BadFile, read_small_text
 from ...files.tree import MIB, BadTree, TreeNode, walk
-from ...record.record_files import holds_records_alone
+from ...record.folder import holds_records_alone
 from .archive import find_player, pack
 from .entries import (
     LEFT_OUT,

@@ -18,7 +18,7 @@ from ...games.base import Game
 from ...match.setup import MatchSetup
 from ...plugins import installed
 from ...record.explain import Explanation, explain
-from ...record.printed import Printed, all_printed, last_printed
+from ...record.folder import Printed, all_printed, last_printed
 from ...record.redacted_record import redacted_lines
 from ...record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
 from .challenges import PERSON, PRACTICE

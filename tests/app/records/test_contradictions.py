@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import AuditReport, Demands
 from referee.match import events as e
-from referee.match.standstills import Standstill
-from referee.record.audit.standstills import Contradiction
+from referee.match.timekeeper import Standstill
+from referee.record.audit.processes import Contradiction
 from referee.record.writer import RecordWriter
 
 from ...cli.calling import referee

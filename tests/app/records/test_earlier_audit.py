@@ -15,9 +15,9 @@ from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import AuditReport, Demands, Equivocation, SoundRecord
 from referee.app.records.earlier_audit import BadEarlierAudit
 from referee.match.events import RefereeFailed
+from referee.record.key import Sealer
 from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_chain
-from referee.record.seal import Sealer
 
 from ...cli.calling import referee
 from ...record.records import SEALER, STORIES, cut, record_of, tell

@@ -20,11 +20,11 @@ from referee.app.records.audit_reports import (
 )
 from referee.match.events import RefereeFailed
 from referee.plugins import find_game, installed
+from referee.record.key import Sealer
 from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_chain
 from referee.record.redacted_record import redacted_lines
 from referee.record.resume import reopen
-from referee.record.seal import Sealer
 from referee.record.tournament_record import read_tournament
 from referee.tournament import events as e
 

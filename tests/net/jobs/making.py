@@ -6,7 +6,7 @@ from typing import Any
 from referee import chance
 from referee.net.jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
 from referee.programs.player_spec import Launch
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.tournament.match_context import Fixture, MatchContext
 
 from ...time_controls import time_control

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from referee import chance
 from referee.net.jobs.job import KeylessSealer, MatchJob, decoded, encoded, rules_digest
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 
 from .making import LAUNCH, SEALER, SEED, job_of
 

@@ -15,9 +15,9 @@ from referee.observers import MatchStep, Observer, Observers
 from referee.observers.metrics import Metrics
 from referee.observers.unusual import tell_step
 from referee.plugins import find_game
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.reader import RecordError, read_record
-from referee.record.recovery import TORN
+from referee.record.resume import TORN
 
 from .making import SEALER
 from .played import ALL, JOB, Played

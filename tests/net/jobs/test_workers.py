@@ -17,7 +17,7 @@ import pytest
 
 from referee.match import events as e
 from referee.net.links.tokens import add_tokens
-from referee.record.audit.standstills import presences
+from referee.record.audit.times import presences
 from referee.record.reader import read_record
 
 from ...ports import free_port

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 from twisted.internet.task import Clock
 
-from referee.match.standstills import UNNOTICED_MS
+from referee.match.timekeeper import UNNOTICED_MS
 from referee.net.event_loop import BEAT_S, Lag
 from referee.net.links.origin_limits import STORM
 

@@ -19,8 +19,9 @@ from referee.net.event_loop import EventLoop
 from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory
 from referee.plugins import installed
-from referee.record.audit.audit import audit
-from referee.record.audit.standstills import contradictions, presences
+from referee.record.audit.match import audit
+from referee.record.audit.processes import contradictions
+from referee.record.audit.times import presences
 from referee.record.reader import read_record
 from sample_players.python.q_simple import make_dag
 

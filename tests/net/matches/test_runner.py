@@ -13,7 +13,7 @@ from referee.match import events as e
 from referee.match.fouls import Cause
 from referee.net.event_loop import BEAT_S
 from referee.net.links.origin_limits import STORM
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.reader import read_record
 from referee.record.writer import NotWritten, RecordWriter
 

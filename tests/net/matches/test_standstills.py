@@ -10,8 +10,8 @@ from twisted.internet.task import Clock
 from protocol.messages import Move
 from referee.net import event_loop as event_loop_module
 from referee.net.event_loop import BEAT_S, EventLoop
-from referee.record.audit.standstills import Presence, contradictions, presences
-from referee.record.audit.times import check_book
+from referee.record.audit.processes import contradictions
+from referee.record.audit.times import Presence, check_book, presences
 from referee.record.reader import read_record
 
 from ..in_memory import LIMIT_S, PASS, InMemoryMatch

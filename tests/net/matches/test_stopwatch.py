@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from twisted.internet.interfaces import IDelayedCall
 from twisted.internet.task import Clock
 
-from referee.match.standstills import MAX_LOOKS
+from referee.match.timekeeper import MAX_LOOKS
 from referee.net.event_loop import BEAT_S, Lag
 from referee.net.links.origin_limits import STORM
 from referee.net.matches.stopwatch import MARGIN_MS, Stopwatch

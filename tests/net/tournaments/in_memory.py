@@ -20,7 +20,7 @@ from referee.net.matches.settings import MatchServices, MatchSettings
 from referee.net.tournaments.play import MatchSeeds, Recorder, RunSettings, TournamentPlay
 from referee.net.tournaments.runner import TournamentRunner
 from referee.observers import Observer, Observers
-from referee.record.seal import Sealer
+from referee.record.key import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament

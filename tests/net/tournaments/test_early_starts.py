@@ -18,7 +18,7 @@ from referee.net.tournaments import runner
 from referee.net.tournaments.play import RunSettings
 from referee.net.tournaments.runner import EarlyStarts, most_early
 from referee.programs.player_spec import Launch
-from referee.record.printed import output_path
+from referee.record.folder import output_path
 from referee.tournament import events as e
 from referee.tournament.match_context import Fixture, MatchContext
 

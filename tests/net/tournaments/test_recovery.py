@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.record.recovery import TORN
+from referee.record.resume import TORN
 
 from .in_memory import events_on_record, lines_of
 from .playing import audit, outcome, run, write_toml

@@ -13,7 +13,7 @@ from referee.games.q.game import QGame
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase
 from referee.plugins import PluginError
-from referee.record.audit.audit import audit, open_match, refold
+from referee.record.audit.match import audit, open_match, refold
 from referee.record.reader import RecordError, read_record
 from referee.record.schema import plain_json
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.plugins import find_format, find_game
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.audit.tournament import MatchProof, audit_tournament
 from referee.record.reader import RecordError
 from referee.record.tournament_record import path_of

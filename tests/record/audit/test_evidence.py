@@ -13,8 +13,8 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.plugins import installed
 from referee.record import redacted_record
-from referee.record.audit.audit import audit
-from referee.record.audit.wires import OWN_WIRE
+from referee.record.audit.evidence import OWN_WIRE
+from referee.record.audit.match import audit
 from referee.record.reader import Record, RecordError, read_record
 
 from ...match.folding import NONCE, PASS, START, B, R, acked, body_of, frame_of, lost, moved, overdue, place, ready

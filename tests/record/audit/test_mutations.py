@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from referee.match.setup import DEFAULT_LAG_MARGIN_MS
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.reader import RecordError
 
 from ...match.folding import EXCHANGE, NONCE, PASS, place

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from referee.match.machine import Match
-from referee.record.audit.audit import open_match
-from referee.record.audit.proof import prove
+from referee.record.audit.match import open_match, prove
 from referee.record.reader import Record, RecordError, read_record
 
 from ...match.folding import PASS, SEED, moved, opened, ready, setup_of

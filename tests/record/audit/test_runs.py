@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from referee.record.audit.runs import check_runs
-from referee.record.audit.standstills import Presence, presences
+from referee.record.audit.processes import check_runs
+from referee.record.audit.times import Presence, presences
 from referee.record.reader import RecordError, read_record
 from referee.record.tournament_record import TournamentRecord, TournamentStep, read_tournament
 from referee.tournament import events as e

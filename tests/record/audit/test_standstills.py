@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from referee.match import commands as c
 from referee.match import events as e
-from referee.match.standstills import DISK_MS, MAX_LOOKS, UNNOTICED_MS, Standstill
+from referee.match.timekeeper import DISK_MS, MAX_LOOKS, UNNOTICED_MS, Standstill
 from referee.plugins import installed
-from referee.record.audit.audit import audit
-from referee.record.audit.standstills import PROMPT_MS, Contradiction, Excuses, Presence, contradictions, presences
+from referee.record.audit.match import audit
+from referee.record.audit.processes import Contradiction, contradictions
+from referee.record.audit.times import PROMPT_MS, Excuses, Presence, presences
 from referee.record.reader import Record, RecordError
 from referee.record.writer import RecordWriter
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.record.audit.standstills import Presence
-from referee.record.audit.starts import check_starts
+from referee.record.audit.processes import check_starts
+from referee.record.audit.times import Presence
 from referee.record.reader import RecordError
 from referee.tournament.match_context import Fixture
 from referee.tournament.spec import Participant, TournamentSpec

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from referee.match import events as e
-from referee.match.standstills import Standstill
+from referee.match.timekeeper import Standstill
 from referee.record.audit.times import check_book
 from referee.record.reader import Record, RecordError, read_record
 

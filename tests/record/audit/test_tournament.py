@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from referee.errors import RefereeError
 from referee.plugins import PluginError, find_game, load
 from referee.record.audit import tournament as audit_module
-from referee.record.audit.audit import audit
+from referee.record.audit.match import audit
 from referee.record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
+from referee.record.key import Sealer
 from referee.record.reader import RecordError
-from referee.record.seal import Sealer
 from referee.record.tournament_record import path_of
 from referee.tournament.pairing.base import BadFormat, RoundToPair
 from referee.tournament.pairing.dutch import pair_round

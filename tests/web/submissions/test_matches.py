@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from referee.plugins import find_game, load
 from referee.record.explain import Heard
-from referee.record.printed import Printed
+from referee.record.folder import Printed
 from referee.record.reader import RecordError, read_record
 from referee.record.redacted_record import check_redacted
 from referee.tournament.match_context import Fixture, MatchContext

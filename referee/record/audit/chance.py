@@ -14,7 +14,6 @@ import msgspec
 
 from ...games.base import Game
 from ...match import events as e
-from ...match.commands import Result
 from ...text import show_json
 from ..reader import Record, RecordError
 
@@ -23,41 +22,6 @@ _BLOCKS = 16
 """Of a stream, made at once."""
 _SURE = 2**64 - 2**32
 """A word below it is never thrown away: no list is longer than the difference."""
-
-
-def check_ranking(record: Record) -> None:
-    """Check that every seat has one rank, those who fouled the last one together, and that the best are the winners.
-
-    Raises:
-        RecordError: the result contradicts itself.
-    """
-    if record.result is None:
-        return
-    result, seats = record.result.result, range(len(record.header.setup.names))
-    out = sorted({foul.seat for foul in result.fouls})
-    ranked = [seat for level in result.ranking for seat in level]
-    problem = None
-    if result.void is not None:
-        problem = "no ranking of a void match" if result.ranking or result.winners else None
-    elif sorted(ranked) != list(seats):
-        problem = "one rank for every seat"
-    elif out and sorted(result.ranking[-1]) != out:
-        problem = f"the expelled seats {out} on the last rank"
-    elif list(result.winners) not in _possible_winners(record, result, is_deserted=out == list(seats)):
-        problem = "the seats of the best rank as winners"
-    if problem is not None:
-        found = f"ranking {show_json(result.ranking)}, winners {show_json(result.winners)}"
-        raise RecordError(record.path, len(record.steps) + 1, problem, found)
-
-
-def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
-    """Return who can have won: the best; nobody if all fouled, or perhaps if somebody did when told that it had won."""
-    if is_deserted:
-        return [[]]
-    best = sorted(result.ranking[0])
-    kinds = [form.command for step in record.steps for form in step.forms]
-    is_lost_at_the_end = "end-seat" in kinds and "expel-seat" in kinds[kinds.index("end-seat") :]
-    return [best, []] if is_lost_at_the_end else [best]
 
 
 def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:

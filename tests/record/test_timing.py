@@ -7,17 +7,8 @@ from msgspec.structs import replace
 
 from referee.match.events import SeatVacant
 from referee.match.fouls import Cause
-from referee.record.fairness import (
-    Fairness,
-    ProcessTime,
-    TimeSpread,
-    Timing,
-    fairness,
-    fairness_totals,
-    spread,
-    timings,
-)
 from referee.record.reader import read_record
+from referee.record.timing import Fairness, ProcessTime, TimeSpread, Timing, fairness, fairness_totals, spread, timings
 
 from .test_golden import GOLDEN, RECORDS
 

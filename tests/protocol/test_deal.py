@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from protocol import ConnectionState, Role
-from protocol.fairness import KEPT, DealFinding, Witness, check_reveal
+from protocol.deal import KEPT, DealFinding, Witness, check_reveal
 from protocol.messages import End, Message, Offer, Resumed, Reveal, Terms, Turn
 
 from .situations import message_for, pair_in

@@ -6,17 +6,21 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from referee.record.key_file import (
+from referee.record.key import (
+    MANIFEST_PURPOSE,
+    RECORD_PURPOSE,
     VARIABLE,
     BadKey,
+    Sealer,
+    WrongKey,
     default_path,
+    is_signed,
     load_key,
     load_or_make,
     make_key,
     parse_public,
     public_pem,
 )
-from referee.record.seal import MANIFEST_PURPOSE, RECORD_PURPOSE, Sealer, WrongKey, is_signed
 
 SEALER = Sealer.new()
 DIGEST = "5a" * 32

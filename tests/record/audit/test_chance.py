@@ -15,10 +15,10 @@ from referee import chance
 from referee.games.q.game import QGame
 from referee.match import events as e
 from referee.record import schema
-from referee.record.audit import checks
+from referee.record.audit import chance
 from referee.record.audit import times as time_book
-from referee.record.audit.audit import audit
-from referee.record.audit.checks import Redealer, check_ranking, check_shuffle
+from referee.record.audit.chance import Redealer, check_shuffle
+from referee.record.audit.match import audit, check_ranking
 from referee.record.audit.times import check_book
 from referee.record.reader import Record, RecordError, check_seats, read_record
 from referee.record.schema import BadLine
@@ -200,5 +200,5 @@ def test_both_shuffles_throw_the_same_words_away(words: list[int], size: int) ->
     stream = chance.Stream(bytes(32))
     stream._words = words[::-1]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(checks, "_words", lambda key: iter(words))
+        patched.setattr(chance, "_words", lambda key: iter(words))
         assert stream.shuffled(range(size)) == Redealer(bytes(32))(range(size))

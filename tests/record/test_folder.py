@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.record.printed import LAST_LINES, LINE_CHARS, Printed, all_printed, last_printed, output_path
+from referee.record.folder import LAST_LINES, LINE_CHARS, Printed, all_printed, last_printed, output_path
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,416 @@
+"""Verifies the record of a match: folds it again and compares every command, and checks it without the fold, too."""
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...games.base import BadSetup, Game
+from ...match import events as e
+from ...match.commands import Result
+from ...match.machine import ImpossibleEvent, Match
+from ...match.setup import UnfitSeed
+from ...text import show_json
+from ...tournament.match_context import MatchContext, name_match
+from ...tournament.spec import REMOTE
+from ..hidden_fields import HASH_PREFIX, OPEN, Salt
+from ..reader import Chain, NotSealed, Record, RecordError, check_key, is_sealed, lines_in, opened_file, read_record
+from ..schema import (
+    FIRST_PREV,
+    BadLine,
+    Header,
+    PlainLine,
+    RecordedStep,
+    ResultLine,
+    SealLine,
+    line_hash,
+    linked_core,
+    plain_json,
+    read_line,
+    typed,
+    with_open,
+)
+from ..writer import step_line
+from .chance import check_shuffle
+from .evidence import FindWire, check_evidence, no_dialects
+from .times import check_book
+
+FindGame = Callable[[str], Game[Any, Any, Any]]
+
+
+def audit(
+    path: Path,
+    find_game: FindGame,
+    *,
+    keys: Collection[str] = (),
+    is_strict: bool = True,
+    find_wire: FindWire = no_dialects,
+) -> Record:
+    """Verify a record.
+
+    Args:
+        path: the record.
+        find_game: a game's name -> its rules.
+        keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
+        is_strict: whether a record without a seal, one of an unfinished match, is refused.
+        find_wire: a dialect's name -> what reads the bytes of its players.
+
+    Returns:
+        The record; everything in it follows from its header, its events and its seed. If `result` is None the match
+        was not finished, and its commands could be verified only if its seed was fixed beforehand.
+
+    Raises:
+        RecordError: the first line that does not hold.
+        NotSealed: all of them hold, the record has no seal, and is_strict is true.
+        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
+    """
+    record, match = prove(path, partial(open_match, find_game=find_game)) or (read_record(path), None)
+    check_key(record.path, 0, record.header.key, keys)
+    check_header(record, is_fixed=record.header.seed is not None)
+    if match is None:
+        check_course(record, find_game, find_wire)
+    else:
+        _check_without_fold(record, match, find_wire)
+    if is_strict and record.seal is None:
+        found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
+        raise NotSealed(record.path, len(record.chain.hashes), "a result and its seal", found)
+    return record
+
+
+def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_dialects) -> Match | None:
+    """Check that everything in a record follows from its header, its events and its seed.
+
+    Args:
+        record: one whose lines hold together.
+        find_game: a game's name -> its rules.
+        find_wire: a dialect's name -> what reads the bytes of its players.
+
+    Returns:
+        The match, folded again; None if its record does not tell its seed: then only its times were checked.
+
+    Raises:
+        RecordError: the first line that does not hold.
+        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
+    """
+    match = open_match(record, find_game)
+    if match is None:
+        check_book(record)
+        return None
+    for number, (step, _) in enumerate(refold(record, match), 1):
+        if match.result is not None and number < len(record.steps):
+            raise RecordError(record.path, number + 1, "the result, for the match is over", type(step.event).__name__)
+    _check_without_fold(record, match, find_wire)
+    return match
+
+
+def _check_without_fold(record: Record, match: Match, find_wire: FindWire) -> None:
+    """Check all that is checked without the fold, once every line is known to be the fold's."""
+    check_result(record, match)
+    check_evidence(record, find_wire)
+    check_book(record)
+    check_shuffle(record, match.game)
+    check_ranking(record)
+
+
+def open_match(record: Record, find_game: FindGame) -> Match | None:
+    """Build the match of a record, before its first event.
+
+    Returns:
+        The match, or None if the record of an unfinished match does not tell its seed.
+
+    Raises:
+        RecordError: the setup is not one of the game's, or the seed does not fit the commitment.
+    """
+    setup = record.header.setup
+    fixed = record.header.seed
+    if record.result is not None and fixed is not None and fixed != record.result.seed:
+        raise RecordError(record.path, 0, f"the seed of the result, {record.result.seed}", f"seed {fixed}")
+    seed = record.seed
+    if seed is None:
+        return None
+    game = find_game(setup.game)
+    try:
+        return Match(game, setup, seed)
+    except (BadSetup, UnfitSeed) as error:  # whatever else is raised is no fault of the record
+        raise RecordError(record.path, 0, f"a setup of {setup.game} and its committed seed", str(error)) from None
+
+
+def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]:
+    """Fold a record's events again, and yield after each its step and the match as it then is.
+
+    Raises:
+        RecordError: an event can't happen, or gives other commands than stand in its line.
+        Exception: what the fold or the game failed with, where the record tells of no such fault: it is this program's.
+    """
+    for number, step in enumerate(record.steps, 1):
+        try:
+            commands = match.handle(step.event)
+        except ImpossibleEvent as error:
+            raise RecordError(record.path, number, "an event that can happen", str(error)) from None
+        folded = plain_json(commands)
+        if folded != bytes(step.told):
+            if match.fault is not None and not _is_void(step):
+                raise match.fault
+            raise _difference(record.path, number, msgspec.json.decode(folded), step.commands)
+        yield step, match
+
+
+def _is_void(step: RecordedStep) -> bool:
+    """Tell whether a step closed its match as void, or has commands that are none."""
+    try:
+        return any(form.result is not None and form.result.void is not None for form in step.forms)
+    except BadLine:
+        return True
+
+
+def check_result(record: Record, match: Match) -> None:
+    """Compare the result that a record tells, if it does, with the one of its match folded again.
+
+    Raises:
+        RecordError: the match is not over, or ended otherwise.
+    """
+    number = len(record.steps) + 1
+    if record.result is None:
+        return
+    if match.result is None:
+        raise RecordError(record.path, number, f"more events (the match is {match.phase})", "a result")
+    pairs = (
+        ("result", msgspec.to_builtins(match.result), msgspec.to_builtins(record.result.result)),
+        ("nonces", match.nonces.opened, record.result.nonces),
+    )
+    for name, expected, found in pairs:
+        if expected != found:
+            raise RecordError(record.path, number, f"{name} {show_json(expected)}", show_json(found))
+
+
+def _difference(path: Path, number: int, expected: list[Any], found: list[Any]) -> RecordError:
+    """Name the first command that differs."""
+    for index, command in enumerate(expected):
+        if index >= len(found):
+            return RecordError(path, number, f"command {index + 1}: {show_json(command)}", "no such command")
+        if msgspec.json.encode(command) != msgspec.json.encode(found[index]):  # to Python, true is 1 and 1.0 is 1
+            return RecordError(path, number, f"command {index + 1}: {show_json(command)}", show_json(found[index]))
+    return RecordError(path, number, f"{len(expected)} commands", f"{len(found)} commands")
+
+
+_BEFORE_OPEN = b',"%s":' % OPEN.encode()
+_HASHED = re.compile(re.escape(HASH_PREFIX) + rb'"[0-9a-f]{64}"}')
+"""What stands in place of a hidden value."""
+_entries = msgspec.json.Decoder(dict[str, tuple[Salt, Raw]])
+_steps = msgspec.json.Decoder(RecordedStep)
+
+
+def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Record, Match] | None:
+    """Read a record, and fold its match, if it is one that is finished and holds.
+
+    Args:
+        path: the record.
+        open_match: builds the match, before its first event, of a record that has no steps yet.
+
+    Returns:
+        Both; None if the bytes are not those that the referee would have written, or nobody can tell.
+    """
+    try:
+        with opened_file(path) as file:
+            return _proven(path, list(lines_in(path, file)), open_match)
+    except Exception:  # noqa: BLE001  # whoever looks closer meets it again, and says what it is
+        return None
+
+
+def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], Match | None]) -> tuple[Record, Match]:
+    if not lines[-1].endswith(b"\n"):
+        raise BadLine("torn")
+    numbers = 0, len(lines) - 2, len(lines) - 1
+    ends = [read_line(lines[number][:-1]) for number in numbers]
+    header, result, seal = map(typed, ends)
+    if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
+        raise BadLine("not what begins and ends a record")
+    steps = _Steps(lines[1:-2], ends[0].hash)
+    hashes = (*steps.hashes, ends[1].hash, ends[2].hash)
+    links = list(zip(numbers, (FIRST_PREV, *hashes[-3:-1]), strict=True))
+    if [(end.n, end.prev) for end in (header, result, seal)] != links or not is_sealed(header.key, seal):
+        raise BadLine("not chained, or not sealed")
+    data = b"".join(lines)
+    chain = Chain(path, hashes, len(data), b"", hashlib.sha256(data).hexdigest(), partial(_read, data))
+    record = Record(path, header, (), result, seal, chain)
+    match = open_match(record)
+    assert match is not None, "a result tells the seed"
+    return replace(record, steps=steps.folded(match)), match
+
+
+def _read(data: bytes) -> tuple[PlainLine, ...]:
+    return tuple(map(read_line, data[:-1].split(b"\n")))
+
+
+class _Steps:
+    """The lines between the header and the result, which are chained.
+
+    Each thing is done for all of them before the next is: in the processor's caches, there is room for one at a time.
+
+    Args:
+        lines: with their line feeds.
+        prev: hash of the header.
+
+    Raises:
+        BadLine: they are not chained.
+    """
+
+    def __init__(self, lines: Sequence[bytes], prev: str) -> None:
+        self._lines = lines
+        self._parts: list[tuple[bytes, bytes]] = []
+        """Core and, if anything is hidden in it, the key `open`."""
+        self.hashes = [prev]
+        """Of the header and the lines."""
+        for number, data in enumerate(lines, 1):
+            core, _, opened = data[:-1].partition(_BEFORE_OPEN)
+            core += b"}" if opened else b""
+            if not core.startswith(linked_core(number, self.hashes[-1], b"")[:-1]):
+                raise BadLine("not chained")
+            self._parts.append((core, opened[:-1]))
+            self.hashes.append(line_hash(core))
+
+    def folded(self, match: Match) -> tuple[RecordedStep, ...]:
+        """Fold the events, and write the lines anew.
+
+        Args:
+            match: before its first event.
+
+        Raises:
+            BadLine: a line is not what was written anew.
+            Exception: a line is none, or its event can't happen.
+        """
+        steps, salts = zip(*(_opened(*parts) for parts in self._parts), strict=True)
+        followed = [match.handle(step.event) for step in steps]
+        msgspec.msgpack.encode(([step.event for step in steps], followed))  # fails for integers of over 64 bits
+        _ = [step.forms for step in steps]  # fails for commands that are none
+        told = [
+            step_line(step.event, commands, step.standstills, iter(own))
+            for step, commands, own in zip(steps, followed, salts, strict=True)
+        ]
+        for number, (fields, opened) in enumerate(told):
+            core = linked_core(number + 1, self.hashes[number], fields)
+            if core != self._parts[number][0] or with_open(core, opened) + b"\n" != self._lines[number]:
+                raise BadLine("not what follows")
+        return steps
+
+
+def _opened(core: bytes, opened: bytes) -> tuple[RecordedStep, list[str]]:
+    """Return a step, its values put in their places one after the other, and their salts.
+
+    What is misplaced gives another line when that is written anew.
+    """
+    if not opened:
+        return _steps.decode(core), []
+    entries = _entries.decode(opened).values()
+    values = iter(entries)
+    filled = _HASHED.sub(lambda _: bytes(next(values)[1]), core)
+    return _steps.decode(filled), [salt for salt, _ in entries]
+
+
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+def check_header(record: Record, *, is_fixed: bool) -> None:
+    """Check what the header says of seats, seed, nonces and the tournament, and the starts of programs against it.
+
+    Args:
+        record: whole, or redacted with stand-ins for what is hidden.
+        is_fixed: whether its header has a seed, hidden or not.
+
+    Raises:
+        RecordError: the first line that contradicts the header, or the header itself.
+    """
+    header, setup = record.header, record.header.setup
+    seats = len(setup.names)
+    shares_deal = not setup.nonces and not is_fixed
+    if header.programs is not None and len(header.programs) != seats:
+        raise _wrong(record, f"programs of {seats} seats", show_json(header.programs, 140))
+    if is_fixed and setup.nonces:
+        raise _wrong(record, "no nonces, for the seed was fixed beforehand", "nonces true")
+    if shares_deal != (setup.seed_opens != "at-end"):
+        expected = (
+            "a seed that opens after its last leg"
+            if shares_deal
+            else "seed_opens at-end, for no other match has its deal"
+        )
+        raise _wrong(record, expected, f"seed_opens {setup.seed_opens}, nonces {show_json(setup.nonces)}")
+    if shares_deal and header.context is None:
+        raise _wrong(record, "a tournament, for this is a leg of a duplicate deal", "none")
+    if header.context is not None:
+        _check_context(record, header.context)
+    for number, step in enumerate(record.steps, 1):
+        if isinstance(step.event, e.Began):
+            _check_starts(record, number, step.event.starts)
+
+
+def _check_context(record: Record, context: MatchContext) -> None:
+    """Check what a record says of the tournament that opened its match."""
+    setup, fixture = record.header.setup, context.fixture
+    name = name_match(context.tournament, fixture.number, fixture.leg, fixture.attempt)
+    if not setup.match == fixture.match == name:
+        raise _wrong(record, f"the match {name}, as its fixture makes it", f"{setup.match}, opened as {fixture.match}")
+    if len(fixture.entrants) != len(setup.names) or len({*fixture.entrants}) != len(fixture.entrants):
+        raise _wrong(record, f"{len(setup.names)} entrants, one for each seat", show_json(fixture.entrants))
+    if fixture.leg >= len(setup.names) or (fixture.leg and setup.nonces):
+        raise _wrong(record, "a leg of a duplicate deal, one for each seat at most", f"leg {fixture.leg}")
+    if setup.lot or min(fixture.entrants) < 0 or not _HASH.fullmatch(context.head):
+        found = f"lot {show_json(setup.lot)}, entrants {show_json(fixture.entrants)}, head {context.head}"
+        raise _wrong(record, "a match that a line of a tournament's record opened, its seats not drawn", found)
+
+
+def _check_starts(record: Record, number: int, starts: tuple[int, ...]) -> None:
+    """Check that only matches of a tournament tell of starts, one for each seat, and none of a remote player."""
+    header, seats = record.header, len(record.header.setup.names)
+    if not starts:
+        return
+    if header.context is None:
+        raise RecordError(record.path, number, "no starts, for programs stay in tournaments alone", show_json(starts))
+    remote = [seat for seat, given in enumerate(header.programs or ()) if given == REMOTE]
+    if len(starts) != seats or min(starts) < 0 or any(starts[seat] for seat in remote):
+        expected = "a start for each seat, from 1, and 0 where there is no program"
+        raise RecordError(record.path, number, expected, show_json(starts))
+
+
+def _wrong(record: Record, expected: str, found: str) -> RecordError:
+    return RecordError(record.path, 0, expected, found)
+
+
+def check_ranking(record: Record) -> None:
+    """Check that every seat has one rank, those who fouled the last one together, and that the best are the winners.
+
+    Raises:
+        RecordError: the result contradicts itself.
+    """
+    if record.result is None:
+        return
+    result, seats = record.result.result, range(len(record.header.setup.names))
+    out = sorted({foul.seat for foul in result.fouls})
+    ranked = [seat for level in result.ranking for seat in level]
+    problem = None
+    if result.void is not None:
+        problem = "no ranking of a void match" if result.ranking or result.winners else None
+    elif sorted(ranked) != list(seats):
+        problem = "one rank for every seat"
+    elif out and sorted(result.ranking[-1]) != out:
+        problem = f"the expelled seats {out} on the last rank"
+    elif list(result.winners) not in _possible_winners(record, result, is_deserted=out == list(seats)):
+        problem = "the seats of the best rank as winners"
+    if problem is not None:
+        found = f"ranking {show_json(result.ranking)}, winners {show_json(result.winners)}"
+        raise RecordError(record.path, len(record.steps) + 1, problem, found)
+
+
+def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
+    """Return who can have won: the best; nobody if all fouled, or perhaps if somebody did when told that it had won."""
+    if is_deserted:
+        return [[]]
+    best = sorted(result.ranking[0])
+    kinds = [form.command for step in record.steps for form in step.forms]
+    is_lost_at_the_end = "end-seat" in kinds and "expel-seat" in kinds[kinds.index("end-seat") :]
+    return [best, []] if is_lost_at_the_end else [best]
