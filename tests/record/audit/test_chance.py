@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee import chance
+from referee import chance as referee_chance
 from referee.games.q.game import QGame
 from referee.match import events as e
 from referee.record import schema
@@ -101,7 +101,7 @@ def test_both_shuffles_agree(size: int) -> None:
     source = Random(size)
     for nonces in ([None, None], ["00" * 16, None], [source.randbytes(16).hex() for _ in range(4)]):
         seed = source.randbytes(32)
-        first, second = chance.Dealer(chance.shuffle_key(seed, nonces)), Redealer.of_match(seed, nonces)
+        first, second = referee_chance.Dealer(referee_chance.shuffle_key(seed, nonces)), Redealer.of_match(seed, nonces)
         for _ in range(2):
             assert first(range(size)) == second(range(size))
             assert first.later(1)(range(size)) == second.later(1)(range(size))
@@ -197,7 +197,7 @@ NEARLY_ALL = st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1)
 @given(st.lists(NEARLY_ALL, min_size=200, max_size=200), st.integers(0, 40))
 def test_both_shuffles_throw_the_same_words_away(words: list[int], size: int) -> None:
     """Words beyond the last whole multiple, which no key that anybody could find gives, lead to one order in both."""
-    stream = chance.Stream(bytes(32))
+    stream = referee_chance.Stream(bytes(32))
     stream._words = words[::-1]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(chance, "_words", lambda key: iter(words))

@@ -16,7 +16,7 @@ from referee.record.reader import Record, RecordError, read_record
 from ...match.folding import LIMIT, PASS, lost, moved, resumed
 from ..forging import encoded
 from ..records import come_back, cut, story
-from .test_checks import read, with_event, with_result
+from .test_chance import read, with_event, with_result
 
 
 def with_commands(record: Record, line: int, change: Callable[[list[Any]], object]) -> Record:
