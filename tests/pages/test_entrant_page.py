@@ -10,7 +10,7 @@ import pytest
 
 from referee.pages import entrant_page as module
 from referee.pages.columns import MEANINGS
-from referee.record.printed import output_path
+from referee.record.folder import output_path
 from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .matches import IMAGE, SCRIPT
