@@ -9,7 +9,7 @@ from ..match import events as e
 from ..match.fouls import Foul
 from ..match.machine import Match
 from ..match.timekeeper import Request
-from ..record.audit.audit import FindGame, check_result, open_match, refold
+from ..record.audit.match import FindGame, check_result, open_match, refold
 from ..record.reader import Record
 
 

@@ -14,7 +14,7 @@ from referee.match.events import ImpossibleEvent
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.match.timekeeper import Request
-from referee.record.audit.standstills import LOOKING_MS
+from referee.record.audit.times import LOOKING_MS
 from referee.testing import Choose, ScriptedSeat
 
 from ..driving import random_chooser, with_frame

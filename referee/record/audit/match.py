@@ -14,7 +14,8 @@ from msgspec import Raw
 from ...games.base import BadSetup, Game
 from ...match import events as e
 from ...match.commands import Result
-from ...match.machine import ImpossibleEvent, Match
+from ...match.events import ImpossibleEvent
+from ...match.machine import Match
 from ...match.setup import UnfitSeed
 from ...text import show_json
 from ...tournament.match_context import MatchContext, name_match

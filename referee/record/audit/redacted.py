@@ -12,8 +12,8 @@ from ...games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome, S
 from ...match import events as e
 from ...match.commands import Result
 from ...match.fouls import MAX_DETAIL, SHOWN_HEX, Cause, Foul, accused_of
+from ...match.outcome import default_outcome, result_of
 from ...match.setup import restored
-from ...match.telling import default_outcome, result_of
 from ...text import show_json
 from ..hidden_fields import OF_FOULS
 from ..reader import Record, RecordError
