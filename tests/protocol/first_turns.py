@@ -1,4 +1,4 @@
-"""The first turn of any game, of a fixed deal for two: what SPEC.md shows of each game."""
+"""The first turn of any game, of a fixed deal for two: what vectors.json holds of each game."""
 
 from typing import Any, NamedTuple
 

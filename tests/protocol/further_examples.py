@@ -1,6 +1,6 @@
 """Messages in their usual encoding that need more of msgpack than those of tables.py: every game, and wide values.
 
-Knows no game: the turns are those of SPEC.md. What only an unusual encoding has is in other_forms.py.
+Knows no game: the turns are the first ones of a fixed deal. What only an unusual encoding has is in other_forms.py.
 """
 
 from protocol import Role

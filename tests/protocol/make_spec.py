@@ -30,6 +30,7 @@ from .tables import EXAMPLES, MATCH, NONCES, SALT, SEED, VIEW, framed, packed
 PATH = Path(protocol.__file__).parent / "SPEC.md"
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
 _BYTES_A_LINE = 24
+_LONGEST_LINE_CHARS = 140
 
 HELLO_BYTES = (
     ("00 00 00 1e", "the body has 30 bytes"),
@@ -159,9 +160,7 @@ def example(name: str) -> str:
 def game(name: str) -> str:
     """Return the first turn of a game, of a fixed deal for two: the view, the move, and what is told of it."""
     turn = first_turn(load().game(name))
-    return "\n\n".join(
-        [_spread(turn.view), _block(json.dumps(turn.move), "json"), _block(json.dumps(turn.told), "json")]
-    )
+    return "\n\n".join([_spread(turn.view), show_json(turn.move), show_json(turn.told)])
 
 
 def chance_with_nonces() -> str:
@@ -251,6 +250,12 @@ def _spread(value: dict[str, Any]) -> str:
     """Return a map with a line for each of its keys."""
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(inner)}" for key, inner in value.items())
     return _block("{\n" + lines + "\n}", "json")
+
+
+def show_json(value: Any) -> str:
+    """Return a value as a block of JSON on one line, or with a line for each key if that is too long."""
+    line = json.dumps(value)
+    return _spread(value) if len(line) > _LONGEST_LINE_CHARS else _block(line, "json")
 
 
 def _block(text: str, language: str = "text") -> str:
