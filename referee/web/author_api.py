@@ -76,7 +76,7 @@ class AuthorApi:
 
     def announced(self, token: str | None, length: int | None) -> str | Reply:
         """Return which author asks; or why that is refused, before the body is read."""
-        author = self._authors.named(token)
+        author = self._authors.find_name(token)
         if author is None:
             remedy = "send the token that the organiser gave you: Authorization: Bearer TOKEN"
             return refusal(HTTPStatus.UNAUTHORIZED, "no token, or none that is known", remedy)
@@ -124,15 +124,17 @@ class AuthorApi:
             case "PUT", ("submissions", number, "present"):
                 reply = await self._choose(inquiry.author, number)
             case "GET", ("matches",):
-                reply = _plain({"matches": await self._reading.run(deferToThread, self._matches.of, inquiry.author)})
+                reply = _plain(
+                    {"matches": await self._reading.run(deferToThread, self._matches.list_own, inquiry.author)}
+                )
             case "GET", ("matches", name):
-                reply = await self._looked_up(self._matches.explained, inquiry, name)
+                reply = await self._looked_up(self._matches.explain_match, inquiry, name)
             case "GET", ("matches", name, "record"):
                 reply = await self._looked_up(self._matches.record, inquiry, name)
             case "GET", ("matches", name, "printed"):
-                reply = await self._looked_up(self._matches.printed, inquiry, name)
+                reply = await self._looked_up(self._matches.read_output, inquiry, name)
             case _, path:
-                allow = _methods_of(path)
+                allow = _list_methods(path)
                 reply = refuse_method(allow) if allow else NOWHERE
         return reply
 
@@ -175,7 +177,7 @@ class AuthorApi:
             await deferToThread(self._store.choose, author, version.number)
         except VersionRefused as error:
             return refusal(HTTPStatus.CONFLICT, error.what, error.remedy)
-        self._checks.changed(author)
+        self._checks.note_change(author)
         self._note("version-chosen", author=author, version=version.number)
         return await self._listed(author)
 
@@ -204,7 +206,7 @@ class AuthorApi:
         return Reply(body=found, content_type=_LINES) if isinstance(found, bytes) else _plain(found)
 
 
-def _methods_of(path: tuple[str, ...]) -> str:
+def _list_methods(path: tuple[str, ...]) -> str:
     """Return the methods that an address takes, as a header has them; empty if there is no such address."""
     match path:
         case ("submissions",):

@@ -20,11 +20,11 @@ from ..pages.replay_page import head_at_turn, parted
 from ..pages.verifying import verifying_link
 from .author_api import NOWHERE, AuthorApi
 from .contest.practice import Practice
-from .contest.queue import QueueLine, seen_by
+from .contest.queue import QueueLine, select_lines
 from .guarded_routes import AUTHOR, ORGANISER, ApiRoutes, GuardedRoutes, Visit, read_request
-from .http import HTML, link_to, refused, replied, send_shared, sent, sent_on, top_of, turn_of
+from .http import HTML, find_top, make_link, read_turn, redirect, refuse, send, send_pieces, send_reply
 from .http_messages import Inquiry, Reply, refusal
-from .person.view import SeatView, done_at, look_on, seat_page
+from .person.view import SeatView, perform_act, seat_page, watch
 from .sessions import Person, SiteRole
 from .submissions.challenges import PRACTICE, Challenge, PracticeRules
 from .workshop import Workshop
@@ -43,8 +43,10 @@ PRACTICE_API, QUEUE_API = "/api/practice", "/api/queue"
 
 def tell_foul(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
-    found = read_explanation(explained)
-    return standing(found), () if found.verdict is None else list(foul_lines(found, found.verdict))
+    explanation = read_explanation(explained)
+    return standing(explanation), () if explanation.verdict is None else list(
+        foul_lines(explanation, explanation.verdict)
+    )
 
 
 class AuthorPages:
@@ -77,7 +79,7 @@ class AuthorPages:
         reply = await asked(self._api, visit, "matches", name, seat=seat)
         if reply.code is not HTTPStatus.OK:
             return refused_page(visit, reply)
-        match, top = _decoded(reply), top_of(visit.request)
+        match, top = _decoded(reply), find_top(visit.request)
         standing, foul = tell_foul(match)
         said = match["conversation"]
         return visit.page(
@@ -98,18 +100,18 @@ class AuthorPages:
         reply = await asked(self._api, visit, "matches", name, "printed", seat=visit.number("seat"))
         if reply.code is not HTTPStatus.OK:
             return refused_page(visit, reply)
-        return replied(visit.request, reply)
+        return send_reply(visit.request, reply)
 
     def _ways(self, visit: Visit, name: str, head: str) -> tuple[str, str] | None:
         """Return where a match's replay is, and what verifies its record; None if nothing shows it."""
         folder, _, record = name.rpartition("/")
         if self._is_shown(folder, record):
-            replays = link_to(visit.request, f"/tournaments/{quote(folder)}/replays/")
+            replays = make_link(visit.request, f"/tournaments/{quote(folder)}/replays/")
             return f"{replays}{quote(record)}.html", replays + verifying_link(f"{record}.jsonl", head)
         if folder.startswith(
             f"{PRACTICE}/{visit.person.name}/"
         ):  # that page stands alone, and verifies its record itself
-            replay = link_to(visit.request, f"/author/practice/{folder.rpartition('/')[2].lstrip('0')}/replay")
+            replay = make_link(visit.request, f"/author/practice/{folder.rpartition('/')[2].lstrip('0')}/replay")
             return replay, replay
         return None
 
@@ -126,13 +128,13 @@ class AuthorPages:
             reply = await asked(self._api, visit, "submissions", method="PUT", body=archives[0].data, query=query)
         if reply.code is not HTTPStatus.ACCEPTED:
             return await self._home(visit, _refusal(visit, reply))
-        return sent_on(visit.request, f"{HOME}/versions/{_decoded(reply)['number']}")
+        return redirect(visit.request, f"{HOME}/versions/{_decoded(reply)['number']}")
 
     async def _play(self, visit: Visit, number: str) -> bytes:
         reply = await asked(self._api, visit, "submissions", number, "present", method="PUT")
         if reply.code is not HTTPStatus.OK:
             return await self._version(visit, number, _refusal(visit, reply))
-        return sent_on(visit.request, HOME)
+        return redirect(visit.request, HOME)
 
     async def _home(self, visit: Visit, told: Mapping[str, str] = _NOTHING) -> bytes:
         listed = await asked(self._api, visit, "submissions")
@@ -170,7 +172,7 @@ def refused_page(visit: Visit, reply: Reply) -> bytes:
 
 def _refusal(visit: Visit, reply: Reply) -> Mapping[str, str]:
     """Take note that something was refused; return what is wrong and what to do."""
-    visit.coded(reply.code)
+    visit.set_code(reply.code)
     return msgspec.json.decode(reply.body, type=dict[str, str])
 
 
@@ -197,23 +199,25 @@ class AuthorPractice:
         routes.does(SiteRole.AUTHOR, PRACTICE_PAGE, self._ask)
         routes.does(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/give-up", self._give_up)
         routes.shows(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/seat", self._seat_page)
-        routes.shows(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/events", partial(self._at_seat, look_on))
-        routes.does(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/<what>", partial(self._at_seat, done_at))
+        routes.shows(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/events", partial(self._at_seat, watch))
+        routes.does(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/<what>", partial(self._at_seat, perform_act))
 
     def _waiting(self, visit: Visit) -> bytes:
-        return visit.page("author/queue", lines=seen_by(visit.person, self._queue()))
+        return visit.page("author/queue", lines=select_lines(visit.person, self._queue()))
 
     def _seat_page(self, visit: Visit, number: str) -> Any:
         def _page(request: Any, seat: SeatView) -> bytes:
-            return sent(
-                request, HTML, seat_page(seat, form_token=visit.form_token, number=number, top=top_of(request)).encode()
+            return send(
+                request,
+                HTML,
+                seat_page(seat, form_token=visit.form_token, number=number, top=find_top(request)).encode(),
             )
 
         return self._at_seat(_page, visit, number)
 
     def _at_seat(self, answer: Callable[..., Any], visit: Visit, number: str, **parts: str) -> Any:
         seat = self._service.seat(visit.person.name, number)
-        return refused(visit.request, HTTPStatus.NOT_FOUND) if seat is None else answer(visit.request, seat, **parts)
+        return refuse(visit.request, HTTPStatus.NOT_FOUND) if seat is None else answer(visit.request, seat, **parts)
 
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form
@@ -223,21 +227,21 @@ class AuthorPractice:
             number = await self._service.challenge(author, tournament, version, opponent)
         except RemediableError as error:
             return await self._not_done(visit, error)
-        return sent_on(visit.request, PRACTICE_PAGE if version is not None else f"{PRACTICE_PAGE}/{number}/seat")
+        return redirect(visit.request, PRACTICE_PAGE if version is not None else f"{PRACTICE_PAGE}/{number}/seat")
 
     async def _give_up(self, visit: Visit, number: str) -> bytes:
         try:
             self._service.give_up(visit.person.name, number)
         except RemediableError as error:
             return await self._not_done(visit, error)
-        return sent_on(visit.request, PRACTICE_PAGE)
+        return redirect(visit.request, PRACTICE_PAGE)
 
     async def _not_done(self, visit: Visit, error: RemediableError) -> bytes:
         told = {"error": error.what, "remedy": error.remedy}
-        return await self._home(visit.coded(HTTPStatus.CONFLICT), told)
+        return await self._home(visit.set_code(HTTPStatus.CONFLICT), told)
 
     async def _replay(self, visit: Visit, number: str) -> Any:
-        request, author, turn = visit.request, visit.person.name, turn_of(visit.request)
+        request, author, turn = visit.request, visit.person.name, read_turn(visit.request)
         make = partial(self._workshop.make, request, f"author {author}")
         page = await make(_make_replay, self._service, author, number, key=(PRACTICE, author, number))
         if page is None:
@@ -245,7 +249,7 @@ class AuthorPractice:
         head, rest = page
         if turn is not None:
             head = await make(head_at_turn, head, rest, turn)
-        return send_shared(request, HTML, rest, head.encode())
+        return send_pieces(request, HTML, rest, head.encode())
 
     async def _home(self, visit: Visit, told: Mapping[str, str] | None = None) -> bytes:
         author, service = visit.person.name, self._service
@@ -339,4 +343,4 @@ class MemberApi:
         return await self._practised(person, request)
 
     async def _waiting(self, person: Person, _request: Any) -> Queue:
-        return Queue(lines=seen_by(person, self._queue()))
+        return Queue(lines=select_lines(person, self._queue()))

@@ -109,7 +109,7 @@ class EventStreams:
 
     def add(self, request: Any) -> None:
         """Let somebody look on, beginning with what is now; who is one too many of its address makes way."""
-        stream = _Stream(request, self._whole, self._gone)
+        stream = _Stream(request, self._whole, self._remove)
         self._streams.add(stream)
         if not self._alive.running:
             self._alive.start(ALIVE_S, now=False)
@@ -118,7 +118,7 @@ class EventStreams:
             oldest.cut()
         stream.send(self._whole())
 
-    def changed(self) -> None:
+    def notify(self) -> None:
         """Tell everybody soon: what changes until then is told at once."""
         self._whole_event = b""
         if self._due is None and self._streams:
@@ -148,7 +148,7 @@ class EventStreams:
             if stream.is_stuck():
                 stream.cut()
 
-    def _gone(self, stream: _Stream) -> None:
+    def _remove(self, stream: _Stream) -> None:
         self._streams.discard(stream)
         self._limiter.discard(stream)
         if not self._streams and self._alive.running:
@@ -173,7 +173,7 @@ class PersonStreams:
         self._streams: dict[Hashable, EventStreams] = {}
         self._told: dict[Hashable, Any] = {}
         self._since = 0.0
-        self._look = LoopingCall(self._looked)
+        self._look = LoopingCall(self._check_stamps)
         self._look.clock = clock
 
     def add(self, person: Hashable, request: Any) -> None:
@@ -199,7 +199,7 @@ class PersonStreams:
         if self._look.running:
             self._look.stop()
 
-    def _looked(self) -> None:
+    def _check_stamps(self) -> None:
         if self._clock.seconds() - self._since > LONGEST_S:
             self.close_all()
             return
@@ -208,4 +208,4 @@ class PersonStreams:
                 self.close(person)
             elif self._told[person] != (now := self._stamp(person)):
                 self._told[person] = now
-                streams.changed()
+                streams.notify()

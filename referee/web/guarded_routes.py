@@ -19,8 +19,8 @@ from ..errors import RefereeError, RemediableError
 from ..net.links.origin_limits import OriginLimiter
 from ..pages.rendering import page
 from .author_api import REQUESTS_A_MINUTE
-from .http import FORM_TOKEN, HTML, BadForm, Form, form_of, refused, replied, sent, sent_on, top_of
-from .http_messages import JSON, Reply, bearer_of, refusal
+from .http import FORM_TOKEN, HTML, BadForm, Form, find_top, receive_form, redirect, refuse, send, send_reply
+from .http_messages import JSON, Reply, read_bearer, refusal
 from .rate_limit import RateLimit, TooOften
 from .sessions import Person, Sessions, SiteRole
 from .submissions.archive import MAX_PACKED_BYTES
@@ -72,7 +72,7 @@ class MemberPages:
             may_ask=True,
             may_send=True,
             title=self._title,
-            top=top_of(request),
+            top=find_top(request),
             person=person,
             form_token=form_token,
             **values,
@@ -91,7 +91,7 @@ class Visit(Struct, frozen=True, kw_only=True):
     """That was sent off; empty if none was."""
     pages: MemberPages
 
-    def coded(self, code: HTTPStatus) -> Self:
+    def set_code(self, code: HTTPStatus) -> Self:
         """Say how it went, whatever page is shown."""
         self.request.setResponseCode(code)
         return self
@@ -99,7 +99,7 @@ class Visit(Struct, frozen=True, kw_only=True):
     def page(self, name: str, **values: Any) -> bytes:
         """Show the page of this name."""
         text = self.pages.page(self.request, name, self.person.name, self.form_token, **values)
-        return sent(self.request, HTML, text.encode())
+        return send(self.request, HTML, text.encode())
 
     def number(self, name: str) -> int | None:
         """Return a whole number that the address asks with; None if there is none."""
@@ -111,7 +111,7 @@ def _local(uri: bytes) -> str:
     return uri.decode("latin-1")
 
 
-def cookie_of(request: Any, name: str = SESSION) -> str:
+def read_cookie(request: Any, name: str = SESSION) -> str:
     """Return a cookie that a request brings; empty if it brings none."""
     found = request.getCookie(_full(request, name))
     return "" if found is None else found.decode("latin-1")
@@ -148,12 +148,12 @@ class GuardedRoutes:
 
         @self._app.route(path, methods=["GET", "HEAD"], endpoint=f"GET {path}")
         def _answer(request: Any, **parts: Any) -> Any:
-            cookie = cookie_of(request)
+            cookie = read_cookie(request)
             person = self._sessions.who(cookie)
             if person is None:
-                return sent_on(request, f"{SIGN_IN}?{urlencode({BACK: _local(request.uri)})}")
+                return redirect(request, f"{SIGN_IN}?{urlencode({BACK: _local(request.uri)})}")
             if person.role is not role:
-                return refused(request, HTTPStatus.NOT_FOUND)
+                return refuse(request, HTTPStatus.NOT_FOUND)
             return handler(self._visit(request, person, cookie, Form(fields={})), **parts)
 
     def does(self, role: SiteRole, path: str, handler: Handler) -> None:
@@ -161,21 +161,21 @@ class GuardedRoutes:
 
         @self._app.route(path, methods=["POST"], endpoint=f"POST {path}")
         async def _answer(request: Any, **parts: Any) -> Any:
-            cookie = cookie_of(request)
+            cookie = read_cookie(request)
             person = self._sessions.who(cookie)
             if person is not None and person.role is not role:
-                return refused(request, HTTPStatus.FORBIDDEN)
+                return refuse(request, HTTPStatus.FORBIDDEN)
             form = None
             with suppress(BadForm):
-                form = await form_of(request)
+                form = await receive_form(request)
             is_own = form is not None and self._sessions.is_own_form(cookie, form.text(FORM_TOKEN))
             if person is None:
                 return self._ask_again(request, role, form if is_own else None)
             if form is None:
                 too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                return refused(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
+                return refuse(request, too_large if request.is_too_large else HTTPStatus.BAD_REQUEST)
             if not is_own:
-                return refused(request, HTTPStatus.FORBIDDEN, TOO_OLD)
+                return refuse(request, HTTPStatus.FORBIDDEN, TOO_OLD)
             return await maybeDeferred(handler, self._visit(request, person, cookie, form), **parts)
 
     def _visit(self, request: Any, person: Person, cookie: str, form: Form) -> Visit:
@@ -239,8 +239,8 @@ class ApiRoutes:
             try:
                 found = await answer(self._person(request, roles), request, **parts)
             except RefereeError as error:
-                return replied(request, _refused(error))
-            return replied(request, Reply(body=msgspec.json.encode(found)))
+                return send_reply(request, reply_to_error(error))
+            return send_reply(request, Reply(body=msgspec.json.encode(found)))
 
     def _person(self, request: Any, roles: Sequence[SiteRole]) -> Person:
         """Return who asks.
@@ -249,7 +249,7 @@ class ApiRoutes:
             RequestRefused: nobody of these roles.
             TooOften: that somebody asks.
         """
-        person = self._sessions.named(bearer_of(request.requestHeaders) or "")
+        person = self._sessions.find_person(read_bearer(request.requestHeaders) or "")
         if person is None or person.role not in roles:
             text = f"no token of an {' or '.join(roles)}"
             raise RequestRefused(HTTPStatus.UNAUTHORIZED, text, "send it: Authorization: Bearer TOKEN")
@@ -257,7 +257,7 @@ class ApiRoutes:
         return person
 
 
-def _refused(error: RefereeError) -> Reply:
+def reply_to_error(error: RefereeError) -> Reply:
     """Return how somebody is told that something is not done."""
     match error:
         case RequestRefused():
@@ -293,17 +293,17 @@ class BodyLimits:
         """
         match method, path:
             case "POST", "/author/hand-in":
-                person = self._sessions.who(cookie_of(request))
+                person = self._sessions.who(read_cookie(request))
                 author = person.name if person is not None and person.role is SiteRole.AUTHOR else None
             case "POST", _:
                 return _FORM_LIMIT
             case "PUT", "/submissions":
-                author = self._authors.named(bearer_of(request.requestHeaders))
+                author = self._authors.find_name(read_bearer(request.requestHeaders))
             case _:
                 return NO_BODY
-        return _NO_UPLOAD if author is None else self._counted(request, author)
+        return _NO_UPLOAD if author is None else self._count_upload(request, author)
 
-    def _counted(self, request: Any, author: str) -> BodyLimit:
+    def _count_upload(self, request: Any, author: str) -> BodyLimit:
         oldest = self._uploads.add(request, author)
         if oldest is not None:
             oldest.channel.abortConnection()

@@ -48,23 +48,23 @@ _CHUNK_BYTES = 65_536
 FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
 
 
-def sent(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
+def send(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
     """Say what an answer is, and return its body."""
     request.setHeader("Cache-Control", cache)
     request.setHeader("Content-Type", content_type)
     return body
 
 
-def streamed(request: Any, add: Callable[[Any], None]) -> Deferred[bytes]:
+def stream_events(request: Any, add: Callable[[Any], None]) -> Deferred[bytes]:
     """Answer with server-sent events: those of whatever the request is added to."""
-    sent(request, EVENTS, b"")
+    send(request, EVENTS, b"")
     if request.method == b"HEAD":
         return succeed(b"")
     add(request)
     return Deferred()  # cancelled once nobody looks on
 
 
-def top_of(request: Any) -> str:
+def find_top(request: Any) -> str:
     """Return the site's first page as the page of a request sees it, to begin links with.
 
     All links of the site are relative: a web server in front may show it below a path of its own.
@@ -72,17 +72,17 @@ def top_of(request: Any) -> str:
     return "../" * (request.path.count(b"/") - 1) or "./"
 
 
-def link_to(request: Any, address: str) -> str:
+def make_link(request: Any, address: str) -> str:
     """Return what leads from the page of a request to another one.
 
     Args:
         request: Twisted's.
         address: of that page, seen from the site's first page, with a slash before it.
     """
-    return top_of(request) + address.removeprefix("/")
+    return find_top(request) + address.removeprefix("/")
 
 
-def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:
+def refuse(request: Any, code: HTTPStatus, text: str = "") -> bytes:
     """Send what tells that something is not to be had: a page, or JSON at the addresses of programs.
 
     Args:
@@ -93,8 +93,8 @@ def refused(request: Any, code: HTTPStatus, text: str = "") -> bytes:
     request.setResponseCode(code)
     if is_for_programs(request):
         remedy = _REMEDIES.get(code, "GET /api/openapi.json describes what is answered here")
-        return replied(request, refusal(code, text.rstrip(".") or code.phrase.lower(), remedy))
-    return sent(request, HTML, refusal_page(code, text, top_of(request)).encode())
+        return send_reply(request, refusal(code, text.rstrip(".") or code.phrase.lower(), remedy))
+    return send(request, HTML, refusal_page(code, text, find_top(request)).encode())
 
 
 def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
@@ -103,7 +103,7 @@ def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
     if request.method == b"OPTIONS":
         request.setResponseCode(HTTPStatus.NO_CONTENT)
         return b""
-    return refused(request, HTTPStatus.METHOD_NOT_ALLOWED)
+    return refuse(request, HTTPStatus.METHOD_NOT_ALLOWED)
 
 
 def is_for_programs(request: Any) -> bool:
@@ -111,23 +111,23 @@ def is_for_programs(request: Any) -> bool:
     return unquote_to_bytes(request.path).lstrip(b"/").split(b"/")[:1] in _FOR_PROGRAMS
 
 
-def replied(request: Any, reply: Reply) -> bytes:
+def send_reply(request: Any, reply: Reply) -> bytes:
     """Send the answer of a service."""
     request.setResponseCode(reply.code)
     if reply.allow:
         request.setHeader("Allow", reply.allow)
-    return sent(request, reply.content_type, reply.body)
+    return send(request, reply.content_type, reply.body)
 
 
-def sent_file(request: Any, path: Path) -> Any:
+def send_file(request: Any, path: Path) -> Any:
     """Send a file, or the part of it that is asked for, unless who asks has it already."""
-    sent(request, TYPES[path.suffix], b"", cache="no-cache")  # asked for anew each time, and sent if it changed
+    send(request, TYPES[path.suffix], b"", cache="no-cache")  # asked for anew each time, and sent if it changed
     file = path.open("rb")
     status = os.fstat(file.fileno())
     is_had = request.setLastModified(status.st_mtime) is CACHED
     start, end = 0, status.st_size
     if path.suffix in _GROWING and not is_had:
-        start, end = _part_of(request, status.st_size)
+        start, end = _choose_range(request, status.st_size)
     request.setHeader("Content-Length", str(end - start))
     if is_had or request.method == b"HEAD":
         file.close()
@@ -136,7 +136,7 @@ def sent_file(request: Any, path: Path) -> Any:
     return Deferred.fromCoroutine(_flow(request, file, end - start))
 
 
-def _part_of(request: Any, size: int) -> tuple[int, int]:
+def _choose_range(request: Any, size: int) -> tuple[int, int]:
     """Say which part of a file is sent, and return its start and its end: from one byte to another, or all."""
     request.setHeader("Accept-Ranges", "bytes")
     asked = parse_range_header((request.getHeader(b"range") or b"").decode("latin-1"))
@@ -154,7 +154,7 @@ def _part_of(request: Any, size: int) -> tuple[int, int]:
     return part
 
 
-def send_behind(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
+def send_head_and_file(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
     """Send a page that begins as it was made, and goes on as a file does.
 
     Args:
@@ -163,7 +163,7 @@ def send_behind(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
         file: from where on it is sent; it is closed.
         size: how much of the file is sent, in bytes.
     """
-    sent(request, HTML, b"")
+    send(request, HTML, b"")
     request.setHeader("Content-Length", str(len(head) + size))
     if request.method == b"HEAD":
         file.close()
@@ -172,7 +172,7 @@ def send_behind(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
     return Deferred.fromCoroutine(_flow(request, file, size))
 
 
-def send_shared(request: Any, content_type: str, body: bytes | memoryview, head: bytes = b"") -> Any:
+def send_pieces(request: Any, content_type: str, body: bytes | memoryview, head: bytes = b"") -> Any:
     """Send what is large and kept for many visitors, part by part, so that none of them has a copy of its own.
 
     Args:
@@ -181,7 +181,7 @@ def send_shared(request: Any, content_type: str, body: bytes | memoryview, head:
         body: what is large.
         head: what is sent before it.
     """
-    sent(request, content_type, b"")
+    send(request, content_type, b"")
     request.setHeader("Content-Length", str(len(head) + len(body)))
     if request.method == b"HEAD":
         return b""
@@ -196,24 +196,24 @@ async def _flow(request: Any, file: BinaryIO, size: int) -> None:
         await flow(request, map(file.read, pieces))
 
 
-def sent_on(request: Any, address: str) -> bytes:
+def redirect(request: Any, address: str) -> bytes:
     """Send whoever asks on to a page of this site, by GET.
 
     Args:
         request: Twisted's.
-        address: of the page, as `link_to` takes it.
+        address: of the page, as `make_link` takes it.
     """
     request.setResponseCode(HTTPStatus.SEE_OTHER)
-    request.setHeader("Location", link_to(request, address))
-    return sent(request, HTML, b"")
+    request.setHeader("Location", make_link(request, address))
+    return send(request, HTML, b"")
 
 
-def address_of(request: Any) -> str:
+def find_address(request: Any) -> str:
     """Return whose a request is, for what is counted by address."""
     return origin_of(str(request.getClientAddress().host))
 
 
-def turn_of(request: Any) -> int | None:
+def read_turn(request: Any) -> int | None:
     """Return the turn whose board is asked for; None: none is, or no number."""
     text = bytes((request.args.get(b"turn") or [b""])[0])
     return int(text) if re.fullmatch(rb"\d{1,9}", text) else None
@@ -230,7 +230,7 @@ async def flow(request: Any, parts: Iterator[bytes]) -> None:
     request.registerProducer(gate, True)
     try:
         while (part := await deferToThread(next, parts, None)) is not None:
-            await gate.opened()
+            await gate.wait()
             request.write(part)
     finally:
         if request.channel is not None:  # else it was closed
@@ -244,7 +244,7 @@ class _Gate:
         self._is_open = True
         self._waiting: Deferred[None] | None = None
 
-    async def opened(self) -> None:
+    async def wait(self) -> None:
         """Wait until it is open."""
         if not self._is_open:
             self._waiting = Deferred()
@@ -304,14 +304,14 @@ def read_form(content_type: str, content: BinaryIO) -> Form:
     """
     kind, options = parse_options_header(content_type)
     if kind == "multipart/form-data" and options.get("boundary"):
-        return _parted(options["boundary"], content)
+        return _read_multipart(options["boundary"], content)
     try:
         return Form(fields=dict(parse_qsl(content.read().decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)))
     except ValueError:
         raise BadForm from None
 
 
-def _parted(boundary: str, content: BinaryIO) -> Form:
+def _read_multipart(boundary: str, content: BinaryIO) -> Form:
     decoder = MultipartDecoder(boundary.encode(errors="replace"), max_parts=MOST_FIELDS + MOST_FILES)
     fields, uploads, into = dict[str, bytearray](), list[tuple[File, bytearray]](), bytearray()
     field_count = 0
@@ -343,7 +343,7 @@ def _parted(boundary: str, content: BinaryIO) -> Form:
     )
 
 
-async def form_of(request: Any) -> Form:
+async def receive_form(request: Any) -> Form:
     """Return the form that a request brings.
 
     Raises:

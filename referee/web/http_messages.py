@@ -34,7 +34,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     """The methods that are answered at the address, if it was asked by another one."""
 
 
-def bearer_of(headers: Any) -> str | None:
+def read_bearer(headers: Any) -> str | None:
     """Return the token that a request brings; None if it brings none, or several.
 
     Args:

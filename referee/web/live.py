@@ -118,22 +118,22 @@ class LiveTables:
         """Return that as JSON."""
         return msgspec.json.encode(self.state)
 
-    def opened(self, table: LiveTable) -> None:
+    def open_match(self, table: LiveTable) -> None:
         """Lay a table for another match."""
-        self._soon(self._put, table)
+        self._soon(self._place, table)
 
-    def changed(self, tournament: str, seen: SeenTable) -> None:
+    def show_match(self, tournament: str, seen: SeenTable) -> None:
         """Show how a match stands."""
         if self._delay_s:  # what waits for minutes waits packed: drawings become an eighth
             self._soon(self._unpack, tournament, zlib.compress(msgspec.json.encode(seen), 1))
         else:
             self._show(tournament, seen)
 
-    def closed(self, tournament: str, match: str, result: str) -> None:
+    def close_match(self, tournament: str, match: str, result: str) -> None:
         """Show that a match is over, and how it ended."""
         self._soon(self._close, tournament, match, result)
 
-    def cleared(self, tournament: str) -> None:
+    def clear_tournament(self, tournament: str) -> None:
         """Take the tables of a tournament away: nothing is played there any more."""
         self._soon(self._clear, tournament)
 
@@ -147,31 +147,31 @@ class LiveTables:
         self._show(tournament, msgspec.json.decode(zlib.decompress(packed), type=SeenTable))
 
     def _show(self, tournament: str, seen: SeenTable) -> None:
-        table = self._table_of(tournament, seen.match)
+        table = self._find_table(tournament, seen.match)
         if table is not None:
-            self._put(_shown(table, seen, self._delay_s))
+            self._place(_update(table, seen, self._delay_s))
 
     def _close(self, tournament: str, match: str, result: str) -> None:
-        table = self._table_of(tournament, match)
+        table = self._find_table(tournament, match)
         if table is not None:
-            self._put(replace(table, is_over=True, result=result, asked=(), asked_at=None))
+            self._place(replace(table, is_over=True, result=result, asked=(), asked_at=None))
 
     def _clear(self, tournament: str) -> None:
         for key in [key for key in self._tables if key[0] == tournament]:
             del self._tables[key]
             self._is_relaid = True
-        self.streams.changed()
+        self.streams.notify()
 
-    def _table_of(self, tournament: str, match: str) -> LiveTable | None:
+    def _find_table(self, tournament: str, match: str) -> LiveTable | None:
         tables = (table for table in self._tables.values() if table.tournament == tournament)
         return next((table for table in tables if table.match == match), None)
 
-    def _put(self, table: LiveTable) -> None:
+    def _place(self, table: LiveTable) -> None:
         key = table.tournament, table.table
         self._is_relaid |= key not in self._tables
         self._tables[key] = table
         self._changed.add(key)
-        self.streams.changed()
+        self.streams.notify()
 
     def _news(self) -> bytes:
         """Return what has changed since it was asked last, as JSON."""
@@ -192,8 +192,8 @@ class LiveTables:
         return LiveState(spectators=self._spectators, is_whole=is_whole, tables=tables)
 
 
-def _shown(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
-    symbols, board = (None, None) if seen.board is None else _parted(with_names(seen.board, table.names))
+def _update(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
+    symbols, board = (None, None) if seen.board is None else _split_drawing(with_names(seen.board, table.names))
     return replace(
         table,
         expelled=seen.expelled,
@@ -211,7 +211,7 @@ def _shown(table: LiveTable, seen: SeenTable, delay_s: float) -> LiveTable:
     )
 
 
-def _parted(svg: str) -> tuple[str, str]:
+def _split_drawing(svg: str) -> tuple[str, str]:
     """Return the definitions of a drawing, and the rest of it."""
     before, begin, rest = svg.partition("<defs>")
     symbols, end, after = rest.partition("</defs>")

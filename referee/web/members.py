@@ -22,8 +22,8 @@ from .contest.practice import Practice
 from .contest.queue import RecentQueue
 from .event_streams import PersonStreams
 from .guarded_routes import ApiRoutes, BodyLimits, GuardedRoutes, MemberPages, Visit
-from .http import refused, replied, streamed
-from .http_messages import Reply, bearer_of, inquiry_of
+from .http import refuse, send_reply, stream_events
+from .http_messages import Reply, inquiry_of, read_bearer
 from .organisers import FindMatches, OrganiserApi, OrganiserPages
 from .sessions import Person, SessionFile, Sessions, SiteRole
 from .signing_in import SigningIn
@@ -52,7 +52,7 @@ class Members(Struct, frozen=True, kw_only=True):
     """Takes note of what goes wrong."""
 
 
-def members_of(
+def make_members(
     reactor: Any,
     contest: Contest,
     intake: Intake,
@@ -111,14 +111,14 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
         matches: returns the newest matches of a tournament, each with names by seat.
     """
 
-    def _signed_out(person: Person) -> None:
+    def _forget(person: Person) -> None:
         members.streams.close(person)
         members.practice.leave(person.name)
 
     def _follow(visit: Visit) -> Deferred[bytes]:
-        return streamed(visit.request, partial(members.streams.add, visit.person))
+        return stream_events(visit.request, partial(members.streams.add, visit.person))
 
-    signing_in = SigningIn(members.sessions, members.pages, _signed_out)
+    signing_in = SigningIn(members.sessions, members.pages, _forget)
     routes = GuardedRoutes(app, members.sessions, members.pages, signing_in.ask_again)
     routes.shows(SiteRole.AUTHOR, "/author/events", _follow)
     routes.shows(SiteRole.ORGANISER, "/organiser/events", _follow)
@@ -133,9 +133,9 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     OrganiserPages(members.organisers, matches).register(routes)
 
     @app.handle_errors(Exception)
-    def _failed(request: Any, failure: Any) -> bytes:
+    def _report_failure(request: Any, failure: Any) -> bytes:
         members.note("page-failed", path=request.path.decode(errors="replace"), error=repr(failure.value))
-        return refused(request, HTTPStatus.INTERNAL_SERVER_ERROR)
+        return refuse(request, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def add_author_api(app: Klein, api: AuthorApi) -> None:
@@ -150,11 +150,11 @@ def add_author_api(app: Klein, api: AuthorApi) -> None:
 
             @app.route(path, methods=methods, endpoint=f"API {path}")
             async def _answer(request: Any, **_parts: str) -> bytes:
-                author = api.announced(bearer_of(request.requestHeaders), _length(request))
+                author = api.announced(read_bearer(request.requestHeaders), _length(request))
                 if isinstance(author, Reply):
-                    return replied(request, author)
+                    return send_reply(request, author)
                 body = request.content.read()
-                return replied(request, await api.answer(inquiry_of(author, request.method, request.uri, body)))
+                return send_reply(request, await api.answer(inquiry_of(author, request.method, request.uri, body)))
 
 
 def _length(request: Any) -> int | None:

@@ -151,8 +151,8 @@ def openapi() -> bytes:
     )
     paths: dict[str, dict[str, Any]] = {}
     for op in OPERATIONS:
-        paths.setdefault(op.path, {})[op.method] = _described(op, described)
-    found = {
+        paths.setdefault(op.path, {})[op.method] = _describe(op, described)
+    description = {
         "openapi": "3.1.0",
         "info": {"title": "A contest of referee", "version": __version__},
         "servers": [{"url": ".."}],  # as the address of this description sees it: below whatever path the site is
@@ -162,10 +162,10 @@ def openapi() -> bytes:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
-    return msgspec.json.encode(found).replace(b'"#/$defs/', f'"{_SCHEMAS}'.encode())
+    return msgspec.json.encode(description).replace(b'"#/$defs/', f'"{_SCHEMAS}'.encode())
 
 
-def _described(op: _Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(op: _Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
     names = [part[1:].partition("}")[0] for part in op.path.split("/") if part.startswith("{")]
     text = {"type": "string"}
     return {

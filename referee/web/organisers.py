@@ -12,9 +12,9 @@ from twisted.internet.threads import deferToThread
 from ..errors import RefereeError
 from .contest.intake import LoggedAction
 from .contest.organising import AuthorLine, Machine, Organising, ProcessLine, TournamentLine
-from .contest.queue import seen_by
+from .contest.queue import select_lines
 from .guarded_routes import ORGANISER, ApiRoutes, GuardedRoutes, Visit, read_request
-from .http import flow, sent, sent_on
+from .http import flow, redirect, send
 from .sessions import Person, SiteRole
 from .signing_up import NewAuthor
 
@@ -157,7 +157,7 @@ class OrganiserPages:
             (_AUTHORS, self._authors),
             (
                 f"{HOME}/queue",
-                lambda visit: visit.page("organiser/queue", lines=seen_by(visit.person, service.queue())),
+                lambda visit: visit.page("organiser/queue", lines=select_lines(visit.person, service.queue())),
             ),
             (f"{HOME}/hosts", lambda visit: visit.page("organiser/hosts", lines=service.processes())),
             (f"{HOME}/log", lambda visit: visit.page("organiser/log", actions=service.actions())),
@@ -188,7 +188,7 @@ class OrganiserPages:
     def _tournament(self, visit: Visit, name: str, told: str = "") -> bytes:
         shown = next((line for line in self._service.tournaments() if line.name == name), None)
         if shown is None:
-            return self._home(visit.coded(HTTPStatus.NOT_FOUND), "There is no such tournament.")
+            return self._home(visit.set_code(HTTPStatus.NOT_FOUND), "There is no such tournament.")
         form, matches = visit.form.fields, self._matches(name)
         return visit.page("organiser/tournament", shown=shown, form=form, matches=matches, told=told)
 
@@ -198,7 +198,7 @@ class OrganiserPages:
 
     async def _archive(self, visit: Visit) -> bytes:
         request = visit.request
-        sent(request, "application/x-tar", b"")
+        send(request, "application/x-tar", b"")
         request.setHeader("Content-Disposition", 'attachment; filename="contest.tar"')
         if request.method != b"HEAD":
             await flow(request, self._service.archive(visit.person.name))
@@ -209,8 +209,8 @@ class OrganiserPages:
         try:
             await maybeDeferred(act, visit.person.name, name, *about)
         except RefereeError as error:
-            return self._tournament(visit.coded(HTTPStatus.CONFLICT), name, str(error))
-        return sent_on(visit.request, HOME)
+            return self._tournament(visit.set_code(HTTPStatus.CONFLICT), name, str(error))
+        return redirect(visit.request, HOME)
 
     async def _rule(self, visit: Visit, name: str) -> bytes:
         kind, subject, to, reason = map(visit.form.text, ("kind", "subject", "to", "reason"))
@@ -223,12 +223,12 @@ class OrganiserPages:
         try:
             token = await deferToThread(self._service.add_author, visit.person.name, name, may_renew=may_renew)
         except RefereeError as error:
-            return await self._authors(visit.coded(HTTPStatus.CONFLICT), str(error))
+            return await self._authors(visit.set_code(HTTPStatus.CONFLICT), str(error))
         return await self._authors(visit, token=token)
 
     async def _shut_out(self, visit: Visit) -> bytes:
         try:
             await deferToThread(self._service.shut_out, visit.person.name, visit.form.text("name"))
         except RefereeError as error:
-            return await self._authors(visit.coded(HTTPStatus.CONFLICT), str(error))
-        return sent_on(visit.request, _AUTHORS)
+            return await self._authors(visit.set_code(HTTPStatus.CONFLICT), str(error))
+        return redirect(visit.request, _AUTHORS)

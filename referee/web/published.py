@@ -25,12 +25,12 @@ MOST_CHARACTERS = 100
 """Of what is looked for; a name has at most twenty."""
 
 
-def heads_of(folder: Path) -> Path:
+def heads_path(folder: Path) -> Path:
     """Return the file with the heads of a tournament's records, which lies beside the folder of the records."""
     return folder.with_name(f"{folder.name}.heads")
 
 
-def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
+def find_public_file(folder: Path, path: str, *, is_over: bool) -> Path | None:
     """Return a file of a tournament that everybody may have; None if there is none, or not for everybody.
 
     Args:
@@ -42,7 +42,7 @@ def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
         return None
     found, may_have = folder / path, path == HEADS
     if path == HEADS:
-        found = heads_of(folder)
+        found = heads_path(folder)
     elif record := _RECORD.fullmatch(path):
         may_have = is_over if record[1] == folder.name else (folder / "replays" / f"{record[1]}.html").is_file()
     else:
@@ -52,10 +52,10 @@ def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
 
 def has_replay(folder: Path, match: str) -> bool:
     """Tell whether everybody may see the replay of a match."""
-    return find_published(folder, f"replays/{match}.html", is_over=False) is not None
+    return find_public_file(folder, f"replays/{match}.html", is_over=False) is not None
 
 
-def verifier_of(folder: Path, head: str, *, is_over: bool) -> str:
+def find_verifier(folder: Path, head: str, *, is_over: bool) -> str:
     """Return the address of what verifies a tournament's record, seen from its folder; empty if nothing does.
 
     Args:
@@ -63,7 +63,7 @@ def verifier_of(folder: Path, head: str, *, is_over: bool) -> str:
         head: of its record.
         is_over: whether the tournament is; its record is for nobody before.
     """
-    is_there = is_over and find_published(folder, f"replays/{PAGE}", is_over=True) is not None
+    is_there = is_over and find_public_file(folder, f"replays/{PAGE}", is_over=True) is not None
     return f"replays/{verifying_link(f'{folder.name}.jsonl', head)}" if is_there else ""
 
 
@@ -117,12 +117,12 @@ class Searched(Struct, frozen=True, kw_only=True):
     @property
     def verifier(self) -> str:
         """Address of what verifies that record, seen from the first page; empty if nothing does."""
-        verifier = verifier_of(self.folder, self.head, is_over=self.is_over)
+        verifier = find_verifier(self.folder, self.head, is_over=self.is_over)
         return verifier and _address(self, verifier)
 
     def has(self, path: str) -> bool:
         """Tell whether everybody may have a file."""
-        return find_published(self.folder, path, is_over=False) is not None
+        return find_public_file(self.folder, path, is_over=False) is not None
 
 
 def search(query: str, tournaments: Iterable[Searched]) -> Found:

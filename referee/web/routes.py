@@ -21,23 +21,23 @@ from .cards import ContestCard
 from .event_streams import EventStreams
 from .http import (
     HTML,
-    address_of,
+    find_address,
     is_for_programs,
+    read_turn,
+    refuse,
     refuse_method,
-    refused,
-    replied,
-    send_behind,
-    send_shared,
-    sent,
-    sent_file,
-    streamed,
-    turn_of,
+    send,
+    send_file,
+    send_head_and_file,
+    send_pieces,
+    send_reply,
+    stream_events,
 )
 from .http_messages import JSON, refusal
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
-from .published import Found, find_published, has_replay
+from .published import Found, find_public_file, has_replay
 from .rate_limit import RateLimit, TooOften
 from .visitors import Visitors
 from .workshop import Workshop
@@ -68,7 +68,7 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     search: Callable[[str], Found]
 
 
-def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
+def make_site(content: SiteContent, members: Members, reactor: Any, *, is_behind_proxy: bool = False) -> Visitors:
     """Return what answers visitors.
 
     Args:
@@ -77,11 +77,11 @@ def site_of(content: SiteContent, members: Members, reactor: Any, *, is_behind_p
         reactor: Twisted's.
         is_behind_proxy: whether all that comes is passed on by a web server in front, which tells whose it is.
     """
-    resource = addresses_of(content, members).resource()
+    resource = make_app(content, members).resource()
     return Visitors(resource, reactor, members.body_limits.find, is_behind_proxy=is_behind_proxy)
 
 
-def addresses_of(content: SiteContent, members: Members) -> Klein:
+def make_app(content: SiteContent, members: Members) -> Klein:
     """Return all addresses of the site."""
     made = _Made(
         content, members.workshop, RateLimit("pages like this one from your address", PAGES_A_MINUTE, members.now)
@@ -129,17 +129,17 @@ class _Made(Struct, frozen=True):
             TooOften: such pages are asked for from this address.
         """
         head, file, size = await self._make(request, _begin_replay, path, turn)
-        return send_behind(request, head, file, size)
+        return send_head_and_file(request, head, file, size)
 
     async def send_report(self, request: Any, report: TournamentReport) -> Any:
         """Send all that a report tells, as JSON."""
         key = (report.spec.name, report.head, report.state)
-        body = await self.workshop.make(request, address_of(request), msgspec.json.encode, report, key=key)
-        return send_shared(request, JSON, body)
+        body = await self.workshop.make(request, find_address(request), msgspec.json.encode, report, key=key)
+        return send_pieces(request, JSON, body)
 
     async def _make(self, request: Any, function: Callable[..., Any], *args: Any, key: Any = None) -> Any:
-        self.limit.count(address_of(request))
-        return await self.workshop.make(request, address_of(request), function, *args, key=key)
+        self.limit.count(find_address(request))
+        return await self.workshop.make(request, find_address(request), function, *args, key=key)
 
 
 def _public(content: SiteContent, made: _Made) -> Klein:
@@ -153,27 +153,27 @@ def _public(content: SiteContent, made: _Made) -> Klein:
     @app.route("/index.html", methods=["GET", "HEAD"], endpoint="GET /index.html")
     def _home(request: Any) -> bytes:
         page = contest_page(content.card(), content.about)
-        return sent(request, HTML, page.encode())
+        return send(request, HTML, page.encode())
 
     @app.route("/api/contest", methods=["GET", "HEAD"])
     def _contest(request: Any) -> bytes:
-        return sent(request, JSON, msgspec.json.encode(content.card()))
+        return send(request, JSON, msgspec.json.encode(content.card()))
 
     @app.route(PATH, methods=["GET", "HEAD"])
     def _description(request: Any) -> bytes:
-        return sent(request, JSON, openapi())
+        return send(request, JSON, openapi())
 
     @app.route("/api/events", methods=["GET"])
     def _events(request: Any) -> Deferred[bytes]:
-        return streamed(request, content.streams.add)
+        return stream_events(request, content.streams.add)
 
     @app.route("/key.pem", methods=["GET", "HEAD"])
     def _key(request: Any) -> bytes:
-        return sent(request, "application/x-pem-file", content.public_key)
+        return send(request, "application/x-pem-file", content.public_key)
 
     @app.route("/tournaments/<name>/<path:rest>", methods=["GET", "HEAD"])
     def _file(request: Any, name: str, rest: str) -> Any:
-        return _send_published(content, made, request, name, rest)
+        return _send_public_file(content, made, request, name, rest)
 
     _add_refusals(app)
     return app
@@ -186,28 +186,28 @@ def _add_refusals(app: Klein) -> None:
 
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
-        return refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
+        return refuse(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
 
     @app.handle_errors(TooOften)
     def _too_often(request: Any, failure: Any) -> bytes:
         code, error = HTTPStatus.TOO_MANY_REQUESTS, failure.value
         if is_for_programs(request):
-            return replied(request, refusal(code, error.what, error.remedy))
-        return refused(request, code, f"{error}.")
+            return send_reply(request, refusal(code, error.what, error.remedy))
+        return refuse(request, code, f"{error}.")
 
 
-def _send_published(content: SiteContent, made: _Made, request: Any, name: str, path: str) -> Any:
+def _send_public_file(content: SiteContent, made: _Made, request: Any, name: str, path: str) -> Any:
     """Send a file of a tournament, or the page of a match with a turn's board.
 
     Raises:
         TooOften: such pages are asked for from this address.
     """
     folder = content.folders.get(name)
-    found = None if folder is None else find_published(folder, path, is_over=content.is_over(name))
+    found = None if folder is None else find_public_file(folder, path, is_over=content.is_over(name))
     if folder is None or found is None:
-        return refused(request, HTTPStatus.NOT_FOUND)
-    turn = turn_of(request) if path.startswith("replays/") else None
-    return sent_file(request, found) if turn is None else made.send_replay(request, found, turn)
+        return refuse(request, HTTPStatus.NOT_FOUND)
+    turn = read_turn(request) if path.startswith("replays/") else None
+    return send_file(request, found) if turn is None else made.send_replay(request, found, turn)
 
 
 def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
@@ -222,26 +222,26 @@ def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
 def _add_live(app: Klein, title: str, live: LiveTables) -> None:
     @app.route("/live", methods=["GET", "HEAD"])
     def _live_page(request: Any) -> bytes:
-        return sent(request, HTML, live_page(title, live.state, time.time()).encode())
+        return send(request, HTML, live_page(title, live.state, time.time()).encode())
 
     @app.route("/api/live", methods=["GET", "HEAD"])
     def _live_tables(request: Any) -> bytes:
-        return sent(request, JSON, live.whole())
+        return send(request, JSON, live.whole())
 
     @app.route("/api/live/events", methods=["GET"])
     def _live_events(request: Any) -> Deferred[bytes]:
-        return streamed(request, live.streams.add)
+        return stream_events(request, live.streams.add)
 
 
 def _add_search(app: Klein, title: str, made: _Made) -> None:
     @app.route("/search", methods=["GET", "HEAD"])
     async def _search_page(request: Any) -> bytes:
         query, found = await made.search(request)
-        return sent(request, HTML, search_page(title, query, found).encode())
+        return send(request, HTML, search_page(title, query, found).encode())
 
     @app.route("/api/search", methods=["GET", "HEAD"])
-    async def _found(request: Any) -> bytes:
-        return sent(request, JSON, msgspec.json.encode((await made.search(request))[1]))
+    async def _search_json(request: Any) -> bytes:
+        return send(request, JSON, msgspec.json.encode((await made.search(request))[1]))
 
 
 def _add_report(app: Klein, find: Callable[[str], TournamentReport | None], made: _Made) -> None:
@@ -250,5 +250,5 @@ def _add_report(app: Klein, find: Callable[[str], TournamentReport | None], made
         report = find(name)
         if report is None:
             remedy = "/api/contest names the tournaments, and tells how many matches each report has"
-            return replied(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
+            return send_reply(request, refusal(HTTPStatus.NOT_FOUND, "there is no such report", remedy))
         return made.send_report(request, report)

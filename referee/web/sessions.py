@@ -101,7 +101,7 @@ class _Session(Struct):
     used: float
 
 
-def _hashed(cookie: str) -> str:
+def _hash(cookie: str) -> str:
     return hashlib.sha256(cookie.encode()).hexdigest()
 
 
@@ -152,7 +152,7 @@ class Sessions:
         Raises:
             TooOften: the token is nobody's, as many from this address were.
         """
-        person = self.named(token)
+        person = self.find_person(token)
         if person is None:
             self._wrong.count(address)
             return None
@@ -161,23 +161,23 @@ class Sessions:
         for known in own[: max(len(own) - SESSIONS_OF_PERSON + 1, 0)]:
             del self._sessions[known]
         cookie, now = new_cookie(), self._now()
-        self._sessions[_hashed(cookie)] = _Session(person, given, now, now)
+        self._sessions[_hash(cookie)] = _Session(person, given, now, now)
         self._keep()
         return cookie
 
-    def named(self, token: str) -> Person | None:
+    def find_person(self, token: str) -> Person | None:
         """Return whose token it is; None if it is nobody's."""
-        found = [(role, name) for role, known in self._known.items() if (name := known.named(token)) is not None]
+        found = [(role, name) for role, known in self._known.items() if (name := known.find_name(token)) is not None]
         return Person(*found[-1]) if found else None
 
     def who(self, cookie: str) -> Person | None:
         """Return whose session it is, and note that it is used; None if it is none, or has ended."""
-        session = self._sessions.get(_hashed(cookie))
+        session = self._sessions.get(_hash(cookie))
         if session is None:
             return None
         now, person = self._now(), session.person
         is_over = now - session.used > IDLE_S or now - session.begun > LONGEST_S
-        if is_over or self._known[person.role].hash_of(person.name) != session.token_hash:
+        if is_over or self._known[person.role].find_hash(person.name) != session.token_hash:
             self.sign_out(cookie)
             return None
         session.used = now
@@ -187,7 +187,7 @@ class Sessions:
 
     def sign_out(self, cookie: str) -> None:
         """End a session, if it is one."""
-        if self._sessions.pop(_hashed(cookie), None) is not None:
+        if self._sessions.pop(_hash(cookie), None) is not None:
             self._keep()
 
     def _take(self, kept: KeptSessions | None) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from klein import Klein
 
-from .guarded_routes import BACK, SESSION, SIGN_IN, VISITOR, MemberPages, cookie_of, give_cookie
-from .http import FORM_TOKEN, HTML, BadForm, Form, address_of, form_of, sent, sent_on
+from .guarded_routes import BACK, SESSION, SIGN_IN, VISITOR, MemberPages, give_cookie, read_cookie
+from .http import FORM_TOKEN, HTML, BadForm, Form, find_address, receive_form, redirect, send
 from .rate_limit import TooOften
 from .sessions import Person, Sessions, SiteRole, new_cookie
 
@@ -47,11 +47,11 @@ class SigningIn:
         app.route(SIGN_OUT, methods=["POST"], endpoint=f"POST {SIGN_OUT}")(self._sign_out)
 
     def _show(self, request: Any) -> bytes:
-        person = self._sessions.who(cookie_of(request))
+        person = self._sessions.who(read_cookie(request))
         back = bytes((request.args.get(BACK.encode()) or [b""])[0]).decode(errors="replace")
         if person is None:
             return self._form(request, "", waits={BACK: back} if _PAGE.fullmatch(back) else {})
-        return sent_on(request, _page_after(person, back))
+        return redirect(request, _choose_page(person, back))
 
     def ask_again(self, request: Any, role: SiteRole, form: Form | None) -> bytes:
         """Show the page of signing in to somebody whose form came without a session.
@@ -74,33 +74,33 @@ class SigningIn:
             return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
         waits = {name: text for name, text in form.fields.items() if name.startswith(_KEPT) or name in (BACK, _ACTION)}
         try:
-            cookie = self._sessions.sign_in(form.text("token"), address_of(request))
+            cookie = self._sessions.sign_in(form.text("token"), find_address(request))
         except TooOften as error:
             return self._form(request, f"{error}.", HTTPStatus.TOO_MANY_REQUESTS, waits)
         person = self._sessions.who(cookie or "")
         if cookie is None or person is None:
             text = "Nobody here has this token. It is the text that the organiser gave you, letters and digits only."
             return self._form(request, text, HTTPStatus.UNAUTHORIZED, waits)
-        self._sessions.sign_out(cookie_of(request))
+        self._sessions.sign_out(read_cookie(request))
         give_cookie(request, cookie)
         action = waits.get(_ACTION, "")
-        if action != _page_after(person, action):
-            return sent_on(request, _page_after(person, waits.get(BACK, "")))
+        if action != _choose_page(person, action):
+            return redirect(request, _choose_page(person, waits.get(BACK, "")))
         fields = {name.removeprefix(_KEPT): text for name, text in waits.items() if name.startswith(_KEPT)}
         form_token = self._sessions.form_token(cookie)
         shown = self._pages.page(request, "send_again", person.name, form_token, action=action[1:], fields=fields)
-        return sent(request, HTML, shown.encode())
+        return send(request, HTML, shown.encode())
 
     async def _sign_out(self, request: Any) -> bytes:
         if await own_form(request, self._sessions, SESSION) is None:
             return self._form(request, TOO_OLD, HTTPStatus.FORBIDDEN)
-        cookie = cookie_of(request)
+        cookie = read_cookie(request)
         person = self._sessions.who(cookie)
         self._sessions.sign_out(cookie)
         give_cookie(request, "")
         if person is not None:
             self._signed_out(person)
-        return sent_on(request, "/")
+        return redirect(request, "/")
 
     def _form(
         self,
@@ -122,10 +122,10 @@ class SigningIn:
         shown = self._pages.page(
             request, "sign_in", "", form_token, trouble=trouble, waits=waits, is_kept=_ACTION in waits
         )
-        return sent(request, HTML, shown.encode())
+        return send(request, HTML, shown.encode())
 
 
-def _page_after(person: Person, wanted: str) -> str:
+def _choose_page(person: Person, wanted: str) -> str:
     """Return the page that somebody is sent to who has signed in: the one that is wanted, if it can be theirs."""
     first = FIRST_PAGES[person.role]
     return wanted if _PAGE.fullmatch(wanted) and wanted.startswith(first) else first
@@ -140,15 +140,15 @@ async def own_form(request: Any, sessions: Sessions, cookie: str = VISITOR) -> F
         cookie: name of the one that the form was shown with.
     """
     try:
-        form = await form_of(request)
+        form = await receive_form(request)
     except BadForm:
         return None
-    return form if sessions.is_own_form(cookie_of(request, cookie), form.text(FORM_TOKEN)) else None
+    return form if sessions.is_own_form(read_cookie(request, cookie), form.text(FORM_TOKEN)) else None
 
 
 def visitor_token(request: Any, sessions: Sessions) -> str:
     """Return what a form must bring that is shown to somebody who is not signed in."""
-    cookie = cookie_of(request, VISITOR)
+    cookie = read_cookie(request, VISITOR)
     if not cookie:
         cookie = new_cookie()
         give_cookie(request, cookie, VISITOR)

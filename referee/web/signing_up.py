@@ -18,8 +18,8 @@ from ..plugins import installed
 from .cards import SignUp
 from .contest.contest_file import Contest
 from .contest.intake import Intake
-from .guarded_routes import MemberPages, RequestRefused, cookie_of, give_cookie, read_request
-from .http import HTML, address_of, replied, sent
+from .guarded_routes import MemberPages, RequestRefused, give_cookie, read_cookie, read_request
+from .http import HTML, find_address, send, send_reply
 from .http_messages import JSON, refusal
 from .rate_limit import HOUR_S, RateLimit, TooOften
 from .sessions import Sessions
@@ -60,10 +60,10 @@ class NewAuthors:
         Raises:
             RequestRefused: nobody may now, or not with this name or invitation.
         """
-        invited = self._invited(invitation)
+        invited = self._check_invitation(invitation)
         if not re.match(NAME_PATTERN, name):
             raise RequestRefused(HTTPStatus.CONFLICT, "that is no name", f"it takes {NAME_FORM}")
-        if _look(name) in set(map(_look, self._taken())):
+        if _look(name) in set(map(_look, self._list_names())):
             text = "somebody has this name, or one that looks like it"
             raise RequestRefused(HTTPStatus.CONFLICT, text, "take another one; if it is yours, ask the organiser")
         if len(self._intake.authors.names()) >= MOST_AUTHORS:
@@ -77,14 +77,14 @@ class NewAuthors:
         self._intake.actions.add(name, "sign up", f"as an author{invited}")
         return token
 
-    def _invited(self, invitation: str) -> str:
+    def _check_invitation(self, invitation: str) -> str:
         """Return by whom somebody comes, in words."""
         if self.mode is SignUp.OPEN:
             return ""
         if self.mode is SignUp.CLOSED:
             text = "nobody can sign up for this contest"
             raise RequestRefused(HTTPStatus.FORBIDDEN, text, "ask the organiser for a token")
-        found = self._intake.invitations.named(invitation)
+        found = self._intake.invitations.find_name(invitation)
         if found is None:
             text = "that is no invitation code, or not any more"
             raise RequestRefused(
@@ -92,7 +92,7 @@ class NewAuthors:
             )
         return f", by the invitation {found}"
 
-    def _taken(self) -> Iterator[str]:
+    def _list_names(self) -> Iterator[str]:
         """Yield the names that are somebody's: those of people, of programs, and of who was an author once."""
         yield from self._intake.authors.names()
         yield from self._intake.organisers.names()
@@ -151,29 +151,29 @@ class SigningUp:
             return self._page(request, trouble=TOO_OLD)
         asked = SignUpRequest(name=form.text("name"), invitation=form.text("invitation"))
         try:
-            author = await self._made(request, asked)
+            author = await self._make_author(request, asked)
         except RequestRefused as error:
             request.setResponseCode(error.code)
             return self._page(request, trouble=f"{error}.", asked=asked)
-        self._sessions.sign_out(cookie_of(request))
-        give_cookie(request, self._sessions.sign_in(author.token, address_of(request)) or "")
+        self._sessions.sign_out(read_cookie(request))
+        give_cookie(request, self._sessions.sign_in(author.token, find_address(request)) or "")
         return self._page(request, author=author)
 
     async def _sign_up_program(self, request: Any) -> bytes:
         try:
-            author = await self._made(request, read_request(request, SignUpRequest))
+            author = await self._make_author(request, read_request(request, SignUpRequest))
         except RequestRefused as error:
-            return replied(request, refusal(error.code, error.what, error.remedy))
+            return send_reply(request, refusal(error.code, error.what, error.remedy))
         request.setResponseCode(HTTPStatus.CREATED)
-        return sent(request, JSON, msgspec.json.encode(author))
+        return send(request, JSON, msgspec.json.encode(author))
 
-    async def _made(self, request: Any, asked: SignUpRequest) -> NewAuthor:
+    async def _make_author(self, request: Any, asked: SignUpRequest) -> NewAuthor:
         """Make an author.
 
         Raises:
             RequestRefused: there were too many tries, or as the service has it.
         """
-        address = address_of(request)
+        address = find_address(request)
         try:
             token = await self._one.run(self._count_and_make, address, asked)
         except TooOften as error:
@@ -203,4 +203,4 @@ class SigningUp:
     ) -> bytes:
         shown = {"mode": self._service.mode, "trouble": trouble, "asked": asked, "author": author}
         page = self._pages.page(request, "sign_up", "", visitor_token(request, self._sessions), **shown)
-        return sent(request, HTML, page.encode())
+        return send(request, HTML, page.encode())

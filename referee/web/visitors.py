@@ -19,7 +19,7 @@ from zope.interface import implementer  # type: ignore[import-untyped]  # it has
 
 from ..net.links.addresses import origin_of
 from ..net.links.origin_limits import OriginLimiter
-from .http import refused
+from .http import refuse
 from .http_channel import HttpChannel
 
 HEADERS = {
@@ -120,7 +120,7 @@ class _Request(Request):
         for name, value in HEADERS.items():
             self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
         if not self._is_readable():  # the framework would tell the organiser of each with a traceback
-            self.write(refused(self, HTTPStatus.BAD_REQUEST))  # type: ignore[no-untyped-call]  # Twisted has no types
+            self.write(refuse(self, HTTPStatus.BAD_REQUEST))  # type: ignore[no-untyped-call]  # Twisted has no types
             self.finish()  # type: ignore[no-untyped-call]  # Twisted has no types
             return
         if not self.requestHeaders.hasHeader(b"host"):  # else it is the address listened on, and a socket has none
@@ -142,7 +142,7 @@ class _Request(Request):
 
     def _take_from_proxy(self) -> None:
         """Take who asks, and whether by TLS, from what the proxy has added last: visitors send such headers, too."""
-        host = _read_forwarded(self._last_value(b"x-forwarded-for"))
+        host = _read_proxy_address(self._last_value(b"x-forwarded-for"))
         if host:
             self.client = IPv4Address("TCP", host, 0)  # only its host is looked at
         self._forceSSL = self._last_value(b"x-forwarded-proto").lower() == "https"
@@ -169,7 +169,7 @@ def _is_host(host: bytes) -> bool:
     return True
 
 
-def _read_forwarded(text: str) -> str:
+def _read_proxy_address(text: str) -> str:
     """Return the address that a proxy writes, with or without a port; empty if it is none, as `unknown`."""
     found = _WITH_PORT.fullmatch(text)
     try:
@@ -186,11 +186,11 @@ class _Connection(ProtocolWrapper):
     def connectionMade(self) -> None:
         """Count it, among those of its address."""
         super().connectionMade()  # type: ignore[no-untyped-call]  # Twisted has no types
-        self.factory.came(self)
+        self.factory.add(self)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """Count it no more."""
-        self.factory.left(self)
+        self.factory.remove(self)
         super().connectionLost(reason)  # type: ignore[no-untyped-call]  # Twisted has no types
 
 
@@ -223,7 +223,7 @@ class Visitors(WrappingFactory):
         """Return what is spoken inside of TLS: of HTTP/2 Twisted has a part only."""
         return [b"http/1.1"]
 
-    def came(self, connection: _Connection) -> None:
+    def add(self, connection: _Connection) -> None:
         """Count a connection; where there are too many of its address, or of all, the oldest makes way.
 
         Those of a proxy are all its own: each stands for itself.
@@ -235,6 +235,6 @@ class Visitors(WrappingFactory):
             made_way: Any = oldest.transport
             made_way.abortConnection()
 
-    def left(self, connection: _Connection) -> None:
+    def remove(self, connection: _Connection) -> None:
         """Count a connection no more."""
         self._limiter.discard(connection)

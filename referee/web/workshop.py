@@ -66,12 +66,12 @@ class Workshop:
             TooOften: the answers to this visitor have taken too much work lately.
         """
         if key in self._kept:
-            return cast("T", self._take_kept(key))
+            return cast("T", self._recall(key))
         self._limit.count(who, 0)
         await self._wait_for_turn(who)
         try:
             if key in self._kept:  # somebody before this one has asked for the same
-                return cast("T", self._take_kept(key))
+                return cast("T", self._recall(key))
             made: T = await whole(defer_to_workshop(self._work, function, *args))
             if key is None:
                 self._count_unread(request, who)
@@ -97,18 +97,18 @@ class Workshop:
             return
         self._is_choosing = True
         while self._waiting and not self._is_busy:
-            who = min(self._waiting, key=self._cost_of)
+            who = min(self._waiting, key=self._cost_for_turn)
             turns = self._waiting[who]
             turn = turns.popleft()
             if not turns:
                 del self._waiting[who]
             if not turn.called:
                 self._is_busy = True
-                self._least = self._cost_of(who)
+                self._least = self._cost_for_turn(who)
                 turn.callback(None)
         self._is_choosing = False
 
-    def _cost_of(self, who: str) -> float:
+    def _cost_for_turn(self, who: str) -> float:
         return max(self._cost.get(who, 0.0), self._least)
 
     def _work(self, function: Callable[..., T], *args: Any) -> T:
@@ -122,10 +122,10 @@ class Workshop:
     def _charge(self, who: str) -> None:
         cost, self._last_cost = self._last_cost, 0.0
         self._limit.charge(who, cost)
-        self._cost[who] = self._cost_of(who) + cost
+        self._cost[who] = self._cost_for_turn(who) + cost
         self._cost = {known: spent for known, spent in self._cost.items() if spent > self._least}
 
-    def _take_kept(self, key: Hashable) -> Any:
+    def _recall(self, key: Hashable) -> Any:
         self._kept.move_to_end(key)
         return self._kept[key]
 
@@ -145,11 +145,11 @@ def defer_to_workshop(function: Callable[..., T], *args: Any) -> "Deferred[T]":
     """Call a function in the one thread: each thread would hold for itself what the largest answer took."""
     from twisted.internet import reactor  # noqa: PLC0415  # whoever imports this module may still choose one
 
-    return deferToThreadPool(reactor, _thread_of(reactor), function, *args)
+    return deferToThreadPool(reactor, _find_pool(reactor), function, *args)
 
 
 @cache
-def _thread_of(reactor: Any) -> ThreadPool:
+def _find_pool(reactor: Any) -> ThreadPool:
     pool = ThreadPool(0, 1, "workshop")
     pool.start()
     reactor.addSystemEventTrigger("during", "shutdown", pool.stop)

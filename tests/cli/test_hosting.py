@@ -71,7 +71,7 @@ def test_a_contest_is_played_and_shown(contest: Path, tmp_path: Path) -> None:
         (tmp_path / "rounds.jsonl").write_bytes(fetched(site, "tournaments/rounds/rounds.jsonl"))
         (tmp_path / "key.pem").write_bytes(fetched(site, "key.pem"))
         (tmp_path / "heads").write_bytes(fetched(site, "tournaments/rounds/heads"))
-    archived = archive_of(contest, tmp_path)
+    archived = archive_folder(contest, tmp_path)
     for name in ("report.html", "rounds.jsonl", "rounds-00001.jsonl", "replays/rounds-00001.html", "heads"):
         assert f"tournaments/rounds/{name}" in archived
     assert {name.partition("/")[0] for name in archived} == {"index.html", "key.pem", "tournaments"}
@@ -125,7 +125,7 @@ def words(done: "subprocess.CompletedProcess[str]") -> str:
     return " ".join(done.stderr.replace("│", " ").split())
 
 
-def archive_of(contest: Path, folder: Path) -> set[str]:
+def archive_folder(contest: Path, folder: Path) -> set[str]:
     """Write a contest as an archive, whose links all lead into it; return the names of its files."""
     path = folder / "contest.zip"
     key = str(folder / "host.pem")

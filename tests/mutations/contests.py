@@ -189,11 +189,11 @@ def _change_authored(folder: Path, random: Random) -> str:
 def _authored(folder: Path) -> int:
     """Show an author its matches, and explain each; return whether there is one, as a command does."""
     matches = AuthorsMatches(folder, Path("/in"), find_game)
-    found = matches.of("ann")
+    found = matches.list_own("ann")
     for own in found:
         msgspec.json.encode(own)
         with suppress(RecordError):
-            matches.explained("ann", own.match, own.seat)
+            matches.explain_match("ann", own.match, own.seat)
         with suppress(RecordError):
             matches.record("ann", own.match, own.seat)
     return FINE if found else FAILED

@@ -125,7 +125,7 @@ class StandInSeat:
     def __init__(self) -> None:
         self.done = list[Act]()
 
-    def look_on(self, request: Any) -> None:
+    def watch(self, request: Any) -> None:
         """Say so."""
         request.write(b"data: {}")
 

@@ -30,7 +30,7 @@ from referee.web.guarded_routes import BodyLimits, MemberPages
 from referee.web.live import LiveTable, LiveTables
 from referee.web.members import Members
 from referee.web.published import Searched, search
-from referee.web.routes import SiteContent, site_of
+from referee.web.routes import SiteContent, make_site
 from referee.web.sessions import Sessions, SiteRole
 from referee.web.submissions.authors import Authors
 from referee.web.submissions.check_queue import CheckQueue
@@ -243,14 +243,14 @@ class TestSite:
             note=self._note,
         )
         self.content = self._content()
-        self.site = site_of(self.content, self.members, self.clock)
+        self.site = make_site(self.content, self.members, self.clock)
 
     def _note(self, event: str, /, **facts: Any) -> None:
         self.noted.append((event, facts))
 
     def _content(self) -> SiteContent:
         live = LiveTables(self.clock, "after")
-        live.opened(TABLE)
+        live.open_match(TABLE)
         folder = self.folder / "logs" / "cup"
         folder.mkdir(parents=True)
         for name in ("report.html", "standings.csv", "tournament.json", "../secret.html"):

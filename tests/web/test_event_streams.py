@@ -29,7 +29,7 @@ class Contest:
     def change(self) -> None:
         """Change it."""
         self.number += 1
-        self.streams.changed()
+        self.streams.notify()
 
 
 def test_what_changes_at_once_is_told_once() -> None:
@@ -125,7 +125,7 @@ def test_who_missed_some_news_gets_all() -> None:
     streams.add(slow)
     streams.add(other)
     slow.producer.pauseProducing()
-    streams.changed()
+    streams.notify()
     clock.advance(PACE_S)
     slow.producer.resumeProducing()
     assert (slow.events(), other.events()) == ([b"data: all", b"data: all"], [b"data: all", b"data: news"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.web.routes import addresses_of
+from referee.web.routes import make_app
 from referee.web.submissions.store import CheckOutcome
 from referee.web.visitors import HEADERS as SITE_HEADERS
 
@@ -66,7 +66,7 @@ class Page(HTMLParser):
 
 def pages_of(contest: TestSite) -> list[str]:
     """Return the addresses of all pages."""
-    rules = addresses_of(contest.content, contest.members).url_map.iter_rules()
+    rules = make_app(contest.content, contest.members).url_map.iter_rules()
     paths = {rule.rule for rule in rules if "GET" in (rule.methods or ())}
     for part, example in EXAMPLES.items():
         paths = {path.replace(part, example) for path in paths}

@@ -44,7 +44,7 @@ from referee.web.contest.hosting import HostedContest
 from referee.web.contest.intake import Intake
 from referee.web.contest.practice import RefereeProgram
 from referee.web.contest.public_archive import write_archive
-from referee.web.published import find_published, heads_of
+from referee.web.published import find_public_file, heads_path
 from referee.web.submissions.store import Store
 
 from ..driving import drive, random_chooser
@@ -128,7 +128,7 @@ class World:
                 if entry is not None:
                     _take(te.MatchClosed(at=AT, entry=entry))
         lines = [line for path in sorted(self.logs.glob("*.jsonl")) for line in heads(path)]
-        heads_of(self.logs).write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+        heads_path(self.logs).write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
     def _match(self, fixture: Fixture, number: int, head: str) -> Any:
         """Record a match; return what came of it, None if it goes on."""
@@ -226,7 +226,7 @@ def _files(visitor: Browser, world: World) -> Iterator[tuple[str, bytes]]:
     """Yield whatever file of the tournament's folder is for everybody, and how each other one is refused."""
     names = ["heads", *(path.relative_to(world.logs).as_posix() for path in world.logs.rglob("*") if path.is_file())]
     for name in sorted(names):
-        file, asked = find_published(world.logs, name, is_over=False), f"/tournaments/cup/{name}"
+        file, asked = find_public_file(world.logs, name, is_over=False), f"/tournaments/cup/{name}"
         assert visitor.ask("HEAD", asked).status == (404 if file is None else 200)
         yield asked, visitor.ask("GET", asked).body if file is None else file.read_bytes()
 

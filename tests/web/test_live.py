@@ -92,10 +92,10 @@ def outlets(steps: Sequence[MatchStep]) -> list[bytes]:
     """Return all that leaves a contest while these steps are taken: by its process, as events, as JSON, as a page."""
     clock, visitor, found = Clock(), Visitor(), list[bytes]()
     live = LiveTables(clock, "board only")
-    live.opened(OPENED)
+    live.open_match(OPENED)
     live.streams.add(visitor)
     for line in seen_of(steps):
-        live.changed("cup", msgspec.json.decode(line, type=SeenTable))
+        live.show_match("cup", msgspec.json.decode(line, type=SeenTable))
         clock.advance(PACE_S)
         found += [line, *visitor.events(), live.whole(), live_page("Contest", live.state, 0.0).encode()]
     return found
@@ -123,8 +123,8 @@ def test_the_real_steps_tell_the_same_words(name: str) -> None:
     table = msgspec.json.decode(last, type=SeenTable)
     assert (table.line, table.head) == (len(steps), f"{len(steps):064x}")
     live = LiveTables(Clock(), "board only")
-    live.opened(OPENED)
-    live.changed("cup", table)
+    live.open_match(OPENED)
+    live.show_match("cup", table)
     page = live_page("Contest", live.state, 0.0)
     assert "&lt;b&gt;" in page
     assert f"made from line {table.line} of the record, head {table.head}" in page
@@ -146,16 +146,16 @@ def test_a_table_keeps_its_place() -> None:
     *_, last = seen_of(steps_of("q"))
     seen = msgspec.json.decode(last, type=SeenTable)
     live = LiveTables(Clock(), "board only")
-    live.opened(OPENED)
-    live.changed("other", seen)
+    live.open_match(OPENED)
+    live.show_match("other", seen)
     assert shown(live) == [("m", False, False)]
-    live.changed("cup", seen)
-    live.closed("cup", "m", "ada beat bob; 3 : 1")
+    live.show_match("cup", seen)
+    live.close_match("cup", "m", "ada beat bob; 3 : 1")
     assert shown(live) == [("m", True, True)]
-    live.opened(replace(OPENED, match="m2"))
-    live.changed("cup", seen)
+    live.open_match(replace(OPENED, match="m2"))
+    live.show_match("cup", seen)
     assert shown(live) == [("m2", False, False)]
-    live.cleared("cup")
+    live.clear_tournament("cup")
     assert shown(live) == []
 
 
@@ -165,11 +165,11 @@ def test_a_delay_delays_all() -> None:
     seen = next(table for table in told if table.asked)
     clock = Clock()
     live = LiveTables(clock, "delay 60", 60.0)
-    live.opened(OPENED)
+    live.open_match(OPENED)
     clock.advance(10)
-    live.changed("cup", seen)
+    live.show_match("cup", seen)
     clock.advance(10)
-    live.closed("cup", "m", "ada beat bob; 3 : 1")
+    live.close_match("cup", "m", "ada beat bob; 3 : 1")
     assert shown(live) == []
     for delay_s, expected in ((40, ("m", False, False)), (10, ("m", False, True)), (10, ("m", True, True))):
         clock.advance(delay_s)

@@ -35,7 +35,7 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
         asked.append((author, match, seat))
         return hostile
 
-    monkeypatch.setattr(contest.matches, "explained", _explained)
+    monkeypatch.setattr(contest.matches, "explain_match", _explained)
     ada = contest.signed_in("ada")
     shown = ada.ask("GET", f"/author/matches/cup/cup-1?seat={seat}").body.decode()
     assert asked == [("ada", "cup/cup-1", seat)]
@@ -62,7 +62,7 @@ def test_an_explained_match_leads_to_its_replay(
 ) -> None:
     """To the one that everybody sees, once it is there, or to that of the author's own practice match."""
     found = view_of_seat(GOLDEN / "clean.jsonl", 0).explained()
-    monkeypatch.setattr(contest.matches, "explained", lambda *_: found)
+    monkeypatch.setattr(contest.matches, "explain_match", lambda *_: found)
     address = f"/author/matches/{name}?seat=0"
     shown = contest.signed_in("ada").ask("GET", address).body.decode()
     assert found.head in shown

@@ -15,7 +15,7 @@ from referee.check.findings import CheckReport, Finding, StepVerdict
 from referee.pages import report
 from referee.record.published_heads import PublishedHead
 from referee.web.openapi import OPERATIONS, openapi
-from referee.web.routes import addresses_of
+from referee.web.routes import make_app
 
 from .sites import NOW, Browser, TestSite
 from .submissions.receptions import archive
@@ -37,7 +37,7 @@ def lay_out(contest: TestSite) -> None:
     (logs / "cup" / "cup-1.jsonl").write_bytes(record)
     head = PublishedHead(at=NOW, record="cup-1", line=0, head="5eed" * 16)
     (logs / "cup.heads").write_bytes(msgspec.json.encode(head) + b"\n")
-    vars(contest.matches)["explained"] = lambda *_asked: view_of_seat(GOLDEN, 0).explained()
+    vars(contest.matches)["explain_match"] = lambda *_asked: view_of_seat(GOLDEN, 0).explained()
     vars(contest.matches)["record"] = lambda *_asked: record
     entry = contest.store.root / ".versions" / "ada" / "0001" / "version.json"
     entry.write_bytes(entry.read_bytes().replace(b'"waiting"', b'"passed"'))
@@ -73,7 +73,7 @@ def test_answers_have_the_form_that_is_described(contest: TestSite, method: str,
 
 def test_every_address_of_the_api_is_described(contest: TestSite) -> None:
     """And no address that is not there."""
-    rules = {rule.rule for rule in addresses_of(contest.content, contest.members).url_map.iter_rules()}
+    rules = {rule.rule for rule in make_app(contest.content, contest.members).url_map.iter_rules()}
     own = {rule.replace("<name>", "{tournament}") for rule in rules if rule.startswith("/api/")} - {"/api/openapi.json"}
     assert own == {op.path for op in OPERATIONS if op.path.startswith("/api/")}
     assert msgspec.json.decode(contest.visitor().ask("GET", "/api/openapi.json").body) == DESCRIPTION
@@ -143,7 +143,7 @@ NO_PAGES = {"/key.pem", "/organiser/contest.tar", "/tournaments/<name>/<path:res
 
 def test_what_every_page_shows_there_is_for_programs(contest: TestSite) -> None:
     """A page that is not in the table is a fault, and so is one whose address for programs is not described."""
-    rules = addresses_of(contest.content, contest.members).url_map.iter_rules()
+    rules = make_app(contest.content, contest.members).url_map.iter_rules()
     shown = {rule.rule for rule in rules if "GET" in (rule.methods or ()) and "events" not in rule.rule}
     shown = {rule for rule in shown if not rule.startswith(("/api/", *SERVICE))}
     assert shown - NO_PAGES == {page for page in PAGES if not page.startswith("/tournaments/")}

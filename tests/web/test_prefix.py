@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from referee.app.submit import find_service
-from referee.web.routes import addresses_of
+from referee.web.routes import make_app
 from referee.web.submissions.store import CheckOutcome
 
 from .sites import NOW, TestSite
@@ -64,7 +64,7 @@ def test_every_link_stays_below_the_path(contest: TestSite, name: str) -> None:
 
 def rules_of(contest: TestSite) -> list[str]:
     """Return the addresses of the site, with their variables."""
-    return [rule.rule for rule in addresses_of(contest.content, contest.members).url_map.iter_rules()]
+    return [rule.rule for rule in make_app(contest.content, contest.members).url_map.iter_rules()]
 
 
 def test_a_client_asks_below_the_path() -> None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.web.published import HEADS, MOST, Found, Searched, find_published, heads_of, search
+from referee.web.published import HEADS, MOST, Found, Searched, find_public_file, heads_path, search
 
 from .sites import CARD, REPORT, TestSite
 
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
         (found / name).parent.mkdir(parents=True, exist_ok=True)
         (found / name).touch()
     (tmp_path / "secret.html").touch()
-    heads_of(found).touch()
+    heads_path(found).touch()
     for name in ("linked.html", "entrants/linked.html"):
         (found / name).symlink_to(tmp_path / "secret.html")
     return found
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("is_over", [False, True])
 def test_what_everybody_may_have(folder: Path, *, is_over: bool) -> None:
     """Neither what tells of a deal that is still to be played, nor what is the organiser's own."""
-    had = {name for name in (HEADS, *FILES, *NEVER) if find_published(folder, name, is_over=is_over)}
+    had = {name for name in (HEADS, *FILES, *NEVER) if find_public_file(folder, name, is_over=is_over)}
     assert had == (ALWAYS | AFTERWARDS if is_over else ALWAYS)
 
 

@@ -20,7 +20,7 @@ from referee.record.reader import read_record
 from referee.web import workshop
 from referee.web.cards import ContestCard, SignUp
 from referee.web.live import LiveState
-from referee.web.routes import PAGES_A_MINUTE, site_of
+from referee.web.routes import PAGES_A_MINUTE, make_site
 from referee.web.visitors import HEADERS
 
 from .sites import CARD, TABLE, Browser, TestSite
@@ -175,7 +175,7 @@ def test_who_follows_heads_gets_what_came_since(
 
 def test_what_is_made_for_who_asks_is_paced(contest: TestSite) -> None:
     """By the visitor's own address, behind a proxy too; files are not, and others do not wait."""
-    proxy: Any = site_of(contest.content, contest.members, contest.clock, is_behind_proxy=True)
+    proxy: Any = make_site(contest.content, contest.members, contest.clock, is_behind_proxy=True)
     hasty, other = Browser(proxy), Browser(proxy)
     hasty.headers, other.headers = {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-for": "192.0.2.2"}
     turn = "/tournaments/cup/replays/cup-1.html?turn=1"

@@ -16,7 +16,7 @@ from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 
 from referee.web import visitors
-from referee.web.http import address_of
+from referee.web.http import find_address
 from referee.web.http_channel import LINGER_S
 from referee.web.visitors import NO_BODY, BodyLimit, Visitors
 
@@ -271,7 +271,7 @@ def test_a_host_is_one(site: Visitors, host: bytes) -> None:
 def test_a_socket_in_the_file_system_is_listened_on() -> None:
     """Its visitors have no address, and those of HTTP 1.0 need not name a host."""
     app = Klein()
-    app.route("/")(lambda request: f"{address_of(request)} {request.getRequestHostname().decode()}")
+    app.route("/")(lambda request: f"{find_address(request)} {request.getRequestHostname().decode()}")
     site = Visitors(app.resource(), Clock(), lambda *_: NO_BODY)
     for head in (b"GET / HTTP/1.0\r\n\r\n", b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"):
         channel, transport = visitor(site, is_local=True)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from referee.net.links.tokens import add_tokens
 from referee.record.reader import read_record
-from referee.web.routes import addresses_of
+from referee.web.routes import make_app
 from referee.web.sessions import IDLE_S
 from referee.web.submissions.store import CheckOutcome
 
@@ -156,7 +156,7 @@ REFUSALS = (401, 403, 404, 405)
 
 def test_the_table_has_all_addresses(contest: TestSite) -> None:
     """And no other one."""
-    rules = list(addresses_of(contest.content, contest.members).url_map.iter_rules())
+    rules = list(make_app(contest.content, contest.members).url_map.iter_rules())
     assert len({rule.endpoint for rule in rules}) == len(rules), "of two functions of one name, one answers for both"
     assert {f"{method} {rule.rule}" for rule in rules for method in (rule.methods or set()) - {"HEAD"}} == set(TABLE)
 

@@ -31,7 +31,7 @@ from .intake import Intake
 from .organising import Organising
 from .practice import Practice, PracticeRequests, RefereeProgram
 from .publishing import Publisher
-from .queue import coming_in
+from .queue import describe_coming
 from .tournament_runs import RunState, TournamentRun, count_open
 
 LOOK_AHEAD_S = 60.0
@@ -92,7 +92,7 @@ def host(
                     options.say("stopping; `referee host` goes on with the tournaments where they are")
                 finally:
                     await stopped(port)
-                    await hosted.stopped()
+                    await hosted.stop()
 
         run_reactor(_main)
 
@@ -135,7 +135,7 @@ class HostedContest:
         self._folders: dict[str, Path] = {}
         self._program = program
         self._note = note
-        self._publisher = Publisher(reactor, program.referee, note, self.streams.changed, self._is_over)
+        self._publisher = Publisher(reactor, program.referee, note, self.streams.notify, self._is_over)
         for scheduled in contest.tournaments:
             self._add(scheduled)
         self._days = LoopingCall(self._look_ahead)
@@ -144,7 +144,9 @@ class HostedContest:
         self._looks.clock = reactor
         self._intake = intake
         requests = PracticeRequests(contest, intake.store)
-        self._practice = Practice(reactor, contest, requests, program, self._rated, intake.checks.changed, note)
+        self._practice = Practice(
+            reactor, contest, requests, program, self._count_rated_matches, intake.checks.note_change, note
+        )
         self._practising: list[Deferred[None]] = []
         self._lag = SiteLag(reactor)
 
@@ -165,7 +167,7 @@ class HostedContest:
             self._program.referee,
             ["--spectators", self._contest.spectators.said, *self._program.options],
             self.live,
-            self.streams.changed,
+            self.streams.notify,
         )
         self._folders[scheduled.name] = run.folder
         self._publisher.follow(scheduled.name, run.folder)
@@ -182,10 +184,10 @@ class HostedContest:
         for run in self.runs.values():
             run.look_around()
 
-    def _rated(self) -> int | None:
+    def _count_rated_matches(self) -> int | None:
         return count_open(self.runs.values())
 
-    async def stopped(self) -> None:
+    async def stop(self) -> None:
         """Interrupt all tournaments, and wait until they have ended."""
         self.streams.close()
         self.live.streams.close()
@@ -205,8 +207,8 @@ class HostedContest:
             public_key: as a PEM file.
             is_behind_proxy: as host has it.
         """
-        from ..members import members_of  # noqa: PLC0415
-        from ..routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
+        from ..members import make_members  # noqa: PLC0415
+        from ..routes import SiteContent, make_site  # noqa: PLC0415  # its framework installs a reactor
         from ..signing_up import NewAuthors  # noqa: PLC0415
 
         content = SiteContent(
@@ -219,16 +221,16 @@ class HostedContest:
             streams=self.streams,
             live=self.live,
             report=self._report,
-            search=lambda query: search(query, self._publisher.searched()),
+            search=lambda query: search(query, self._publisher.list_indexes()),
         )
         organising = Organising(
             self._contest.folder, self.runs, self._intake, self._practice, self._lag.longest_ms, self._report
         )
         sign_up = NewAuthors(self._contest, self._intake)
-        members = members_of(
+        members = make_members(
             self._reactor, self._contest, self._intake, organising, self._practice, sign_up, self._note
         )
-        return site_of(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
+        return make_site(content, members, self._reactor, is_behind_proxy=is_behind_proxy)
 
     def _is_over(self, name: str) -> bool:
         return self.runs[name].state is RunState.OVER
@@ -249,7 +251,7 @@ class HostedContest:
         state = published.ended if run.state is RunState.OVER else str(run.state)
         if run.state is RunState.OVER and not published.is_over:
             state = f"{state}, and its last report is not there yet"
-        coming = coming_in(run, published.report)
+        coming = describe_coming(run, published.report)
         return published.card(run.scheduled, state, run.played, list(run.open_matches.values()), coming)
 
 
@@ -264,7 +266,7 @@ class SiteLag:
         self._clock = clock
         self._late_s = deque[float](maxlen=KEPT)
         self._due = 0.0
-        self._look = LoopingCall(self._looked)
+        self._look = LoopingCall(self._measure)
         self._look.clock = clock
 
     def begin(self) -> None:
@@ -280,7 +282,7 @@ class SiteLag:
         """Return the longest time of the last minute."""
         return 1000 * max(self._late_s, default=0.0)
 
-    def _looked(self) -> None:
+    def _measure(self) -> None:
         now = self._clock.seconds()
         self._late_s.append(max(now - self._due, 0.0))
         self._due = now + LOOK_S

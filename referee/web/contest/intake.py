@@ -91,7 +91,7 @@ class ActionLog:
 
     def newest(self) -> Sequence[LoggedAction]:
         """Return what was done, the last first; lines that were cut off as the machine died are left out."""
-        actions = map(_action, reversed(end_of(self._path, _SHOWN_BYTES)))
+        actions = map(_action, reversed(read_last_lines(self._path, _SHOWN_BYTES)))
         return [action for action in actions if action is not None]
 
     def add(self, by: str, what: str, about: str, reason: str = "") -> None:
@@ -110,7 +110,7 @@ def _action(line: bytes) -> LoggedAction | None:
         return None
 
 
-def end_of(path: Path, most_bytes: int) -> list[bytes]:
+def read_last_lines(path: Path, most_bytes: int) -> list[bytes]:
     """Return the last whole lines of a file, as many as are within so many bytes; none if there is no file."""
     try:
         with path.open("rb") as file:

@@ -22,7 +22,7 @@ from ...pages.tournament_json import TournamentReport
 from ...plugins import installed
 from ...text import printable
 from ...tournament.events import OF_ALL, Kind
-from .intake import Intake, LoggedAction, end_of
+from .intake import Intake, LoggedAction, read_last_lines
 from .practice import Practice
 from .queue import QueueLine, waiting_checks, waiting_matches, waiting_practice, waiting_tournaments
 from .tournament_runs import TournamentRun
@@ -140,7 +140,7 @@ class Organising:
             open_matches=len(run.open_matches),
             entrants=[entrant.name for entrant in spec.entrants],
             requests=len(pending(run.folder)),
-            said=[line.decode(errors="replace") for line in end_of(run.log, _SAID_BYTES)[-_SAID_LINES:]],
+            said=[line.decode(errors="replace") for line in read_last_lines(run.log, _SAID_BYTES)[-_SAID_LINES:]],
         )
 
     def authors(self) -> Sequence[AuthorLine]:
@@ -254,7 +254,7 @@ class Organising:
     def archive(self, by: str) -> Iterator[bytes]:
         """Return the whole contest as a tar archive, part by part; without tokens and the key, as it is handed on."""
         self._intake.actions.add(by, "download", "the whole contest")
-        return archive_of(self._folder, self._intake.private)
+        return archive_folder(self._folder, self._intake.private)
 
     def _run(self, name: str) -> TournamentRun:
         if name not in self._runs:
@@ -283,7 +283,7 @@ def _memory_free_mib() -> int | None:
     return found[0] // 1024 if found else None
 
 
-def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]:
+def archive_folder(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]:
     """Yield a tar archive of a folder, as it is found; what goes away meanwhile is left out.
 
     Args:
@@ -292,11 +292,11 @@ def archive_of(folder: Path, left_out: Collection[Path] = ()) -> Iterator[bytes]
     """
     for path in everything_below(folder):
         if path not in left_out:
-            yield from _packed(path, Path(folder.name, path.relative_to(folder)))
+            yield from _pack_path(path, Path(folder.name, path.relative_to(folder)))
     yield bytes(2 * tarfile.BLOCKSIZE)
 
 
-def _packed(path: Path, shown: Path) -> Iterator[bytes]:
+def _pack_path(path: Path, shown: Path) -> Iterator[bytes]:
     try:
         status = path.lstat()
         info = tarfile.TarInfo(shown.as_posix())

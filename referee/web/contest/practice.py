@@ -105,17 +105,17 @@ class PracticeRequests:
                 who = ", ".join(houses) or "none"
                 raise ChallengeRefused(f"that house player does not play {plan.spec.game}", f"choose one of: {who}")
         else:
-            opponent = str(await deferToThread(self._passed, author, opponent))
+            opponent = str(await deferToThread(self._find_passing, author, opponent))
         return Challenge(
             author=author,
             number=0,
             tournament=tournament,
-            version=None if version is None else await deferToThread(self._passed, author, version),
+            version=None if version is None else await deferToThread(self._find_passing, author, version),
             opponent=opponent,
             asked=wall_clock(),
         )
 
-    def _passed(self, author: str, number: str) -> int:
+    def _find_passing(self, author: str, number: str) -> int:
         is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
         version = self.store.version(author, int(number)) if is_number else None
         if version is None or version.state is not VersionState.PASSED:
@@ -316,13 +316,13 @@ class Practice:
             ChallengeRefused: there is no such seat, or not any more.
             OSError: the disk can't take it.
         """
-        found = self._found(author, number)
+        found = self._find(author, number)
         if found is None or not found.is_in_person or found.ended is not None:
             raise ChallengeRefused("there is no such seat, or not any more", "look at the list again")
         why = f"{author} has left the table"
         if found.place in self._playing:
             self._left[found.place] = why
-            self._seats.of(found).conclude(why)
+            self._seats.find(found).conclude(why)
         else:
             self._conclude(found, why)
             self._tell(found)
@@ -333,20 +333,20 @@ class Practice:
         Raises:
             RecordError: its record does not hold.
         """
-        found = self._found(author, number)
+        found = self._find(author, number)
         record = None if found is None else find_record(self._challenges.folder(found))
         return replay_page(fold_record(record, installed().game)) if is_over(record) else None
 
     def seat(self, author: str, number: str) -> HostedSeat | None:
         """Return an author's own seat in a match; None if there is none."""
-        found = self._found(author, number)
-        return None if found is None or not found.is_in_person else self._seats.of(found)
+        found = self._find(author, number)
+        return None if found is None or not found.is_in_person else self._seats.find(found)
 
     def leave(self, author: str) -> None:
         """Tell an author nothing any more: nobody knows which of its windows has signed out."""
         self._seats.leave(author)
 
-    def _found(self, author: str, number: str) -> Challenge | None:
+    def _find(self, author: str, number: str) -> Challenge | None:
         return next((own for own in self._challenges.of(author) if str(own.number) == number), None)
 
     # --- playing
@@ -378,7 +378,7 @@ class Practice:
             wanted = 1 if self._rated() is None else CALM_LOOKS
             due = self._due(in_person=in_person, is_calm=calm_looks >= wanted)
             if due is not None:
-                await self._tried(due, others)
+                await self._play_safely(due, others)
                 calm_looks = 0
 
     def _due(self, *, in_person: bool, is_calm: bool) -> Challenge | None:
@@ -396,7 +396,7 @@ class Practice:
 
     def _away_s(self, challenge: Challenge) -> float:
         """Return for how long the author has not been at the seat; 0: the author is there, or programs play."""
-        return self._seats.of(challenge).away_s if challenge.is_in_person else 0.0
+        return self._seats.find(challenge).away_s if challenge.is_in_person else 0.0
 
     def _plays(self, author: str) -> bool:
         """Tell whether an author plays a match in person now."""
@@ -406,7 +406,7 @@ class Practice:
         """Tell whether no core is free, if so many other practice matches take one."""
         return (self._rated() or 0) + others >= self._cores
 
-    async def _tried(self, challenge: Challenge, others: int) -> None:
+    async def _play_safely(self, challenge: Challenge, others: int) -> None:
         self._playing[challenge.place] = challenge
         try:
             await self._play(challenge, others)
@@ -419,7 +419,7 @@ class Practice:
             del self._playing[challenge.place]
             self._left.pop(challenge.place, None)
             if challenge.is_in_person:
-                self._seats.of(challenge).rest()
+                self._seats.find(challenge).rest()
             self._tell(challenge)
 
     async def _play(self, challenge: Challenge, others: int) -> None:
@@ -438,9 +438,11 @@ class Practice:
         elif datetime.now(UTC) >= datetime.fromisoformat(challenge.asked) + WAIT:
             self._conclude(challenge, f"no core was free for long enough within {WAIT / timedelta(hours=1):.0f} hours")
         else:
-            await self._play_on(replace(challenge, begun=wall_clock()), plan, record, others)
+            await self._continue_match(replace(challenge, begun=wall_clock()), plan, record, others)
 
-    async def _play_on(self, challenge: Challenge, plan: TournamentPlan, record: Record | None, others: int) -> None:
+    async def _continue_match(
+        self, challenge: Challenge, plan: TournamentPlan, record: Record | None, others: int
+    ) -> None:
         """Play a match, or go on from its record, until it is over, or stopped."""
         self._challenges.save(replace(challenge, attempts=challenge.attempts + 1))
         self._tell(challenge)
@@ -450,8 +452,8 @@ class Practice:
         options = (*how, "--json", *confinement_options(plan), *self._program.options)
         give_up = self._reactor.seconds() + _limit_s(challenge)
         try:
-            process = self._begun(challenge, [*self._program.referee, "play", *options])
-            is_stopped = await self._ended(challenge, process, give_up, others)
+            process = self._start_process(challenge, [*self._program.referee, "play", *options])
+            is_stopped = await self._await_end(challenge, process, give_up, others)
         finally:
             self._challenges.save(challenge)  # it was not the host that ended
         if is_over(await deferToThread(find_record, folder)):
@@ -463,17 +465,17 @@ class Practice:
         elif self._reactor.seconds() >= give_up:
             self._conclude(challenge, f"it was not over after {_limit_s(challenge) / 60:.0f} minutes")
 
-    def _begun(self, challenge: Challenge, command: list[str]) -> OwnProcess:
+    def _start_process(self, challenge: Challenge, command: list[str]) -> OwnProcess:
         """Begin to play a match, or go on; its process has a socket to the seat of an author who plays in person."""
         with ExitStack() as stack:
             descriptors = tuple[int, ...]()
             if challenge.is_in_person:
-                descriptors = (stack.enter_context(self._seats.of(challenge).invite()).fileno(),)
+                descriptors = (stack.enter_context(self._seats.find(challenge).invite()).fileno(),)
             relays = (f"--relay={challenge.author}={descriptor}" for descriptor in descriptors)
             log = stack.enter_context((self._logs / f"{PRACTICE}.log").open("ab"))
             return OwnProcess([*command, *relays], output=DEVNULL, errors=log, pass_fds=descriptors)
 
-    async def _ended(self, challenge: Challenge, process: OwnProcess, give_up: float, others: int) -> bool:
+    async def _await_end(self, challenge: Challenge, process: OwnProcess, give_up: float, others: int) -> bool:
         """Have a match played; return whether it was stopped before: somebody left, for rated ones, after its time."""
         try:
             while not (
@@ -491,12 +493,12 @@ class Practice:
         self._challenges.save(replace(challenge, ended=wall_clock(), trouble=trouble))
         self._note("practice-over", author=challenge.author, number=challenge.number, trouble=trouble)
         if challenge.is_in_person:
-            self._seats.of(challenge).conclude(trouble)
+            self._seats.find(challenge).conclude(trouble)
 
     def _tell(self, challenge: Challenge) -> None:
         """Tell that something is another: the author of it, and persons who wait why they do."""
         self._changed(challenge.author)
-        self._seats.changed()
+        self._seats.notify()
 
 
 def _limit_s(challenge: Challenge) -> float:

@@ -16,7 +16,7 @@ from ...pages.replay_page import with_record
 from ...pages.report_files import REPLAYS, ReplayPages, Targets
 from ...record.tournament_record import find_record
 from ..cards import ContestCard
-from ..published import HEADS, find_published
+from ..published import HEADS, find_public_file
 from .contest_file import Contest
 from .publishing import HOME, Published
 
@@ -70,6 +70,6 @@ def _for_everybody(published: Published) -> Iterator[tuple[str, Path]]:
     """Yield the files of a tournament that everybody may have, each with its address there."""
     folder = published.folder
     for path in (HEADS, *(found.relative_to(folder).as_posix() for found in files_below(folder, "*"))):
-        found = find_published(folder, path, is_over=published.is_over)
+        found = find_public_file(folder, path, is_over=published.is_over)
         if found is not None:
             yield path, found

@@ -199,7 +199,7 @@ class Publisher:
         if self._timer is not None and self._timer.active():
             self._timer.cancel()
 
-    def searched(self) -> Iterator[Searched]:
+    def list_indexes(self) -> Iterator[Searched]:
         """Yield what is found in each tournament that has a report; may be called in another thread."""
         return (found.searched for found in list(self.published.values()) if found.searched is not None)
 
@@ -215,11 +215,11 @@ class Publisher:
                 words = errors.read().decode(errors="replace")
             status = process.wait()
             told = read_report(folder) if status == 0 else None  # here, as the loop would stand still meanwhile
-            self._reactor.callFromThread(self._made, name, length, begun, status, words, told)
+            self._reactor.callFromThread(self._take_report, name, length, begun, status, words, told)
 
         Thread(target=_follow, name=f"report of {name}", daemon=True).start()
 
-    def _made(
+    def _take_report(
         self, name: str, length: int, begun: float, status: int, words: str, told: TournamentReport | None
     ) -> None:
         published, now = self.published[name], self._reactor.seconds()

@@ -59,7 +59,7 @@ class QueueLine(Struct, frozen=True, kw_only=True):
     """Whether nobody can say until when it waits."""
 
 
-def seen_by(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
+def select_lines(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:
     """Return what somebody is shown of all that waits: authors all their own, then what is everybody's.
 
     Of others' an author learns no more than how many are before its own. Organisers are shown the first MOST_LINES.
@@ -87,17 +87,17 @@ class RecentQueue:
         """Lines by author; of None those that are everybody's."""
 
     def show(self, person: Person) -> list[QueueLine]:
-        """Return what somebody is shown of it, as seen_by has it."""
+        """Return what somebody is shown of it, as select_lines has it."""
         if self._now() - self._looked >= RECENT_S:
             self._looked, self._lines, self._of_author = self._now(), self._queue(), {}
             for line in self._lines:
                 self._of_author.setdefault(line.author, []).append(line)
         if person.role is SiteRole.ORGANISER:
-            return seen_by(person, self._lines)
+            return select_lines(person, self._lines)
         return [*self._of_author.get(person.name, ()), *self._of_author.get(None, ())]
 
 
-def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | None:
+def describe_coming(run: TournamentRun, report: TournamentReport | None) -> Coming | None:
     """Return what comes next in a tournament; None if nothing does.
 
     Args:
@@ -106,7 +106,7 @@ def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | N
     """
     if run.state is RunState.OVER:
         return None
-    waiting = waiting_in(run, report)
+    waiting = list_waiting(run, report)
     matches = [
         ComingMatch(round=fixture.round, table=fixture.table, names=fixture.names) for fixture in islice(waiting, SHOWN)
     ]
@@ -118,7 +118,7 @@ def coming_in(run: TournamentRun, report: TournamentReport | None) -> Coming | N
     )
 
 
-def waiting_in(run: TournamentRun, report: TournamentReport | None) -> list[ReportedDue]:
+def list_waiting(run: TournamentRun, report: TournamentReport | None) -> list[ReportedDue]:
     """Return the matches of a tournament that may be played, and are not, in the order in which they begin.
 
     Args:
@@ -186,7 +186,7 @@ def waiting_matches(
         if run.state is RunState.OVER:
             continue
         tournament, why = run.scheduled.name, _WHY.get(run.state)
-        for fixture in waiting_in(run, report(tournament)):
+        for fixture in list_waiting(run, report(tournament)):
             for author in fixture.names:
                 yield QueueLine(
                     what=f"tournament {tournament}, round {fixture.round}: {', '.join(fixture.names)}",

@@ -56,13 +56,13 @@ class HostedSeat(SeatView):
 
     # --- what the page sees and does
 
-    def look_on(self, request: Any) -> None:
+    def watch(self, request: Any) -> None:
         """Tell somebody how everything stands, and all that changes from then on."""
         self._cut = self._cut or self._reactor.callLater(LONGEST_S, self.leave)
-        super().look_on(request)
-        request.notifyFinish().addBoth(self._looked_on)
+        super().watch(request)
+        request.notifyFinish().addBoth(self._note_leaving)
 
-    def _looked_on(self, _: object) -> None:
+    def _note_leaving(self, _: object) -> None:
         self._left_s = self._reactor.seconds()
 
     def leave(self) -> None:
@@ -87,10 +87,10 @@ class HostedSeat(SeatView):
             return replace(told, still=self._why())
         return replace(told, over=self._over, closed=True)
 
-    def changed(self) -> None:
+    def notify(self) -> None:
         """Tell those who look on."""
         self._version += 1
-        super().changed()
+        super().notify()
 
     # --- what the match tells
 
@@ -100,7 +100,7 @@ class HostedSeat(SeatView):
         self._is_played = True
         self._link = _Link(self._hear, self._part)
         speak(self._link, ours, self._reactor)
-        self.changed()
+        self.notify()
         return theirs
 
     def conclude(self, trouble: str | None) -> None:
@@ -117,12 +117,12 @@ class HostedSeat(SeatView):
         told = self._told
         self._told = replace(_NOTHING, names=told.names, svg=told.svg, said=told.said)
         self._is_played = False
-        self.changed()
+        self.notify()
 
     def _hear(self, told: PageState) -> None:
         if self._is_played:
             self._told, self._told_s = told, self._reactor.seconds()
-            self.changed()
+            self.notify()
 
     def _part(self) -> None:
         self._link = None
@@ -144,7 +144,7 @@ class HostedSeats:
         self._seats: dict[str, HostedSeat] = {}
         """By place of the match: as long as somebody may look on."""
 
-    def of(self, challenge: Challenge) -> HostedSeat:
+    def find(self, challenge: Challenge) -> HostedSeat:
         """Return the author's seat in a match that the author plays in person."""
         key = challenge.place
         if key not in self._seats:
@@ -161,10 +161,10 @@ class HostedSeats:
             if seat.name == author:
                 seat.leave()
 
-    def changed(self) -> None:
+    def notify(self) -> None:
         """Tell all who look on."""
         for seat in self._seats.values():
-            seat.changed()
+            seat.notify()
 
 
 class _Link(LineOnlyReceiver):

@@ -26,7 +26,7 @@ from ...observers.spectating import SeenTable
 from ...programs.starting import OwnProcess
 from ..cards import OpenMatch
 from ..live import LiveTable, LiveTables
-from ..published import heads_of
+from ..published import heads_path
 from .contest_file import ScheduledTournament
 
 AGAIN_S = (5.0, 30.0, 120.0, 600.0)
@@ -90,7 +90,7 @@ class TournamentRun:
         self._timer: Timer | None = None
         self._process: OwnProcess | None = None
         self._ended: Deferred[None] | None = None
-        self._read_at = _changed_at(scheduled.plan)
+        self._read_at = _read_times(scheduled.plan)
 
     @property
     def folder(self) -> Path:
@@ -164,7 +164,7 @@ class TournamentRun:
 
     def _read_again(self) -> None:
         """Read its file again if that, or the folder of its entrants, has changed."""
-        seen = _changed_at(self.scheduled.plan)
+        seen = _read_times(self.scheduled.plan)
         if seen == self._read_at:
             return
         self._read_at = seen
@@ -203,9 +203,9 @@ class TournamentRun:
         self._pause.parent.mkdir(parents=True, exist_ok=True)
         self._pause.touch()
         self._set(RunState.STOPPING)
-        self.stop().addCallback(self._paused)
+        self.stop().addCallback(self._finish_pause)
 
-    def _paused(self, _: None) -> None:
+    def _finish_pause(self, _: None) -> None:
         if self.state is RunState.OVER:  # it ended by itself just then
             self._pause.unlink(missing_ok=True)
         else:
@@ -239,7 +239,7 @@ class TournamentRun:
             return
         path = str(self.scheduled.plan.path)
         self._read_plan()
-        told = ("--json", "--no-report", "--heads", str(heads_of(self.folder)))
+        told = ("--json", "--no-report", "--heads", str(heads_path(self.folder)))
         argv = [*self._referee, "tournament", path, *told, *self._options, *self.scheduled.options]
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
@@ -264,16 +264,16 @@ class TournamentRun:
                 match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
                 self.open_matches[match.match] = match
                 table = LiveTable(tournament=self.scheduled.name, table=told["table"], **asdict(match))
-                self._live.opened(table)
+                self._live.open_match(table)
             case "processes-seen":
                 self.processes, self.heard = msgspec.convert(told["processes"], list[SeenProcess]), datetime.now(UTC)
                 return
             case "table-changed":
-                self._live.changed(self.scheduled.name, msgspec.convert(told["table"], SeenTable))
+                self._live.show_match(self.scheduled.name, msgspec.convert(told["table"], SeenTable))
                 return
             case "match-closed" | "match-voided":
                 self.open_matches.pop(told["match"], None)
-                self._live.closed(self.scheduled.name, told["match"], told["result"])
+                self._live.close_match(self.scheduled.name, told["match"], told["result"])
                 self.played = told.get("played", self.played)
             case _:
                 return
@@ -283,7 +283,7 @@ class TournamentRun:
         self._process = None
         self.open_matches.clear()
         self.processes, self.heard = (), None
-        self._live.cleared(self.scheduled.name)
+        self._live.clear_tournament(self.scheduled.name)
         if self._ended is not None:
             self._set(RunState.OVER if status == _OVER else RunState.INTERRUPTED)
             self._ended.callback(None)
@@ -302,7 +302,7 @@ class TournamentRun:
         self._changed()
 
 
-def _changed_at(plan: TournamentPlan) -> tuple[int, ...]:
+def _read_times(plan: TournamentPlan) -> tuple[int, ...]:
     """Return when the file of a tournament and the folder of its entrants have changed last; 0: one is not there."""
 
     def _look(path: Path) -> int:

@@ -14,10 +14,10 @@ from werkzeug.exceptions import HTTPException
 
 from ...clock import Port
 from ...net.links.addresses import listen, stopped
-from ..http import HTML, sent
+from ..http import HTML, send
 from ..visitors import NO_BODY, Visitors
 from .seat import Act, PageState, PersonSeat
-from .view import SeatView, done_at, look_on, seat_page
+from .view import SeatView, perform_act, seat_page, watch
 
 ADDRESS = "tcp:0:interface=127.0.0.1"
 TOKEN_BYTES = 24
@@ -37,7 +37,7 @@ class LocalSeat(SeatView):
         super().__init__(seat.game.title, seat.name, clock)
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
         self._seat = seat
-        seat.changed = self.changed
+        seat.changed = self.notify
 
     def state(self) -> PageState:
         """Return what is to be seen."""
@@ -85,13 +85,13 @@ async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite
         EndpointError: there is no port.
     """
     local = {name: LocalSeat(seat, reactor) for name, seat in seats.items()}
-    guard = answering(local)
+    guard = guard_seats(local)
     port = await listen(reactor, ADDRESS, Visitors(guard, reactor, lambda *_: NO_BODY))
     guard.port = port.getHost().port
     return PersonSite(port, local)
 
 
-def answering(seats: Mapping[str, LocalSeat]) -> "OwnHost":
+def guard_seats(seats: Mapping[str, LocalSeat]) -> "OwnHost":
     """Return what answers for seats; it is told the port."""
     return OwnHost(_routes(seats).resource())
 
@@ -110,7 +110,7 @@ class OwnHost(Resource):
         """Answer, or refuse; called by Twisted."""
         own = ([f"{name}:{self.port}".encode()] for name in ("127.0.0.1", "localhost"))
         if request.requestHeaders.getRawHeaders(b"host", []) not in own:
-            return _refused(request, HTTPStatus.MISDIRECTED_REQUEST)
+            return _refuse(request, HTTPStatus.MISDIRECTED_REQUEST)
         return self._inner.render(request)
 
 
@@ -125,26 +125,26 @@ def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
     @app.route("/<token>/", methods=["GET"])
     def _page(request: Any, token: str) -> bytes:
         own = _of(token)
-        return _refused(request) if own is None else sent(request, HTML, seat_page(own).encode())
+        return _refuse(request) if own is None else send(request, HTML, seat_page(own).encode())
 
     @app.route("/<token>/events", methods=["GET"])
     def _events(request: Any, token: str) -> Any:
         own = _of(token)
-        return _refused(request) if own is None else look_on(request, own)
+        return _refuse(request) if own is None else watch(request, own)
 
     @app.route("/<token>/<what>", methods=["POST"])
     def _do(request: Any, token: str, what: str) -> bytes:
         own = _of(token)
-        return _refused(request) if own is None else done_at(request, own, what)
+        return _refuse(request) if own is None else perform_act(request, own, what)
 
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
-        return _refused(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
+        return _refuse(request, HTTPStatus(failure.value.code or HTTPStatus.NOT_FOUND))
 
     return app
 
 
-def _refused(request: Any, code: HTTPStatus = HTTPStatus.NOT_FOUND) -> bytes:
+def _refuse(request: Any, code: HTTPStatus = HTTPStatus.NOT_FOUND) -> bytes:
     """Answer with nothing."""
     request.setResponseCode(code)
-    return sent(request, "text/plain; charset=utf-8", b"")
+    return send(request, "text/plain; charset=utf-8", b"")

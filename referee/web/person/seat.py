@@ -78,7 +78,7 @@ class Choosing:
             raise KeyError(option)
         self.touched = (*self.touched, option)
         candidates = self._candidates((*self.pending, option))
-        shared = _shared(list(candidates))
+        shared = _common_start(list(candidates))
         whole = candidates.get(shared)
         if whole is None:
             self.pending = shared
@@ -125,7 +125,7 @@ class Choosing:
         return next((word for word in words if self._game.move_of((*self.steps, word)) is not None), None)
 
 
-def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _common_start(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return how all of some paths begin: where there is no choice, nobody is asked."""
     shortest = min(paths, key=len)
     for at, place in enumerate(shortest):
@@ -271,7 +271,7 @@ class PersonSeat:
 
     def client(self, invitation: Invitation) -> PersonClient:
         """Return what speaks for this seat on the wire."""
-        self._client = PersonClient(self.name, invitation, self._hear, self._gone)
+        self._client = PersonClient(self.name, invitation, self._hear, self._lose_connection)
         return self._client
 
     @property
@@ -346,7 +346,7 @@ class PersonSeat:
 
     # --- what happens
 
-    def stepped(self, step: MatchStep) -> None:
+    def take_step(self, step: MatchStep) -> None:
         """Take note of a step of the match."""
         self.position = step.position
         self.said += _said(step)
@@ -360,14 +360,14 @@ class PersonSeat:
         elif isinstance(message, Turn):
             self._ask(message)
         elif isinstance(message, End):
-            self._end(self._ended(message))
+            self._end(self._describe_end(message))
         elif isinstance(message, Expelled):
             self._end(f"you were expelled: {printable(message.detail)}")
         elif isinstance(message, Paused | Refused):
             self._end(f"the match stopped: {printable(message.reason)}")
         self._change()
 
-    def _ended(self, end: End) -> str:
+    def _describe_end(self, end: End) -> str:
         """Return how the match ended, in words."""
         if end.void is not None:
             return f"the match is void: {printable(end.void)}"
@@ -386,7 +386,7 @@ class PersonSeat:
     def _end(self, text: str) -> None:
         self.over, self.choosing = self.over or text, None
 
-    def _gone(self) -> None:
+    def _lose_connection(self) -> None:
         self._end("the connection to the referee has ended")
         self._change()
 

@@ -106,7 +106,7 @@ class PersonTable(Observer):
     def match_stepped(self, step: MatchStep) -> None:
         """Tell every person."""
         for seat in self._seats.values():
-            seat.stepped(step)
+            seat.take_step(step)
 
     def _occupant(self, launch: Launch) -> Occupant:
         if launch.person is None:

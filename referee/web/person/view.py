@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 
 from ...pages.rendering import page
 from ..event_streams import EventStreams
-from ..http import sent, streamed
+from ..http import send, stream_events
 from ..http_messages import JSON
 from .seat import Act, PageState
 
@@ -32,14 +32,14 @@ class SeatView:
         self.title, self.name = title, name
         self.streams = EventStreams(clock, self.snapshot, pace_s=pace_s)
 
-    def look_on(self, request: Any) -> None:
+    def watch(self, request: Any) -> None:
         """Tell somebody how everything stands, and all that changes from then on."""
-        self.changed()  # the time that is left is another by now
+        self.notify()  # the time that is left is another by now
         self.streams.add(request)
 
-    def changed(self) -> None:
+    def notify(self) -> None:
         """Tell those who look on that there is something new."""
-        self.streams.changed()
+        self.streams.notify()
 
     def snapshot(self) -> bytes:
         """Return what is to be seen, as JSON."""
@@ -54,18 +54,18 @@ class SeatView:
         raise NotImplementedError
 
 
-def look_on(request: Any, seat: SeatView) -> Deferred[bytes]:
+def watch(request: Any, seat: SeatView) -> Deferred[bytes]:
     """Tell who asks how a seat stands, and all that changes from then on."""
-    return streamed(request, seat.look_on)
+    return stream_events(request, seat.watch)
 
 
-def done_at(request: Any, seat: SeatView, what: str) -> bytes:
+def perform_act(request: Any, seat: SeatView, what: str) -> bytes:
     """Do at a seat what a request asks for, if its page could ask so, and return what is to be seen then."""
     turn, at, option = (request.args.get(name, [b""])[0].decode(errors="replace") for name in _ARGUMENTS)
     are_numbers = all(text.isdecimal() and len(text) <= _MAX_DIGITS for text in (turn, at))
     if are_numbers and len(what + option) <= _MAX_CHARS:
         seat.do(Act(what=what, turn=int(turn), at=int(at), option=option))
-    return sent(request, JSON, seat.snapshot())
+    return send(request, JSON, seat.snapshot())
 
 
 def seat_page(seat: SeatView, *, form_token: str = "", number: str | None = None, top: str = "") -> str:

@@ -37,7 +37,7 @@ from .entries import (
     EntryKind,
     check,
     check_path,
-    shown,
+    show_path,
     too_large,
     too_many,
 )
@@ -85,7 +85,7 @@ def pack(entries: Sequence[ArchiveEntry]) -> bytes:
         BadArchive: they break a rule, or are too many or too large.
     """
     check(entries)
-    plain = b"".join(_packed(entry) for entry in sorted(entries, key=lambda entry: entry.path.encode()))
+    plain = b"".join(_pack_entry(entry) for entry in sorted(entries, key=lambda entry: entry.path.encode()))
     plain += bytes(2 * BLOCK)
     deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     data = _GZIP_HEAD + deflate.compress(plain) + deflate.flush() + struct.pack("<II", zlib.crc32(plain), len(plain))
@@ -94,7 +94,7 @@ def pack(entries: Sequence[ArchiveEntry]) -> bytes:
     return data
 
 
-def _packed(entry: ArchiveEntry) -> bytes:
+def _pack_entry(entry: ArchiveEntry) -> bytes:
     info = tarfile.TarInfo(entry.path)
     info.type = {EntryKind.FILE: tarfile.REGTYPE, EntryKind.FOLDER: tarfile.DIRTYPE, EntryKind.LINK: tarfile.SYMTYPE}[
         entry.kind
@@ -135,7 +135,7 @@ def find_player(entries: Iterable[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
     Raises:
         BadArchive: a path breaks a rule, or there are too many.
     """
-    return _step_in([entry for entry in _check_each(entries) if not _is_left_out(entry)])
+    return _enter_folder([entry for entry in _check_each(entries) if not _is_left_out(entry)])
 
 
 def _check_each(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
@@ -154,7 +154,7 @@ def _is_left_out(entry: ArchiveEntry) -> bool:
     return is_metadata or names[0] == _APPLE_FOLDER or not LEFT_OUT.isdisjoint(names)
 
 
-def _step_in(entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
+def _enter_folder(entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
     """Return the entries of the one folder that everything lies in, if the player.toml lies there, too."""
     manifests = [entry.path for entry in entries if entry.path.rpartition("/")[2] == MANIFEST]
     top = min(manifests, key=lambda path: path.count("/"), default="").rpartition("/")[0]
@@ -288,7 +288,7 @@ def refuse_lone_file(path: str) -> BadArchive:
     name = re.sub(r"[^A-Za-z0-9_-]", "", file.stem).lstrip("_-")[:_NAME_CHARS] or _DEFAULT_NAME
     if name == file.name:  # a folder can't have the name of a file next to it
         name = f"{name[: _NAME_CHARS - 1]}1"
-    what = f"{shown(path) or 'this'} is a lone file, and a player is a folder with a {MANIFEST}"
+    what = f"{show_path(path) or 'this'} is a lone file, and a player is a folder with a {MANIFEST}"
     if kit := _KITS.get(file.suffix.lower()):
         return BadArchive(what, f"make one with `referee new {kit} {name}`, put your code into it, and hand in {name}")
     inside = next(filter(_PLAIN.fullmatch, (file.name, f"{_DEFAULT_NAME}{file.suffix}")), _DEFAULT_NAME)

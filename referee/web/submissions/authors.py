@@ -20,12 +20,12 @@ class Authors:
         self._hashes = read_tokens(path)
         self._stamp = self._look()
 
-    def named(self, token: str | None) -> str | None:
+    def find_name(self, token: str | None) -> str | None:
         """Return whose token it is; None if it is nobody's. A file that became unusable changes nothing."""
         self._refresh()
         return name_of(token, self._hashes)
 
-    def hash_of(self, name: str) -> str | None:
+    def find_hash(self, name: str) -> str | None:
         """Return the SHA-256 of the token that somebody has now, in hex; None if nobody is called so."""
         self._refresh()
         return self._hashes.get(name)

@@ -97,9 +97,9 @@ class CheckQueue:
         """Have a version checked when its turn comes."""
         self._since[author, version.number] = version.handed_in
         self._queue.put((author, version.number))
-        self.changed(author)
+        self.note_change(author)
 
-    def changed(self, author: str) -> None:
+    def note_change(self, author: str) -> None:
         """Take note that something about an author's versions is another."""
         self._changes[author] += 1
 
@@ -130,20 +130,22 @@ class CheckQueue:
             self.current = await self._queue.get()
             self.begun = self._now()
             author = self.current[0]
-            self.changed(author)
+            self.note_change(author)
             try:
                 await self._check(*self.current)
                 self._since.pop(self.current, None)
             except CancelledError:
                 raise
             except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked
-                self._note("check-failed", author=self.current[0], version=self.current[1], error=_told(error))
+                self._note(
+                    "check-failed", author=self.current[0], version=self.current[1], error=_describe_error(error)
+                )
                 self._queue.put(self.current)
                 self.current = self.begun = None
                 await deferLater(self._reactor, RETRY_S)
             finally:
                 self.current = self.begun = None
-                self.changed(author)
+                self.note_change(author)
 
     async def _check(self, author: str, number: int) -> None:
         version = self._store.version(author, number)
@@ -153,11 +155,11 @@ class CheckQueue:
             text = f"its check was cut off {version.attempts} times, with the referee itself; tell the organiser"
             verdict = CheckOutcome(passed=False, trouble=text)
         else:
-            verdict = await self._tried(author, number)
+            verdict = await self._check_safely(author, number)
         await deferToThread(self._store.conclude, author, number, verdict, self._now())
         self._note("version-checked", author=author, version=number, passed=verdict.passed, trouble=verdict.trouble)
 
-    async def _tried(self, author: str, number: int) -> CheckOutcome:
+    async def _check_safely(self, author: str, number: int) -> CheckOutcome:
         """Check a version; what comes up meanwhile is its verdict, too, unless it is this machine's trouble."""
         with ExitStack() as held:
             try:
@@ -170,8 +172,8 @@ class CheckQueue:
             except Exception as error:
                 if isinstance(error, StoreError) or is_of_the_machine(error):
                     raise
-                self._note("check-failed", author=author, version=number, error=_told(error))
-                return CheckOutcome(passed=False, trouble=_trouble(error))
+                self._note("check-failed", author=author, version=number, error=_describe_error(error))
+                return CheckOutcome(passed=False, trouble=_describe_trouble(error))
             finally:
                 self._told = None
                 await deferToThread(held.close)
@@ -179,7 +181,7 @@ class CheckQueue:
     async def _verdict(self, folder: Path) -> CheckOutcome:
         """Check the player in a folder, which has the output beside it, and return what came of it."""
         self._told = folder / "out"
-        status = await self._ended(self._started(folder))
+        status = await self._await_status(self._start(folder))
         if status is None:
             remedy = "`referee check` on your own machine shows where it hangs"
             return CheckOutcome(passed=False, trouble=f"the check was not done after {CHECK_S:g} s; {remedy}")
@@ -189,14 +191,14 @@ class CheckQueue:
             raise CheckFailed(f"exit status {status}", " ".join(words))
         return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
 
-    def _started(self, folder: Path) -> OwnProcess:
+    def _start(self, folder: Path) -> OwnProcess:
         """Start a check, which ends with this service, and whose files lie in the folder."""
         name, _, value = self._mark.partition("=")
         env = {"TMPDIR": str(folder), name: value}
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             return OwnProcess([*self._command, PLAYER], output=out, errors=err, cwd=folder, env=env)
 
-    async def _ended(self, process: OwnProcess) -> int | None:
+    async def _await_status(self, process: OwnProcess) -> int | None:
         """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
         try:
             return await deferToThread(process.wait, CHECK_S)
@@ -235,14 +237,14 @@ def _steps(path: Path | None) -> Iterator[Any]:
             yield msgspec.json.decode(line, type=dict[str, Any])["step"]
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Return an error as the organiser is told it."""
     if isinstance(error, CheckFailed):
         return ": ".join(error.args)
     return str(error) if isinstance(error, OSError | StoreError | BadTree) else f"{type(error).__name__}: {error}"
 
 
-def _trouble(error: Exception) -> str:
+def _describe_trouble(error: Exception) -> str:
     """Return an error as an author is told it: without a path of this machine."""
     if isinstance(error, BadTree):
         return f"the check could not be made: {error}"

@@ -65,7 +65,7 @@ def is_program(data: bytes) -> bool:
 
 def refuse_kind(path: str, what: str, remedy: str) -> BadArchive:
     """Return what to say of an entry that is neither a file nor a folder nor a link."""
-    return BadArchive(f"{shown(path)} is {what}: there may be files, folders and links to them only", remedy)
+    return BadArchive(f"{show_path(path)} is {what}: there may be files, folders and links to them only", remedy)
 
 
 def check(entries: Sequence[ArchiveEntry]) -> None:
@@ -82,7 +82,7 @@ def check(entries: Sequence[ArchiveEntry]) -> None:
     for entry in entries:
         check_path(entry.path)
         if entry.path in kinds:
-            raise BadArchive(f"{shown(entry.path)} is in the archive twice", PACK_IT)
+            raise BadArchive(f"{show_path(entry.path)} is in the archive twice", PACK_IT)
         kinds[entry.path] = entry.kind
     _check_parents(kinds)
     for entry in entries:
@@ -100,17 +100,17 @@ def check_path(path: str) -> None:
     """
     parts = path.split("/")
     if path.startswith("/") or ".." in parts:
-        raise BadArchive(f"{shown(path)} leads out of the player's folder", PACK_IT)
+        raise BadArchive(f"{show_path(path)} leads out of the player's folder", PACK_IT)
     if any("\udc80" <= sign <= "\udcff" for sign in path):  # how Python decodes a byte that is not UTF-8
         raise BadArchive(_describe_bytes(path), "rename it: plain letters are safe")
     if not path.isprintable():
-        raise BadArchive(f"{shown(path)} is no name that can be shown", "rename it")
+        raise BadArchive(f"{show_path(path)} is no name that can be shown", "rename it")
     if "" in parts or "." in parts:
-        raise BadArchive(f"{shown(path)} is no plain path", PACK_IT)
+        raise BadArchive(f"{show_path(path)} is no plain path", PACK_IT)
     if len(parts) > MAX_LEVELS:
-        raise BadArchive(f"{shown(path)} is more than {MAX_LEVELS} folders deep", "move it up")
+        raise BadArchive(f"{show_path(path)} is more than {MAX_LEVELS} folders deep", "move it up")
     if len(path.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_NAME_BYTES for part in parts):
-        text = f"{shown(path)} is too long: a name may have {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
+        text = f"{show_path(path)} is too long: a name may have {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
         raise BadArchive(text, "shorten it")
 
 
@@ -119,12 +119,12 @@ def _check_parents(kinds: dict[str, EntryKind]) -> None:
     for path in list(kinds):
         for parent in map(str, list(PurePosixPath(path).parents)[:-1]):
             if kinds.setdefault(parent, EntryKind.FOLDER) is not EntryKind.FOLDER:
-                raise BadArchive(f"{shown(path)} lies in {shown(parent)}, which is no folder", PACK_IT)
+                raise BadArchive(f"{show_path(path)} lies in {show_path(parent)}, which is no folder", PACK_IT)
     folded: dict[str, str] = {}
     for path in kinds:
         other = folded.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if other != path:
-            raise BadArchive(f"{shown(path)} and {shown(other)} are one name on some machines", "rename one")
+            raise BadArchive(f"{show_path(path)} and {show_path(other)} are one name on some machines", "rename one")
 
 
 def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
@@ -133,13 +133,13 @@ def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
     place = link.path.split("/")[:-1]
     while steps and steps[0] == "..":
         if not place:
-            raise BadArchive(f"{shown(link.path)} is a link out of the player's folder", COPY_IT)
+            raise BadArchive(f"{show_path(link.path)} is a link out of the player's folder", COPY_IT)
         place, steps = place[:-1], steps[1:]
     reached = "/".join([*place, *steps])
     if link.target.startswith("/"):
-        raise BadArchive(f"{shown(link.path)} is a link to an absolute path", COPY_IT)
+        raise BadArchive(f"{show_path(link.path)} is a link to an absolute path", COPY_IT)
     if not steps or kinds.get(reached) not in (EntryKind.FILE, EntryKind.FOLDER):
-        detail = f"{shown(link.path)} is a link to {shown(link.target)}, which is no file or folder in here"
+        detail = f"{show_path(link.path)} is a link to {show_path(link.target)}, which is no file or folder in here"
         raise BadArchive(detail, COPY_IT)
 
 
@@ -148,7 +148,7 @@ def _no_manifest(kinds: dict[str, EntryKind]) -> BadArchive:
     found = [path for path in kinds if PurePosixPath(path).name == MANIFEST]
     elsewhere = sorted(found, key=lambda path: (path.count("/"), path))
     if elsewhere:
-        remedy = f"it is at {', '.join(map(shown, elsewhere[:3]))}: hand in only the folder that holds it"
+        remedy = f"it is at {', '.join(map(show_path, elsewhere[:3]))}: hand in only the folder that holds it"
     else:
         remedy = 'write one, which says how the player is started: name = "ada" and run = "python3 player.py"'
     return BadArchive(f"there is no file {MANIFEST} at the top", remedy)
@@ -172,7 +172,7 @@ def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
         what: is wrong.
     """
     top = sorted(sizes, reverse=True)[:3]
-    told = ", ".join(f"{shown(path)} ({size / MIB:.1f} MiB)" for size, path in top)
+    told = ", ".join(f"{show_path(path)} ({size / MIB:.1f} MiB)" for size, path in top)
     return BadArchive(f"{what}; the largest: {told}", SMALLER)
 
 
@@ -182,11 +182,11 @@ def _describe_bytes(path: str) -> str:
     byte = next(ord(sign) - 0xDC00 for sign in path if "\udc80" <= sign <= "\udcff")
     guess = data.decode("latin-1")
     known = data.decode("utf-8", "replace")
-    what = f"{shown(known)} is a name with the byte 0x{byte:02x}, which is no UTF-8"
-    return f"{what}; in Latin-1 it is {shown(guess)}" if guess.isprintable() else what
+    what = f"{show_path(known)} is a name with the byte 0x{byte:02x}, which is no UTF-8"
+    return f"{what}; in Latin-1 it is {show_path(guess)}" if guess.isprintable() else what
 
 
-def shown(path: str) -> str:
+def show_path(path: str) -> str:
     """Return a path as an error may show it: one line, of bounded length."""
     text = path if path.isprintable() else ascii(path)[1:-1]
     return text if len(text) <= 100 else f"{text[:100]}..."

@@ -28,7 +28,7 @@ from .entries import (
     check,
     is_program,
     largest,
-    shown,
+    show_path,
 )
 
 IGNORE = ".refereeignore"
@@ -97,7 +97,7 @@ class _Walk:
         if node.is_folder:
             return ArchiveEntry(path=node.path, kind=EntryKind.FOLDER)
         if not node.is_file:
-            text = f"{shown(node.path)} is neither a file nor a folder nor a link"
+            text = f"{show_path(node.path)} is neither a file nor a folder nor a link"
             raise BadArchive(text, f"remove it, or name it in {IGNORE}")
         self._weigh(node.status.st_size, node.path)
         return ArchiveEntry(path=node.path, data=b"".join(node.pieces()), is_executable=node.is_executable)

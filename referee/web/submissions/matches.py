@@ -88,7 +88,7 @@ class AuthorsMatches:
         self._known: dict[Path, tuple[tuple[int, int], AuthoredMatch | None]] = {}
         """Record -> its size and time of change, and what it says."""
 
-    def of(self, author: str) -> list[Own]:
+    def list_own(self, author: str) -> list[Own]:
         """Return an author's matches that are over, seat by seat, the latest first."""
         found = [
             _own(match, seat, self._teams(match.header.setup))
@@ -102,7 +102,7 @@ class AuthorsMatches:
         game = self._find_game(setup.game)
         return game.teams(game.parse_options(setup.options), len(setup.names))
 
-    def explained(self, author: str, name: str, seat: int | None) -> Explanation | None:
+    def explain_match(self, author: str, name: str, seat: int | None) -> Explanation | None:
         """Explain a match to an author; None if it is none of its matches.
 
         Args:
@@ -117,10 +117,10 @@ class AuthorsMatches:
         if own is None:
             return None
         rules = self._find_game(own[0].header.setup.game).rules
-        lines = [read_line(line) for line in self._redacted(name, own[1])]
-        return explain(lines, own[1], rules, self._printed(own[0], own[1]))
+        lines = [read_line(line) for line in self._redact(name, own[1])]
+        return explain(lines, own[1], rules, self._find_output(own[0], own[1]))
 
-    def _printed(self, match: AuthoredMatch, seat: int) -> Printed | None:
+    def _find_output(self, match: AuthoredMatch, seat: int) -> Printed | None:
         """Return what an author's own program printed, without the organiser's file that has it."""
         found = last_printed(self._path(match.name), seat, match.header.setup.names[seat])
         return None if found is None else replace(found, path="")
@@ -132,14 +132,14 @@ class AuthorsMatches:
             RecordError: the record does not hold.
         """
         own = self._own_seat(author, name, seat)
-        return None if own is None else b"".join(line + b"\n" for line in self._redacted(name, own[1]))
+        return None if own is None else b"".join(line + b"\n" for line in self._redact(name, own[1]))
 
-    def printed(self, author: str, name: str, seat: int | None) -> str | None:
+    def read_output(self, author: str, name: str, seat: int | None) -> str | None:
         """Return what is kept of what an author's own program printed in a match; None if nothing is."""
         own = self._own_seat(author, name, seat)
         return None if own is None else all_printed(self._path(name), own[1], own[0].header.setup.names[own[1]])
 
-    def _redacted(self, name: str, seat: int) -> list[bytes]:
+    def _redact(self, name: str, seat: int) -> list[bytes]:
         return redacted_lines(self._path(name), self._find_game, seat, find_wire=installed().wire)
 
     def _path(self, name: str) -> Path:

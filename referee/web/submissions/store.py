@@ -178,7 +178,7 @@ class Store:
 
     def present(self, author: str) -> int | None:
         """Return the number of the version that plays; None if none has passed."""
-        passed = self._passed(author)
+        passed = self._passing_numbers(author)
         newest, choice = max(passed, default=None), self._choice(author)
         is_chosen = choice is not None and choice.newest == newest and choice.number in passed
         return choice.number if choice is not None and is_chosen else newest
@@ -191,18 +191,18 @@ class Store:
             StoreError: something else is in the place of the author's link.
             OSError: the disk can't take it.
         """
-        passed = self._passed(author)
+        passed = self._passing_numbers(author)
         if number not in passed:
             raise VersionRefused(f"version {number} has not passed its check", "choose one that has")
         choice = _Choice(number=number, newest=max(passed))
         write_whole(self._versions / author / _CHOICE, [msgspec.json.encode(choice)])
         self._set_link(author)
 
-    def _passed(self, author: str) -> list[int]:
+    def _passing_numbers(self, author: str) -> list[int]:
         return [version.number for version in self.versions(author) if version.state is VersionState.PASSED]
 
     def _choice(self, author: str) -> _Choice | None:
-        return _kept(self._versions / author / _CHOICE, _Choice)
+        return _read_json(self._versions / author / _CHOICE, _Choice)
 
     # --- handing in
 
@@ -320,7 +320,7 @@ class Store:
 
     def report(self, author: str, number: int) -> Any:
         """Return what the check of a version reported; None if there is none."""
-        return _kept(self._folder(author, number) / _REPORT, dict[str, Any])
+        return _read_json(self._folder(author, number) / _REPORT, dict[str, Any])
 
     # --- on the disk
 
@@ -372,7 +372,7 @@ def author_of(folder: Path) -> Path | None:
     return versions if folder.name == PLAYER and versions.parent.name == VERSIONS else None
 
 
-def _kept(path: Path, kind: type[T]) -> T | None:
+def _read_json(path: Path, kind: type[T]) -> T | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):

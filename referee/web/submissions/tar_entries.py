@@ -9,7 +9,17 @@ import tarfile
 from collections.abc import Iterator, Mapping
 
 from ...files.tree import MIB
-from .entries import COPY_IT, LEAVE_IT_OUT, PACK_IT, SEND_AGAIN, ArchiveEntry, BadArchive, EntryKind, refuse_kind, shown
+from .entries import (
+    COPY_IT,
+    LEAVE_IT_OUT,
+    PACK_IT,
+    SEND_AGAIN,
+    ArchiveEntry,
+    BadArchive,
+    EntryKind,
+    refuse_kind,
+    show_path,
+)
 
 BLOCK = tarfile.BLOCKSIZE
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
@@ -52,7 +62,7 @@ def read_tar(plain: bytes) -> Iterator[ArchiveEntry]:
         size = int(extended.get(_SIZE, info.size))
         start, offset = offset + BLOCK, offset + BLOCK + size + -size % BLOCK
         if size < 0 or offset > len(plain):
-            raise BadArchive(f"{shown(info.name)}: the archive is cut off in it", SEND_AGAIN)
+            raise BadArchive(f"{show_path(info.name)}: the archive is cut off in it", SEND_AGAIN)
         data = plain[start : start + size]
         extension_bytes += size if info.type in _EXTENSIONS else 0
         if extension_bytes > _MAX_EXTENSION_BYTES:
@@ -113,11 +123,11 @@ def _entry(info: tarfile.TarInfo, extended: Mapping[str, str], data: bytes) -> A
     if info.type in _FILES:
         return ArchiveEntry(path=path, data=data, is_executable=bool(info.mode & 0o100))
     if info.type in (tarfile.DIRTYPE, tarfile.SYMTYPE) and data:
-        raise BadArchive(f"{shown(path)} has content and is no file", PACK_IT)
+        raise BadArchive(f"{show_path(path)} has content and is no file", PACK_IT)
     if info.type == tarfile.DIRTYPE:
         path = path.removesuffix("/")
         return ArchiveEntry(path=path, kind=EntryKind.FOLDER) if path not in (".", "") else None
     if info.type == tarfile.SYMTYPE:
         return ArchiveEntry(path=path, kind=EntryKind.LINK, target=extended.get(_TARGET, info.linkname))
-    what, remedy = _OTHERS.get(info.type, (f"of the unknown type {shown(_decode(info.type))}", PACK_IT))
+    what, remedy = _OTHERS.get(info.type, (f"of the unknown type {show_path(_decode(info.type))}", PACK_IT))
     raise refuse_kind(path, what, remedy)

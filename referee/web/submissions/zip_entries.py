@@ -26,7 +26,7 @@ from .entries import (
     is_program,
     largest,
     refuse_kind,
-    shown,
+    show_path,
     too_many,
 )
 
@@ -60,11 +60,11 @@ def read_zip(data: bytes) -> Iterator[ArchiveEntry]:
     place = 0
     for info in sorted(infos, key=lambda info: info.header_offset):
         if info.header_offset < place:
-            raise BadArchive(f"{shown(_decode_name(info))} overlaps with another file of the zip", PACK_IT)
+            raise BadArchive(f"{show_path(_decode_name(info))} overlaps with another file of the zip", PACK_IT)
         start = _check_header(data, info)
         place = start + info.compress_size
         if place > end:
-            raise BadArchive(f"{shown(_decode_name(info))}: the zip is cut off in it", SEND_AGAIN)
+            raise BadArchive(f"{show_path(_decode_name(info))}: the zip is cut off in it", SEND_AGAIN)
         entry = _entry(info, _inflate(data[start:place], info))
         if entry.kind is not EntryKind.FOLDER or entry.path not in (".", ""):
             yield entry
@@ -77,7 +77,7 @@ def _read_directory(data: bytes) -> tuple[list[zipfile.ZipInfo], int]:
         raise BadArchive("the zip is cut off: its directory is missing", SEND_AGAIN)
     if end + _END_BYTES + int.from_bytes(data[end + 20 : end + 22], "little") != len(data):
         raise BadArchive("bytes stand behind the zip", PACK_IT)
-    if _count_listed(data, end) > MAX_LISTED:
+    if _count_entries(data, end) > MAX_LISTED:
         raise too_many()
     try:
         with zipfile.ZipFile(BytesIO(data)) as found:
@@ -91,7 +91,7 @@ def _read_directory(data: bytes) -> tuple[list[zipfile.ZipInfo], int]:
     return infos, begin
 
 
-def _count_listed(data: bytes, end: int) -> int:
+def _count_entries(data: bytes, end: int) -> int:
     """Return how many entries the directory has at most: `zipfile` takes a kilobyte of memory for each.
 
     The directory ends where its end record begins. In a zip64 another record says how long it is, so all is counted.
@@ -105,15 +105,15 @@ def _check_header(data: bytes, info: zipfile.ZipInfo) -> int:
     """See to it that a file's local header says what the directory says, and return where its content begins."""
     path = _decode_name(info)
     if info.flag_bits & _ENCRYPTED:
-        raise BadArchive(f"{shown(path)} is encrypted", "pack it without a password")
+        raise BadArchive(f"{show_path(path)} is encrypted", "pack it without a password")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         method = _METHODS.get(info.compress_type, f"method {info.compress_type}")
         raise BadArchive(
-            f"{shown(path)} is compressed by {method}, which is not read here", "choose Deflate, or .tar.gz"
+            f"{show_path(path)} is compressed by {method}, which is not read here", "choose Deflate, or .tar.gz"
         )
     head = data[info.header_offset : info.header_offset + _LOCAL_HEADER.size]
     if len(head) < _LOCAL_HEADER.size or not head.startswith(_LOCAL):
-        raise BadArchive(f"{shown(path)} is not where the zip's directory says", PACK_IT)
+        raise BadArchive(f"{show_path(path)} is not where the zip's directory says", PACK_IT)
     _, _, flags, method, _, _, crc, packed_size, size, name_bytes, extra_bytes = _LOCAL_HEADER.unpack(head)
     start = info.header_offset + _LOCAL_HEADER.size
     name = info.orig_filename.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
@@ -126,7 +126,7 @@ def _check_header(data: bytes, info: zipfile.ZipInfo) -> int:
         sizes = ((packed_size, info.compress_size), (size, info.file_size))
         is_same &= crc == info.CRC and all(here in (there, _IN_ZIP64) for here, there in sizes)
     if not is_same:
-        raise BadArchive(f"{shown(path)} is another file in its header than in the zip's directory", PACK_IT)
+        raise BadArchive(f"{show_path(path)} is another file in its header than in the zip's directory", PACK_IT)
     return int(start + name_bytes + extra_bytes)
 
 
@@ -141,7 +141,9 @@ def _inflate(packed: bytes, info: zipfile.ZipInfo) -> bytes:
             data = b""
         is_whole = inflate.eof and not inflate.unused_data
     if not is_whole or len(data) != info.file_size or zlib.crc32(data) != info.CRC:
-        raise BadArchive(f"{shown(_decode_name(info))} is damaged: its size or its checksum is not right", SEND_AGAIN)
+        raise BadArchive(
+            f"{show_path(_decode_name(info))} is damaged: its size or its checksum is not right", SEND_AGAIN
+        )
     return data
 
 
@@ -155,7 +157,7 @@ def _entry(info: zipfile.ZipInfo, data: bytes) -> ArchiveEntry:
         return ArchiveEntry(path=path, kind=EntryKind.LINK, target=data.decode("utf-8", "surrogateescape"))
     if kind == stat.S_IFDIR or path.endswith("/"):
         if data:
-            raise BadArchive(f"{shown(path)} has content and is no file", PACK_IT)
+            raise BadArchive(f"{show_path(path)} has content and is no file", PACK_IT)
         return ArchiveEntry(path=path.removesuffix("/"), kind=EntryKind.FOLDER)
     return ArchiveEntry(path=path, data=data, is_executable=bool(mode & 0o100) if mode else is_program(data))
 

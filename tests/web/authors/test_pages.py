@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from referee.web.routes import site_of
+from referee.web.routes import make_site
 from referee.web.sessions import Person, SiteRole
 from referee.web.submissions.archive import MAX_PACKED_BYTES
 from referee.web.submissions.store import CheckOutcome
@@ -125,7 +125,7 @@ def test_what_was_chosen_wrongly_is_told(contest: TestSite, files: list[tuple[st
 
 def test_an_author_hands_in_through_a_proxy(contest: TestSite) -> None:
     """That speaks TLS: the upload belongs to the session before its first byte comes."""
-    ada = Browser(site_of(contest.content, contest.members, contest.clock, is_behind_proxy=True))
+    ada = Browser(make_site(contest.content, contest.members, contest.clock, is_behind_proxy=True))
     ada.headers = {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1"}
     ada.sign_in(contest.tokens["ada"])
     assert "__Host-session" in ada.cookies
@@ -146,7 +146,7 @@ def test_an_author_is_told_of_its_own_changes_only(contest: TestSite) -> None:
     ada, bob = contest.signed_in("ada").stream("/author/events"), contest.signed_in("bob").stream("/author/events")
     before = bob.value()
     first = ada.value()
-    contest.checks.changed("ada")
+    contest.checks.note_change("ada")
     contest.clock.pump([0.5, 0.5, 0.5])
     assert ada.value().removeprefix(first) == b"data: " + msgspec.json.encode((1, 0)) + b"\n\n"
     assert bob.value() == before

@@ -113,7 +113,7 @@ class PracticeScene:
         """Ask for a match that the author plays, and look on at the seat."""
         self.ask("league", None, "house:greedy", author)
         visitor: Any = Visitor()
-        self.seat(author, number).look_on(visitor)
+        self.seat(author, number).watch(visitor)
         return visitor
 
     def seat(self, author: str = "ada", number: str = "1") -> HostedSeat:

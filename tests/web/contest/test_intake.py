@@ -12,7 +12,7 @@ from referee.plugins import load
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.intake import Intake
 from referee.web.contest.queue import waiting_checks
-from referee.web.members import members_of
+from referee.web.members import make_members
 from referee.web.sessions import Person, SiteRole
 from referee.web.submissions.store import Store
 
@@ -35,7 +35,7 @@ class Checking:
         self.checks = intake.checks
         organising: Any = SimpleNamespace(queue=lambda: list(waiting_checks(self.checks)), processes=list)
         nobody = cast("Any", None)
-        self.streams = members_of(self.clock, contest, intake, organising, nobody, nobody, note).streams
+        self.streams = make_members(self.clock, contest, intake, organising, nobody, nobody, note).streams
 
     def follow(self, role: SiteRole, name: str) -> Visitor:
         """Return somebody who looks on."""

@@ -56,7 +56,7 @@ def refusal(office: NewAuthors, name: str, invitation: str = "") -> HTTPStatus |
 def test_a_token_is_the_author_s(office: Office, intake: Intake) -> None:
     """At once, and the organiser reads of it."""
     token = office(SignUp.OPEN).sign_up("eve", "")
-    assert intake.authors.named(token) == "eve"
+    assert intake.authors.find_name(token) == "eve"
     (action,) = intake.actions.newest()
     assert (action.by, action.what, action.about) == ("eve", "sign up", "as an author")
 
@@ -108,9 +108,9 @@ def test_authors_are_bounded(office: Office, monkeypatch: pytest.MonkeyPatch) ->
 def test_who_is_let_in_meanwhile_stays(office: Office, intake: Intake, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever signs up by the same name just then."""
     monkeypatch.setattr(intake.authors, "names", list)
-    before = intake.authors.hash_of("ada")
+    before = intake.authors.find_hash("ada")
     assert refusal(office(SignUp.OPEN), "ada") is HTTPStatus.CONFLICT
-    assert intake.authors.hash_of("ada") == before
+    assert intake.authors.find_hash("ada") == before
 
 
 def test_the_name_of_somebody_shut_out_is_free_only_if_nothing_was_handed_in(office: Office, intake: Intake) -> None:
@@ -120,6 +120,6 @@ def test_the_name_of_somebody_shut_out_is_free_only_if_nothing_was_handed_in(off
     intake.store.hand_in("eve", archive(), "2026-11-01T10:00:00Z")
     for name in ("ada", "eve"):
         organising.shut_out("ann", name)
-    assert intake.authors.named(token) is None
+    assert intake.authors.find_name(token) is None
     assert [refusal(office(SignUp.OPEN), name) for name in ("ada", "eve")] == [None, HTTPStatus.CONFLICT]
     assert [action.what for action in organising.actions()] == ["sign up", "shut out", "shut out", "sign up"]

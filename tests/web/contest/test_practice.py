@@ -148,7 +148,7 @@ def test_an_author_plays_in_person(scene: PracticeScene) -> None:
     scene.look(2 * CALM_LOOKS)
     assert scene.practice.waiting() == [(scene.first(), "begins when ada takes the seat")]
     visitor: Any = Visitor()
-    scene.seat().look_on(visitor)
+    scene.seat().watch(visitor)
     scene.look()
     (match,) = scene.matches
     assert match.command[:6] == ["referee", "play", "quadominos", "me:ada", "house:greedy", "house:greedy"]
@@ -282,7 +282,7 @@ def test_deadlines_are_told(scene: PracticeScene) -> None:
     scene.clock.advance(AWAY_S / 2)
     assert _left_s() == pytest.approx(AWAY_S / 2, abs=60)
     visitor: Any = Visitor()
-    scene.seat().look_on(visitor)
+    scene.seat().watch(visitor)
     assert _left_s() == pytest.approx(WAIT.total_seconds(), abs=60)
     scene.begun()
     assert _left_s() == pytest.approx(PERSON_LIMIT_S, abs=60)

@@ -19,8 +19,8 @@ from referee.web.contest.queue import (
     SHOWN,
     QueueLine,
     RecentQueue,
-    coming_in,
-    seen_by,
+    describe_coming,
+    select_lines,
     waiting_checks,
     waiting_matches,
     waiting_tournaments,
@@ -118,7 +118,7 @@ def line(author: str | None, what: str) -> QueueLine:
 def test_each_is_shown_what_is_its_own(person: Person) -> None:
     """In the order of the queue, as on the page that shows it."""
     lines = [line("ada", "1"), line(None, "2"), line("bob", "3"), line("ada", "4"), line(None, "5")]
-    assert RecentQueue(lambda: lines, Clock().seconds).show(person) == seen_by(person, lines)
+    assert RecentQueue(lambda: lines, Clock().seconds).show(person) == select_lines(person, lines)
 
 
 def test_it_is_looked_up_once_for_all() -> None:
@@ -164,11 +164,11 @@ def test_it_is_said_why_nothing_begins(
     if state is not RunState.WAITING:
         run.stop()
     run.state = state
-    found = coming_in(run, None)
+    found = describe_coming(run, None)
     assert found is not None
     assert (why in found.why, found.at, found.matches) == (True, at, [])
     run.state = RunState.OVER
-    assert coming_in(run, None) is None
+    assert describe_coming(run, None) is None
 
 
 def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None:  # a fixture
@@ -179,17 +179,17 @@ def test_the_next_matches_are_told(run: TournamentRun, tmp_path: Path) -> None: 
     fixtures = list(stage.tournament.fixtures())
     open_match = OpenMatch(match=fixtures[0].match, names=["a", "b"], round=1, opened=AT)
     run.open_matches = {open_match.match: open_match}
-    found: Any = coming_in(run, report_of(stage))
+    found: Any = describe_coming(run, report_of(stage))
     names = [[stage.spec.entrants[entrant].name for entrant in each.entrants] for each in fixtures[1 : SHOWN + 1]]
     assert [match.names for match in found.matches] == names
     assert (found.left_out, SOON in found.why) == (len(fixtures) - 1 - SHOWN, True)
 
     swiss = report_of(Stage(spec(4, format_options={"rounds": 2}), tmp_path / "swiss"))
     run.open_matches.clear()
-    found = coming_in(run, swiss)
+    found = describe_coming(run, swiss)
     assert [match.round for match in found.matches] == [1, 1]
     run.open_matches = {each.match: replace(open_match, match=each.match) for each in swiss.due}
-    found = coming_in(run, swiss)
+    found = describe_coming(run, swiss)
     assert (found.matches, found.why) == (
         [],
         "What comes next follows from the matches that are played now, the last of round 1.",
@@ -225,6 +225,6 @@ def test_rated_matches_wait(
         common = replace(lines[0], author=None)
         for name in (each.name for each in stage.spec.entrants):
             own = [line for line in lines if line.author == name]
-            assert seen_by(Person(role=SiteRole.AUTHOR, name=name), [common, *lines]) == [*own, common]
+            assert select_lines(Person(role=SiteRole.AUTHOR, name=name), [common, *lines]) == [*own, common]
         many = lines * MOST_LINES
-        assert seen_by(Person(role=SiteRole.ORGANISER, name="ann"), many) == many[:MOST_LINES]
+        assert select_lines(Person(role=SiteRole.ORGANISER, name="ann"), many) == many[:MOST_LINES]

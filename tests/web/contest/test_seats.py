@@ -50,7 +50,7 @@ class House:
         self.clock = Clock()
         self.why = "waits"
         self.seats = HostedSeats(self.clock, lambda _: "The Q game", lambda _: self.why)
-        self.seat = self.seats.of(MATCH)
+        self.seat = self.seats.find(MATCH)
         self.transport = StringTransport()
         self._link: Any = None
         patch.setattr(seats, "speak", self._speak)
@@ -117,7 +117,7 @@ def test_from_the_first_wait_to_the_end(house: House) -> None:
 def test_an_end_that_no_process_has_told(house: House, trouble: str | None, told: str) -> None:
     """As after a host that was killed."""
     ended = msgspec.structs.replace(MATCH, number=2, ended=MATCH.asked, trouble=trouble)
-    state = msgspec.json.decode(house.seats.of(ended).snapshot(), type=PageState)
+    state = msgspec.json.decode(house.seats.find(ended).snapshot(), type=PageState)
     assert (told in state.over, state.closed) == (True, True)
 
 
@@ -128,7 +128,7 @@ def test_the_clock_runs_on(house: House) -> None:
     visitor: Any = Visitor()
     for wait_s, left_ms in ((4, 5000.0), (9, 0.0)):
         house.clock.advance(wait_s)
-        house.seat.look_on(visitor)
+        house.seat.watch(visitor)
         told = msgspec.json.decode(visitor.events()[-1].removeprefix(b"data: "), type=PageState)
         assert told.left_ms == left_ms
 
@@ -153,18 +153,18 @@ def test_who_is_there(house: House) -> None:
     house.clock.advance(7)
     assert house.seat.away_s == 7
     first: Any = Visitor()
-    house.seat.look_on(first)
+    house.seat.watch(first)
     assert house.seat.away_s == 0
     house.clock.advance(LONGEST_S)
     assert (first.finished.called, house.seat.away_s > 0) == (True, True)
     house.clock.advance(5)
     second: Any = Visitor()
-    house.seat.look_on(second)
+    house.seat.watch(second)
     house.seat.conclude(None)
-    assert house.seats.of(MATCH) is house.seat
+    assert house.seats.find(MATCH) is house.seat
     house.seats.leave("bob")
     assert house.seat.away_s == 0
     house.seats.leave("ada")
     assert (second.finished.called, house.clock.getDelayedCalls()) == (True, [])
-    house.seats.of(msgspec.structs.replace(MATCH, number=2))
-    assert house.seats.of(MATCH) is not house.seat
+    house.seats.find(msgspec.structs.replace(MATCH, number=2))
+    assert house.seats.find(MATCH) is not house.seat

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.web.contest.organising import archive_of
+from referee.web.contest.organising import archive_folder
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 def test_what_is_packed_is_what_there_is(folder: Path) -> None:
     """Under the folder's own name; links stay links."""
     (folder / "key.pem").write_text("private")
-    with tarfile.open(fileobj=BytesIO(b"".join(archive_of(folder, [folder / "key.pem"])))) as archive:
+    with tarfile.open(fileobj=BytesIO(b"".join(archive_folder(folder, [folder / "key.pem"])))) as archive:
         packed = {member.name: member for member in archive}
         files = {name: archive.extractfile(member) for name, member in packed.items() if member.isreg()}
         found = {name: file.read() for name, file in files.items() if file is not None}
@@ -42,7 +42,7 @@ def test_what_changes_meanwhile_does_no_harm(folder: Path) -> None:
     """A file that grows is cut off where it was, one that shrinks is filled up, one that goes away is left out."""
     grows, shrinks = folder / "logs" / "511.txt", folder / "logs" / "300000.txt"
     parts = []
-    for part in archive_of(folder):
+    for part in archive_folder(folder):
         parts.append(part)
         name = part[:100].rstrip(b"\0")
         if name.endswith(b"/511.txt"):

@@ -10,7 +10,7 @@ from twisted.internet.testing import StringTransport
 
 from referee.chance import Dealer
 from referee.plugins import load
-from referee.web.person.page import LocalSeat, answering
+from referee.web.person.page import LocalSeat, guard_seats
 from referee.web.person.seat import Choosing, PageState, PersonSeat
 from referee.web.visitors import HEADERS, NO_BODY, Visitors
 
@@ -32,7 +32,7 @@ class Table:
             seat.names, seat.seat, seat.position, seat.turn = ("ada", "bob"), number, state, 1
         self.seats[0].choosing = Choosing(GAME, state)
         self.pages = {seat.name: LocalSeat(seat, clock) for seat in self.seats}
-        guard = answering(self.pages)
+        guard = guard_seats(self.pages)
         guard.port = PORT
         self._site = Visitors(guard, clock, lambda *_: NO_BODY)
 

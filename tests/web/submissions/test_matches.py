@@ -64,13 +64,13 @@ def matches(place: Path) -> AuthorsMatches:
 
 def test_a_match_belongs_to_whose_folder_was_started(matches: AuthorsMatches) -> None:
     """Seats go by folders; the version is told where the record tells it; names that players chose are just shown."""
-    ada, bob = matches.of("ada"), matches.of("bob")
+    ada, bob = matches.list_own("ada"), matches.list_own("bob")
     assert [(own.seat, own.version) for own in ada] == [(0, None), (3, None)]
     assert [(own.seat, own.version) for own in bob] == [(1, 1)]
     assert ada[0].names == ("bob1", "ada", "random", "bob2")
     assert ada[0].match.startswith("cup/q-")
     assert (ada[0].foul, ada[0].points) == (None, 0)
-    assert [matches.of(name) for name in ("random", "house:random", ".versions", "nobody")] == [[]] * 4
+    assert [matches.list_own(name) for name in ("random", "house:random", ".versions", "nobody")] == [[]] * 4
 
 
 def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
@@ -84,14 +84,14 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
 
 def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None:
     """The explanation and the redacted record are of an own seat: another's is as little there as another's match."""
-    name = matches.of("ada")[0].match
-    assert [matches.explained("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
-    assert matches.explained("bob", name, 0) is None
+    name = matches.list_own("ada")[0].match
+    assert [matches.explain_match("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
+    assert matches.explain_match("bob", name, 0) is None
     for unknown in ("others", "broken", "cup/../cup/" + name[4:], "../in/x", "", "\0"):
-        assert (matches.explained("ada", unknown, None), matches.record("ada", unknown, None)) == (None, None)
-    told = matches.explained("ada", name, 3)
+        assert (matches.explain_match("ada", unknown, None), matches.record("ada", unknown, None)) == (None, None)
+    told = matches.explain_match("ada", name, 3)
     assert told is not None
-    assert told.head == matches.of("ada")[0].head
+    assert told.head == matches.list_own("ada")[0].head
     assert {
         part.content["move"]["action"]
         for part in told.conversation
@@ -108,28 +108,28 @@ def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None
 
 def test_an_author_reads_what_its_own_program_printed(matches: AuthorsMatches, place: Path) -> None:
     """The lines of each seat's own file, and no word of where that is; those of other seats are with nobody else."""
-    name = matches.of("ada")[0].match
+    name = matches.list_own("ada")[0].match
     for seat, player in enumerate(("bob1", "ada", "random", "bob2")):
         (place / "logs" / f"{name}.seat{seat}.{player}.stderr").write_text(f"seat {seat}\n")
     for author, seat in (("ada", 0), ("bob", 1), ("ada", 3)):
-        told = matches.explained(author, name, seat)
+        told = matches.explain_match(author, name, seat)
         assert told is not None
         assert told.printed == Printed(path="", lines=(f"seat {seat}",))
-        assert matches.printed(author, name, seat) == f"seat {seat}\n"
-    assert [matches.printed("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
-    assert (matches.printed("bob", name, 0), matches.printed("ada", "others", None)) == (None, None)
+        assert matches.read_output(author, name, seat) == f"seat {seat}\n"
+    assert [matches.read_output("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
+    assert (matches.read_output("bob", name, 0), matches.read_output("ada", "others", None)) == (None, None)
 
 
 def test_a_record_that_does_not_hold_is_told(matches: AuthorsMatches, place: Path) -> None:
     """Who asks for a match whose record was changed learns that, and no more."""
-    name = matches.of("ada")[0].match
+    name = matches.list_own("ada")[0].match
     path = place / "logs" / f"{name}.jsonl"
     whole = path.read_text()
     path.write_text(whole.replace('"pass"', '"PASS"', 1))
     with pytest.raises(RecordError):
-        matches.explained("ada", name, None)
+        matches.explain_match("ada", name, None)
     path.write_text(whole)
-    assert matches.explained("ada", name, None) is not None
+    assert matches.explain_match("ada", name, None) is not None
 
 
 CONTEXT = MatchContext(
@@ -173,6 +173,8 @@ def test_a_person_is_an_author_in_practice_alone(name: str, authors: list[str]) 
 
 def test_lists_are_plain(matches: AuthorsMatches) -> None:
     """What goes over the wire is JSON, and has no path of the organiser's machine."""
-    data = msgspec.json.encode([matches.of("ada"), matches.explained("ada", matches.of("ada")[0].match, None)])
+    data = msgspec.json.encode(
+        [matches.list_own("ada"), matches.explain_match("ada", matches.list_own("ada")[0].match, None)]
+    )
     assert json.loads(data)
     assert str(matches._logs).encode() not in data
