@@ -108,15 +108,15 @@ async def _monitored(reactor: Any, monitoring: Monitoring, options: WorkerOption
 
 
 async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) -> None:
-    from ..cluster.dask_worker import DaskWorker, log_to  # noqa: PLC0415  # Dask is an extra, which was looked for
+    from ..cluster.dask_worker import DaskWorker, redirect_logs  # noqa: PLC0415  # Dask is an extra, which was looked for
 
-    log_to(settings.folder / "dask.log")
+    redirect_logs(settings.folder / "dask.log")
     name = new_name()
     worker = DaskWorker(options.address, options.keys, name, options.tables, settings.folder / "dask", options.say)
     host = Host(
-        reactor, name, settings, worker.tell, options.say, lambda is_resting: worker.rest(is_resting=is_resting)
+        reactor, name, settings, worker.publish, options.say, lambda is_resting: worker.rest(is_resting=is_resting)
     )
-    calls.answering.update(enter=host.enter, keep=host.keep, stop=host.stop, describe=host.describe, play=host.play)
+    calls.handlers.update(enter=host.enter, keep=host.keep, stop=host.stop, describe=host.describe, play=host.play)
     worker.start(host)
     try:
         await Deferred()

@@ -1,41 +1,48 @@
-"""The functions that Dask calls on a host, by their names: bytes in, bytes out, and none of them ever raises.
+"""The functions that Dask calls on a host, by name: bytes in, bytes out, and none of them raises.
 
-The dispatcher imports this module only to name them, and so it imports nothing else.
+The dispatcher imports this module only to name the functions. That is why it imports nothing of the referee: the
+dispatcher's process stays small, and starts fast.
 """
 
 import asyncio
 from collections.abc import Callable
 
-answering: dict[str, Callable[[bytes], bytes]] = {}
-"""What answers on this process's host, if it is one: name of a call -> method."""
+handlers: dict[str, Callable[[bytes], bytes]] = {}
+"""Name of a call -> the method of this process's host that answers it. Empty where there is no host."""
 
 
 def enter(data: bytes) -> bytes:
-    """Let a run of a tournament in."""
-    return answering["enter"](data)
+    """Admit a run of a tournament."""
+    return handlers["enter"](data)
 
 
 def keep(data: bytes) -> bytes:
-    """Keep a program's folder."""
-    return answering["keep"](data)
+    """Store a program's folder."""
+    return handlers["keep"](data)
 
 
 def stop(data: bytes) -> bytes:
-    """Stop a match, or all of a run."""
-    return answering["stop"](data)
+    """Stop a match, or all matches of a run."""
+    return handlers["stop"](data)
 
 
 async def describe(data: bytes) -> bytes:
-    """Say how the host is; that is tried out in a thread, for Dask's own loop is not to stand still meanwhile."""
-    return await asyncio.to_thread(answering["describe"], data)
+    """Report the host's state. The work is done in a thread, so that Dask's own loop goes on."""
+    return await asyncio.to_thread(handlers["describe"], data)
 
 
 def play(data: bytes) -> bytes:
-    """Play a match to its end, or wait for the end of one that is played or was; it takes a thread as long."""
-    return answering["play"](data)
+    """Play a match to its end. If it is being played or was played here, return the result of that.
+
+    The call occupies one of the worker's threads for as long as the match takes.
+    """
+    return handlers["play"](data)
 
 
 PLAYS = {"play": 1, "fetch": 0}
-"""As what `play` is asked for -> how many tables it takes: a host that takes no more matches has none to take."""
+"""Both names call `play`; the value is the number of tables that the call needs.
+
+A host that takes no more matches offers no tables. The result of a match that it has played is still fetched from it.
+"""
 CALLS: dict[str, Callable[[bytes], bytes]] = {call.__name__: call for call in (enter, keep, stop)}
-"""Those that are answered at once."""
+"""The calls that are answered at once, by name."""

@@ -1,8 +1,9 @@
-"""Closes every way in which something that Dask brings would run as code in this process.
+"""Closes every way in which data that Dask delivers could run as code in this process.
 
-Dask's own setting (`deserializers`) covers answers to calls. What comes on the standing stream from the scheduler
-ignores it: events, and the exceptions of tasks. This rests on the insides of Dask: tests/cluster/test_closed_pickle.py
-sends each of these from a hostile host, and is to be run with every new version.
+Dask's own setting (`deserializers`) covers the answers to calls. It does not cover what the scheduler sends on its
+standing stream: events, and the exceptions of tasks. So pickle is replaced where Dask reads it. This relies on Dask's
+internals: tests/cluster/test_closed_pickle.py sends each of these from a hostile host, and must pass with every new
+version of Dask.
 """
 
 from pathlib import Path
@@ -12,28 +13,28 @@ from distributed import Client
 from distributed.protocol import pickle
 from distributed.protocol.serialize import families, register_serialization_family
 
-from .security import security_of
+from .security import load_security
 
 _PLAIN = ["msgpack", "error"]
 
 
 class Unreadable(TypeError):
-    """Something that would have to be run to be read."""
+    """Raised for data that could only be read by running it."""
 
 
-def plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
-    """Return a client, not yet connected, of a process that reads nothing but plain data from now on.
+def make_plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
+    """Return a Dask client, not yet connected. From now on this process reads nothing but plain data from Dask.
 
     Args:
-        address: of the scheduler.
-        keys: folder of the certificates.
-        reply_s: how long the scheduler may take to answer.
+        address: the scheduler's address.
+        keys: folder of the certificates; None: no encryption.
+        reply_s: how long the scheduler may take to answer, in seconds.
     """
     close_pickle()
     return Client(  # type: ignore[no-untyped-call]
         address,
         timeout=reply_s,
-        security=security_of(keys),
+        security=load_security(keys),
         asynchronous=True,
         set_as_default=False,
         direct_to_workers=False,
@@ -43,11 +44,11 @@ def plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
 
 
 def close_pickle() -> None:
-    """Read nothing but plain data from now on; what is sent is written as before."""
+    """Refuse to read pickles from now on. What this process sends is written as before."""
     pickle.loads = _refuse
     for name in ("pickle", "dask"):
         register_serialization_family(name, families[name][0], _refuse)  # type: ignore[no-untyped-call]
 
 
 def _refuse(*_args: Any, **_kwargs: Any) -> NoReturn:
-    raise Unreadable("a pickle, which is not read here")
+    raise Unreadable("this process does not read pickles")

@@ -1,11 +1,15 @@
-"""A host as a tournament has it, and which one is given the next match: the one with least to do.
+"""A host as the tournament sees it, and the choice of the host that plays the next match: the least busy one.
 
-Which programs run on which hosts? One that can't on a host, though it may on another, is not to blame. What a program
-needs may be missing on one host; in a record that looks like a fault of its own: a build that fails, a start that
-fails, a crash at what is loaded for the first answer. So where a program has never made a move, its end before that is
-the host's fault if it has moved on another host, and is tried on another one if that is not known. A program that has
-made a move has what it needs: what it does from then on is its own, and it can't have a match that it is about to lose
-played again.
+Who is to blame if a program does not run on a host? Something that it needs may be missing there: a library, a
+compiler, a font. In the record that looks like the program's own fault: its build fails, its start fails, or it crashes
+while it loads what it needs for its first answer. `Starts` decides by two facts, for each program and each host:
+
+- The program has made a move on another host. Then the failure is this host's fault, and the match is void.
+- It has not made a move anywhere yet. Then the match is void too, and is played on another host; only a program that
+  fails on `ENOUGH_HOSTS` hosts is at fault itself.
+
+A program that has made a move on this host has what it needs here. What it does from then on counts. Otherwise a
+program could crash in a match that it is about to lose, and have it played again.
 """
 
 import hashlib
@@ -22,99 +26,108 @@ from ..match.fouls import Cause, Foul
 from ..net.jobs.job import MatchJob
 from ..observers import PlayingProcess
 from ..programs.build import BUILD_S
-from .followed import Followed, longest_lag_ms
-from .messages import SEEN_S, NotBegun, PlayedMatch, ShippedJob
+from .followed_match import FollowedMatch, find_longest_lag_ms
+from .messages import HOSTS_REPORT_S, NotBegun, PlayedMatch, ShippedJob
 
 GONE_LOOKS = 30
-"""So often the scheduler does not know a host any more, and its matches are given up: twice a second. What it does not
-answer is not counted, so a host has this long to come back to a scheduler that was started anew."""
+"""Number of reports without a host, two a second, after which its matches are given up. While the scheduler itself is
+gone there are no reports, so a host has all of this time to come back to a restarted scheduler."""
 
 
 class Lost(Struct, frozen=True, kw_only=True, tag="lost"):
-    """A match went down with its host."""
+    """The match was lost with its host."""
 
     why: str
     printed: dict[int, bytes] = {}
-    """By seat, the end of what its program printed, if the host could tell."""
+    """Seat -> the end of what its program printed, if the host could send it."""
 
 
 Outcome = PlayedMatch | NotBegun | Lost
 
 
 class Attempt:
-    """A match that a host was given.
+    """One attempt to have a match played by a host.
 
     Args:
-        shipped: what the host is sent.
-        followed: takes its lines.
+        shipped: the job as the host gets it.
+        followed: collects the lines of the record that the host sends.
     """
 
-    def __init__(self, shipped: ShippedJob, followed: Followed) -> None:
+    def __init__(self, shipped: ShippedJob, followed: FollowedMatch) -> None:
         self.shipped = shipped
         self.followed = followed
         self.outcome: Deferred[Outcome] = Deferred()
         self.needs: set[str] = set()
-        """Programs that its host does not have yet."""
+        """Digests of the programs that the host still lacks."""
         self.pushes = 0
-        """How often its host has asked for programs."""
-        self.asked = 0
-        """Number of the ask for it."""
+        """Number of times that the host has asked for programs."""
+        self.call = 0
+        """Number of the call in progress, for `DispatcherLink.drop`."""
         self.unanswered = ""
-        """Why there was no answer."""
+        """Reason why the call was not answered; empty: it was, or it is in progress."""
         self._stage: tuple[Any, ...] = ()
-        """How far it had come when that was looked at last."""
-        self._looks = self._silent_looks = 0
-        """Since then, and since something of it has come."""
+        """The match's stage (phase, turn) when it was last computed."""
+        self._looks = 0
+        """Number of checks since the stage was computed."""
+        self._silent_looks = 0
+        """Number of checks since the last line came."""
         self._size = 0
-        """How much of it had come by the last look."""
+        """Bytes of the record that had come by the last check."""
         self._digest = b""
-        """Of the record that has come."""
+        """SHA-256 of the record that was taken as the outcome."""
 
     @property
     def is_over(self) -> bool:
-        """Whether it is known what came of it, or nobody waits for that any more."""
+        """Whether the outcome is known, or nobody waits for it any more."""
         return self.outcome.called
 
-    def has_come(self, played: PlayedMatch) -> bool:
-        """Tell whether a record is the one that has come already."""
+    def has_taken(self, played: PlayedMatch) -> bool:
+        """Return whether this record is the one that was taken as the outcome."""
         return self._digest == _digest(played)
 
-    def stands_still(self, *, is_its_turn: bool) -> bool:
-        """Look at it while its host is there; tell whether it has come no further for longer than it ever takes.
+    def check_stalled(self, *, is_its_turn: bool) -> bool:
+        """Check the attempt's progress; called with each report in which its host is present.
+
+        Lines that lead nowhere are no progress: a host that repeats itself stands still too. The stage of the match
+        shows that, but it may cost a replay of the record, so it is computed only once in `patience_s`.
 
         Args:
-            is_its_turn: False: its host may well have no table for it yet.
+            is_its_turn: False: the host may not have a free table for it yet.
+
+        Returns:
+            Whether the match has stood still for longer than any match may.
         """
         is_silent, self._size = self.followed.size == self._size, self.followed.size
         self._silent_looks = self._silent_looks + 1 if is_its_turn and is_silent else 0
         self._looks = self._looks + 1 if is_its_turn else 0
-        most_looks = patience_s(self.followed.job) / SEEN_S
+        most_looks = patience_s(self.followed.job) / HOSTS_REPORT_S
         if 1 < self._looks <= most_looks + 1 or not is_its_turn:
             return self._silent_looks > most_looks
-        stage, before = self.followed.stage, self._stage  # seldom: it may have to be folded for that
+        stage, before = self.followed.stage, self._stage
         is_still = self._looks > 1 and stage == before
         self._stage, self._looks = stage, self._looks if is_still else 1
         return is_still
 
     def lag_ms(self, outcome: Outcome) -> float:
-        """Return the most that its host had in an answer, as far as it tells.
+        """Return the longest lag of the host in any answer of this match, in milliseconds.
 
         Args:
-            outcome: what came of it.
+            outcome: the attempt's outcome. The record is in it, or as much of it as has come.
         """
-        return longest_lag_ms(outcome.record if isinstance(outcome, PlayedMatch) else self.followed.come)
+        return find_longest_lag_ms(outcome.record if isinstance(outcome, PlayedMatch) else self.followed.received)
 
     def end(self, outcome: Outcome) -> None:
-        """Say what came of it, once."""
+        """Set the outcome; only the first one counts."""
         if not self.outcome.called:
             self._digest = _digest(outcome) if isinstance(outcome, PlayedMatch) else b""
             self.outcome.callback(outcome)
 
 
 def patience_s(job: MatchJob) -> float:
-    """Return how long a match may come no further.
+    """Return how long a match may stand still, in seconds.
 
-    Its programs may be built one after the other; or all seats take all their time for one answer, and come back late.
+    The worst case: all its programs are built one after the other, or all seats in turn disconnect, come back at the
+    last moment, and use all of their time for one answer.
 
     Args:
         job: the match.
@@ -128,145 +141,150 @@ def _digest(played: PlayedMatch) -> bytes:
     return hashlib.sha256(played.record).digest()
 
 
-def machine_of(host: str) -> str:
-    """Return the name of a host's machine, which stays when the host is started anew."""
+def get_machine_name(host: str) -> str:
+    """Return the name of a host's machine, which stays the same when the host is restarted."""
     return host.rpartition("-")[0]
 
 
 class ClusterHost:
-    """A host, by its name; one that is lost and comes back is the same one.
+    """A host. If it is lost and comes back under its name, it is the same host.
 
     Args:
-        name: of its process.
-        process: what the records call it.
+        name: its name, unique to its process.
+        process: its name in the records.
     """
 
     def __init__(self, name: str, process: str) -> None:
         self.name = name
         self.process = process
         self.address = ""
-        """Where it is now; empty: it was not let in there."""
+        """Address under which it has been admitted; empty: it is not admitted now."""
         self.entering = ""
-        """Where it is being let in."""
+        """Address under which it is being admitted."""
         self.is_on_record = False
-        """Whether the tournament's record tells that it has come."""
+        """Whether the tournament's record has a line about it."""
         self.tables = 0
         self.attempts: dict[str, Attempt] = {}
         self.pushing: set[str] = set()
-        """Programs that are on their way to it."""
+        """Digests of programs that are on their way to it."""
         self.absent_looks = 0
+        """Number of reports in a row that did not name it."""
         self.outside_looks = 0
-        """So often in a row it was looked, and it was not let in."""
+        """Number of reports in a row during which it was not admitted."""
         self.over_ms = 0.0
-        """When, on its clock, the last match was over that has come back from it."""
+        """End of the last match that has come back from it, in milliseconds on its clock."""
         self.failures = 0
-        self.aside = ""
-        """Why it plays nothing more for this run."""
+        """Number of matches that it could not play."""
+        self.excluded = ""
+        """Reason why it plays nothing more in this run; empty: it may play."""
 
     @property
     def may_come(self) -> bool:
-        """Whether it is not let in, and has had no time yet for that."""
-        return not self.address and not self.aside and max(self.absent_looks, self.outside_looks) < GONE_LOOKS
+        """Whether it is not admitted now, but may still be: it has not been away for long."""
+        return not self.address and not self.excluded and max(self.absent_looks, self.outside_looks) < GONE_LOOKS
 
     @property
     def capacity(self) -> int:
-        """How many matches it is given at a time: some wait there, so that no table waits for the next one."""
-        usable = self.tables if self.address and not self.aside else 0
+        """Number of matches that it is given at a time: more than it has tables, so that no table waits for a match."""
+        usable = self.tables if self.address and not self.excluded else 0
         return usable + max(1, usable // 2) if usable else 0
 
     @property
     def load(self) -> float:
-        """How much of what it is given at a time it has."""
+        """Share of its capacity that is in use."""
         return len(self.attempts) / self.capacity
 
-    def seen(self) -> PlayingProcess:
-        """Return how it is, for observers."""
-        if self.aside:
-            state = f"plays nothing more: {self.aside}"
+    def describe(self) -> PlayingProcess:
+        """Return its state, for observers."""
+        if self.excluded:
+            state = f"excluded: {self.excluded}"
         elif not self.address:
-            state = "is not there"
+            state = "not connected"
         else:
-            state = "plays" if self.tables else "takes no more matches"
+            state = "plays" if self.tables else "takes no new matches"
         return PlayingProcess(
             name=self.name,
             state=state,
             tables=self.tables,
             matches=tuple(self.attempts),
-            silent_s=self.absent_looks * SEEN_S,
+            silent_s=self.absent_looks * HOSTS_REPORT_S,
         )
 
 
 ENOUGH_HOSTS = 3
-"""A program that runs on none of so many hosts is at fault itself."""
+"""A program that fails on this many hosts is at fault itself."""
 _CAUSES = (Cause.CRASHED, Cause.REFUSED_TO_START)
 _ENDINGS = (None, e.Ending.ENDED, e.Ending.FAILED, e.Ending.SPEECHLESS, e.Ending.OUT_OF_MEMORY)
-"""Of a program that may have lacked something."""
+"""Ways in which a program ends that may have lacked something."""
 
 
 class Starts:
-    """What is known of programs, by their digests, and of hosts, by their names."""
+    """Which program has made a move on which host. Programs go by their digests, hosts by their names."""
 
     def __init__(self) -> None:
-        self._well: defaultdict[str, set[str]] = defaultdict(set)
+        self._proven: defaultdict[str, set[str]] = defaultdict(set)
         """Program -> hosts on which it has made a move."""
         self._failed: defaultdict[str, set[str]] = defaultdict(set)
-        """Program -> hosts on which it did not come so far."""
+        """Program -> hosts on which it has failed before it made a move."""
         self._counted: defaultdict[str, list[str]] = defaultdict(list)
-        """Program -> matches in which that counted."""
+        """Program -> matches in which such a failure counted against it."""
 
-    def fit(self, programs: Iterable[str], hosts: Collection[str]) -> Collection[str]:
-        """Return the hosts that a match can be given to; all of them, the very same, if there is no better one.
+    def choose_hosts(self, programs: Iterable[str], hosts: Collection[str]) -> Collection[str]:
+        """Return the hosts that suit a match. A program that has failed somewhere plays where it has made a move.
 
         Args:
-            programs: of the match; one that has failed somewhere plays where it has made a move.
-            hosts: that are there.
+            programs: the programs of the match.
+            hosts: the hosts that are present.
+
+        Returns:
+            The hosts that suit; the same object `hosts` if none suits better than the others.
         """
         for program in programs:
             if failed := self._failed.get(program):
-                well = self._well[program].intersection(hosts)
-                hosts = well or set(hosts) - failed or hosts
+                proven = self._proven[program].intersection(hosts)
+                hosts = proven or set(hosts) - failed or hosts
         return hosts
 
-    def is_excused(self, program: str, host: str, others: Collection[str]) -> bool:
-        """Tell whether a program that did not come to a move is not to blame for that.
+    def excuse(self, program: str, host: str, others: Collection[str]) -> bool:
+        """Record that a program failed before it made a move; return whether it is excused.
 
         Args:
-            program: it.
-            host: where it did not.
-            others: hosts that are there besides.
+            program: the program.
+            host: the host on which it failed.
+            others: the other hosts that are present.
         """
-        well, failed = self._well[program], self._failed[program]
-        if host in well:
+        proven, failed = self._proven[program], self._failed[program]
+        if host in proven:
             return False
         failed.add(host)
-        return bool(well) or (len(failed) < ENOUGH_HOSTS and not failed.issuperset(others))
+        return bool(proven) or (len(failed) < ENOUGH_HOSTS and not failed.issuperset(others))
 
-    def counted(self, program: str, match: str) -> None:
-        """Take note that a match counts in which a program did not come to a move."""
+    def record_failure(self, program: str, match: str) -> None:
+        """Record a match in which a program's failure before its first move counts against it."""
         self._counted[program].append(match)
 
-    def moved(self, program: str, host: str) -> list[str]:
-        """Take note that a program has made a move on a host.
+    def record_move(self, program: str, host: str) -> list[str]:
+        """Record that a program has made a move on a host.
 
         Args:
-            program: it.
-            host: where.
+            program: the program.
+            host: the host.
 
         Returns:
-            The matches that somebody has to look at: they count though it made no move in them, and it was not known
-            yet that it can.
+            The matches that the organiser should look at: failures of this program that counted against it before it
+            was known that the program works at all.
         """
-        is_news = not self._well[program]
-        self._well[program].add(host)
+        is_news = not self._proven[program]
+        self._proven[program].add(host)
         self._failed[program].discard(host)
         return self._counted.pop(program, []) if is_news else []
 
 
-def unstarted(fouls: Iterable[Foul], moved: Collection[int]) -> set[int]:
-    """Return the seats whose programs may have lacked what they need.
+def find_unstarted_seats(fouls: Iterable[Foul], moved: Collection[int]) -> set[int]:
+    """Return the seats whose programs may have lacked something on their host.
 
     Args:
-        fouls: of a match that is over.
+        fouls: the fouls of a match that is over.
         moved: the seats that made a move in it.
     """
     seats = {foul.seat for foul in fouls if foul.cause in _CAUSES and not foul.evidence and foul.ending in _ENDINGS}
@@ -276,45 +294,48 @@ def unstarted(fouls: Iterable[Foul], moved: Collection[int]) -> set[int]:
 class HostChoice:
     """The hosts that can be given matches.
 
-    Whatever changes what hosts can take is to be followed by `look`, which goes through all of them; a host that has
-    more to do than it had is found out when it is its turn.
+    Call `update` after each change of what hosts can take: it goes through all of them. A host that was given a match
+    since then is put right lazily, when it comes up in the queue: with hundreds of hosts, a match costs no search.
     """
 
     def __init__(self) -> None:
         self.starts = Starts()
         self.room = 0
-        """How many matches all of them are given at a time."""
+        """Number of matches that all hosts together are given at a time."""
         self._able: dict[str, ClusterHost] = {}
         self._queue: list[tuple[float, str]] = []
-        """Load and name: a heap in which each host stands at least once, with no more than its load."""
+        """Heap of load and name. Each host is in it at least once, with a load no greater than its own."""
 
-    def look(self, hosts: Iterable[ClusterHost]) -> None:
-        """Take note of what hosts can take now.
+    def update(self, hosts: Iterable[ClusterHost]) -> None:
+        """Update what the hosts can take now.
 
         Args:
-            hosts: all that there are.
+            hosts: all hosts.
         """
         self._able = {host.name: host for host in hosts if host.capacity}
         self.room = sum(host.capacity for host in self._able.values())
         self._queue = [(host.load, host.name) for host in self._able.values()]
         heapify(self._queue)
 
-    def eased(self, host: ClusterHost) -> None:
-        """Take note that a host has a match less."""
+    def update_load(self, host: ClusterHost) -> None:
+        """Update a host that has one match less."""
         if host.name in self._able:
             heappush(self._queue, (host.load, host.name))
 
     def pick(self, preferred: str | None, programs: Iterable[str]) -> ClusterHost | None:
-        """Return the host that a match is given to; None: there is none.
+        """Choose the host for a match.
 
         Args:
-            preferred: name of the one that is to have it if it is there, and its programs run there; else another one
-                of its machine is.
-            programs: of the match.
+            preferred: name of the host that should play it, if it is present and suits the programs. The next best is
+                another host on the same machine.
+            programs: the programs of the match.
+
+        Returns:
+            The host; None: no host is present.
         """
-        fit = self.starts.fit(programs, self._able)
+        fit = self.starts.choose_hosts(programs, self._able)
         if preferred is not None:
-            same_machine = [name for name in fit if machine_of(name) == machine_of(preferred)]
+            same_machine = [name for name in fit if get_machine_name(name) == get_machine_name(preferred)]
             if same_machine:
                 return self._able[preferred] if preferred in fit else self._least_busy(same_machine)
         return self._first() if fit is self._able else self._least_busy(fit)

@@ -1,7 +1,21 @@
-"""Plays a tournament's matches on the hosts of a cluster: who is there, who plays what, and what becomes of that.
+"""Plays a tournament's matches on the hosts of a cluster.
 
-The coordinator chooses the host of each match, not Dask: legs of one pairing are played on one host, a host that has
-lied gets nothing more, and what waits at a host that is lost waits elsewhere. It judges each record, and seals it here.
+`Hosts` knows which hosts are present and what each one is doing. `Cluster` takes one match after the other, gives it to
+a host, and seals the record that comes back.
+
+A match on its way:
+
+    wait for a host -> give -> (host lacks programs: push them, give again) -> follow its lines -> outcome
+        played     -> check the record, seal it
+        not begun  -> wait for another host
+        lost       -> void, for the referee's fault: no entrant is blamed for a host
+
+The coordinator chooses the host, not Dask's scheduler, for three reasons. All legs of a pairing are played on one host,
+since a faster one would favour the leg that it plays. A host whose records do not hold gets nothing more. And what
+waits at a host that is lost can be taken back.
+
+The hosts belong to the organiser and are not enemies. But only this process has the key, and it seals what it has
+checked: a host with a broken disk or an old version is noticed here, and not by an auditor months later.
 """
 
 import secrets
@@ -23,16 +37,18 @@ from ..net.waiting import outlasting
 from ..observers import Observer, PlayingProcess
 from ..observers.unusual import tell_step
 from ..record.reader import RecordError
+from ..text import counted
 from ..tournament.hosts import Calibration, void_for
-from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, HostChoice, Lost, Outcome, unstarted
-from .dispatch import Dispatch, nothing
-from .followed import Accepted, Followed, HandedOut
+from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, HostChoice, Lost, Outcome, find_unstarted_seats
+from .dispatcher_link import DispatcherLink, ignore_answer
+from .followed_match import FollowedMatch, Handout, JudgedMatch
 from .host import versions
 from .messages import (
     RETURNED,
     BrokenOff,
     Connect,
     HostAnswer,
+    HostLines,
     KeptFolder,
     KnownHosts,
     Needs,
@@ -44,24 +60,22 @@ from .messages import (
     SeenHost,
     ShippedJob,
     StopMatch,
-    ToldByHost,
 )
-from .programs import Shipping, can_go, keep
+from .programs import Shipping, can_be_shipped, store_output
 
 MOST_FAILURES = 3
-"""So often a host may fail to play something, and it is put aside."""
-
+"""Number of failures to play a match after which a host is excluded."""
 
 Admit = Callable[[str, str, Calibration], str | None]
 
 
 class ClusterPlan(Struct, frozen=True, kw_only=True):
-    """What a tournament wants of a cluster."""
+    """The cluster that a tournament is to be played on."""
 
     address: str
-    """Of the scheduler."""
+    """The scheduler's address."""
     keys: Path | None
-    """Folder of the certificates."""
+    """Folder of the certificates; None: no encryption."""
     tournament: str
     game: str
 
@@ -71,12 +85,12 @@ class Hosts:
 
     Args:
         reactor: Twisted's reactor.
-        plan: what the tournament wants.
-        settings: what its matches share.
-        services: of the tournament; the key stays here.
-        processes: what records call hosts, each once.
+        plan: the cluster.
+        settings: the settings that all matches share.
+        services: services of the tournament. The key in them stays here.
+        processes: unused names of hosts for the records.
         has_room: called when more matches may be open.
-        admit: takes name, process and calibration of a host that comes on record; returns why not, if so.
+        admit: puts a host on record, by name, process and calibration. Returns the reason if it cannot.
     """
 
     def __init__(
@@ -93,7 +107,7 @@ class Hosts:
         self.settings = settings
         self.services = services
         self.run = secrets.token_hex(8)
-        """Names this run of the tournament."""
+        """Unique name of this run of the tournament."""
         self.choice = HostChoice()
         self.shipping = Shipping(settings.folder, settings.hidden)
         self._plan = plan
@@ -105,22 +119,22 @@ class Hosts:
         self._hosts: dict[str, ClusterHost] = {}
         self.everybody = self._hosts.values()
         self._looks = 0
-        """So often it was told who is there."""
-        self._said: set[str] = set()
-        """What is to be said once."""
+        """Number of reports of the hosts so far."""
+        self._printed: set[str] = set()
+        """Lines that the organiser is to read only once."""
         self._waiting: list[Deferred[None]] = []
-        """Who waits for a host with room."""
+        """Fired when a host has room."""
         connect = Connect(address=plan.address, keys=plan.keys, topic=self.run)
-        self._dispatch = Dispatch(reactor, connect, settings.folder, self._take, self._disconnected, self.say)
+        self._dispatcher = DispatcherLink(reactor, connect, settings.folder, self._take, self._on_disconnect, self.say)
 
     # --- for the coordinator
 
-    async def free(self, preferred: str | None, programs: Iterable[str]) -> ClusterHost:
+    async def wait_for_host(self, preferred: str | None, programs: Iterable[str]) -> ClusterHost:
         """Wait for a host that can be given a match.
 
         Args:
-            preferred: as HostChoice.pick has it; if it may still come, or come back, that is waited for.
-            programs: of the match.
+            preferred: preferred host (see `HostChoice.pick`); waits for it as long as it may still connect.
+            programs: the programs of the match.
         """
         while self._is_awaited(preferred) or (host := self.choice.pick(preferred, programs)) is None:
             waiting: Deferred[None] = Deferred()
@@ -129,19 +143,15 @@ class Hosts:
         return host
 
     def _is_awaited(self, name: str | None) -> bool:
-        """Tell whether a host is not there, and had no time yet to come."""
+        """Return whether a host is not connected, but may still be."""
         if name is None:
             return False
         host = self._hosts.get(name)
         return self._looks < GONE_LOOKS if host is None else host.may_come
 
-    def handed_out(self, host: ClusterHost) -> HandedOut:
-        """Return how a host is given a match now."""
-        return HandedOut(
-            process=host.process,
-            terms=self.settings.terms,
-            since_ms=host.over_ms,
-        )
+    def describe_handout(self, host: ClusterHost) -> Handout:
+        """Return what the record of a match must agree with if this host is given it now."""
+        return Handout(process=host.process, terms=self.settings.terms, since_ms=host.over_ms)
 
     def give(self, host: ClusterHost, attempt: Attempt) -> None:
         """Give a match to a host."""
@@ -149,106 +159,108 @@ class Hosts:
         self._play(host, attempt)
 
     def stop(self, host: ClusterHost, match: str) -> None:
-        """Have a match stopped in the middle, and forget it."""
+        """Stop a match in the middle, and forget it."""
         attempt = host.attempts.get(match)
         if attempt is not None and not attempt.followed.is_begun:
-            self._dispatch.drop(attempt.asked)
+            self._dispatcher.drop(attempt.call)
         self._forget(host, match)
         if host.address:
-            self._dispatch.ask(host.address, "stop", StopMatch(run=self.run, match=match), nothing)
+            self._dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=match), ignore_answer)
 
-    def put_aside(self, host: ClusterHost, why: str) -> None:
-        """Give a host nothing more; what it has is given up."""
-        host.aside = why
-        self.say(f"host {host.name} plays nothing more in this tournament: {why}", host=host.name)
-        self._lose(host, f"was put aside: {why}")
+    def exclude(self, host: ClusterHost, why: str) -> None:
+        """Give a host nothing more, and give up what it has."""
+        host.excluded = why
+        self.say(f"host {host.name} is excluded from this tournament: {why}", host=host.name)
+        self._lose(host, f"was excluded: {why}")
 
-    def failed(self, host: ClusterHost, why: str) -> None:
-        """Note that a host could not play something."""
+    def note_failure(self, host: ClusterHost, why: str) -> None:
+        """Record that a host could not play a match; exclude it after the third time."""
         host.failures += 1
         self._note("host-failed", host=host.name, why=why)
-        if host.failures >= MOST_FAILURES and not host.aside:
-            self.put_aside(host, why)
+        if host.failures >= MOST_FAILURES and not host.excluded:
+            self.exclude(host, why)
 
     def say(self, text: str, **facts: Any) -> None:
-        """Tell the organiser something, and put it into the diagnostics."""
+        """Print a line for the organiser, and write it to the diagnostics."""
         self._note("cluster", text=text, **facts)
         self.services.observers.tell(Observer.noted, text)
 
     def _say_once(self, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
+        if text not in self._printed:
+            self._printed.add(text)
             self.say(text)
 
     async def close(self) -> None:
-        """Let all hosts go, and wait for the dispatcher's end."""
+        """Dismiss all hosts, and wait until the dispatcher has exited."""
         for host in self._hosts.values():
             if host.address:
-                self._dispatch.ask(host.address, "stop", StopMatch(run=self.run, match=None), nothing)
-        await self._dispatch.close()
+                self._dispatcher.ask(host.address, "stop", StopMatch(run=self.run, match=None), ignore_answer)
+        await self._dispatcher.close()
 
-    # --- what is told
+    # --- reports of the dispatcher
 
-    def _take(self, report: KnownHosts | ToldByHost) -> None:
+    def _take(self, report: KnownHosts | HostLines) -> None:
         if isinstance(report, KnownHosts):
-            self._see(report.hosts)
+            self._update_hosts(report.hosts)
         elif report.host in self._hosts:
             attempt = self._hosts[report.host].attempts.get(report.match)
             if attempt is not None:
-                attempt.followed.told(report.offset, report.lines)
+                attempt.followed.take_lines(report.offset, report.lines)
 
-    def _disconnected(self) -> None:
-        """Forget where hosts were; they are let in again by the next dispatcher."""
+    def _on_disconnect(self) -> None:
+        """Forget the hosts' addresses: they are admitted again through the next dispatcher."""
         for host in self._hosts.values():
             host.address = host.entering = ""
             host.pushing.clear()
-        self.choice.look(self._hosts.values())
+        self.choice.update(self._hosts.values())
 
-    # --- who is there
+    # --- which hosts are present
 
-    def _see(self, seen: tuple[SeenHost, ...]) -> None:
+    def _update_hosts(self, seen: tuple[SeenHost, ...]) -> None:
         self._looks += 1
-        known = {host.name: host for host in seen}
-        for found in seen:
-            host = self._hosts.get(found.name)
-            if host is not None and found.address == host.address and found.tables != host.tables:
-                host.tables = found.tables
-                takes = f"{host.tables} matches" if host.tables else "no more matches for now"
+        present = {host.name: host for host in seen}
+        for sight in seen:
+            host = self._hosts.get(sight.name)
+            if host is not None and sight.address == host.address and sight.tables != host.tables:
+                host.tables = sight.tables
+                takes = counted(host.tables, "match", "matches") if host.tables else "no new matches for now"
                 self.say(f"host {host.name} takes {takes}")
-        self.choice.look(self._hosts.values())
+        self.choice.update(self._hosts.values())
         for host in list(self._hosts.values()):
             host.outside_looks = 0 if host.address else host.outside_looks + 1
-            if host.name in known:
+            if host.name in present:
                 host.absent_looks = 0
-                self._check_answers(host, known[host.name])
+                self._check_attempts(host, present[host.name])
             elif host.attempts or host.address:
                 host.absent_looks += 1
                 if host.absent_looks >= GONE_LOOKS:
                     self.say(f"host {host.name} is gone", host=host.name)
                     self._lose(host, "is gone")
         if not self._hosts and not seen:
-            self._say_once(f"no host is there: `referee worker {self._plan.address}` makes a machine one")
-        for found in seen:
-            self._meet(found)
-        self._tell_room()
+            self._say_once(
+                f"no host is connected: run `referee worker {self._plan.address}` on each machine that is to play"
+            )
+        for sight in seen:
+            self._meet(sight)
+        self._wake_waiting()
 
-    def _meet(self, found: SeenHost) -> None:
-        """Let a host in that is new, or has come back."""
-        host = self._hosts.get(found.name)
+    def _meet(self, sight: SeenHost) -> None:
+        """Admit a host that is new or has come back."""
+        host = self._hosts.get(sight.name)
         if host is None:
             if not self._processes:
                 self._say_once(
-                    f"host {found.name} is given nothing, nor is any that comes after it: as many hosts have played as "
-                    "one run can have; stop the tournament, and go on with it"
+                    f"host {sight.name} and all later ones get no matches: this run has had as many hosts as a run can "
+                    "have. To use them, stop the tournament and continue it"
                 )
                 return
-            host = self._hosts[found.name] = ClusterHost(found.name, self._processes.pop(0))
-        if found.address not in (host.address, host.entering) and not host.aside:
-            host.entering = found.address
-            self._enter(host, found)
+            host = self._hosts[sight.name] = ClusterHost(sight.name, self._processes.pop(0))
+        if sight.address not in (host.address, host.entering) and not host.excluded:
+            host.entering = sight.address
+            self._enter(host, sight)
 
-    def _enter(self, host: ClusterHost, found: SeenHost) -> None:
-        hello = RunOffer(
+    def _enter(self, host: ClusterHost, sight: SeenHost) -> None:
+        offer = RunOffer(
             run=self.run,
             tournament=f"{self._plan.tournament} {self.services.sealer.public}",
             process=host.process,
@@ -257,68 +269,69 @@ class Hosts:
             terms=self.settings.terms,
             wanted=tuple(host.attempts),
         )
-        self._dispatch.ask(found.address, "enter", hello, partial(self._entered, host, found))
+        self._dispatcher.ask(sight.address, "enter", offer, partial(self._on_entered, host, sight))
 
-    def _entered(self, host: ClusterHost, found: SeenHost, answer: HostAnswer) -> None:
+    def _on_entered(self, host: ClusterHost, sight: SeenHost, answer: HostAnswer) -> None:
         host.entering = ""
-        welcome = answer.read(RunAnswer)
-        if welcome is None:
-            return  # it is asked again when it is seen again
-        why_not = welcome.refused or self._why_not_admitted(host, welcome.calibration)
+        reply = answer.read(RunAnswer)
+        if reply is None:
+            return  # the next report names the host again, and it is asked again
+        why_not = reply.refused or self._put_on_record(host, reply.calibration)
         if why_not is not None:
-            self.put_aside(host, why_not)
+            self.exclude(host, why_not)
             return
-        host.address, host.tables = found.address, found.tables
-        text = f"host {host.name} plays, {host.tables} matches at a time; records call it {host.process}"
+        host.address, host.tables = sight.address, sight.tables
+        takes = counted(host.tables, "match", "matches")
+        text = f"host {host.name} plays {takes} at a time; its name in the records is {host.process}"
         self.say(text, host=host.name, address=host.address)
         for attempt in list(host.attempts.values()):
             if host.tables or attempt.followed.is_begun:
                 self._play(host, attempt)
-        self._tell_room()
+        self._wake_waiting()
 
-    def _why_not_admitted(self, host: ClusterHost, calibration: Calibration | None) -> str | None:
-        """Put a host on record, unless it is; return why it can't play, if so."""
+    def _put_on_record(self, host: ClusterHost, calibration: Calibration | None) -> str | None:
+        """Put a host on record, unless it is there already; return the reason if it cannot play."""
         if calibration is None:
-            return "it does not say how fast it is"
+            return "it does not report its speed"
         why_not = None if host.is_on_record else self._admit(host.name, host.process, calibration)
         host.is_on_record = why_not is None
         return why_not
 
-    def _check_answers(self, host: ClusterHost, found: SeenHost) -> None:
-        """Give up what a host that is there did not answer, and what does not go on there.
+    def _check_attempts(self, host: ClusterHost, sight: SeenHost) -> None:
+        """Give up the matches of a host that is present but does not answer, or does not go on.
 
-        What waits at one that takes no more matches goes elsewhere.
+        What waits at a host that takes no new matches is played elsewhere.
         """
         has_table = sum(attempt.followed.is_begun for attempt in host.attempts.values()) < host.tables
         for attempt in list(host.attempts.values()):
-            if attempt.unanswered and host.address == found.address:
+            if attempt.unanswered and host.address == sight.address:
                 self._end(host, attempt, Lost(why=f"gave no answer: {attempt.unanswered}"))
-                self.failed(host, attempt.unanswered)
-            elif not found.tables and not attempt.followed.is_begun:
+                self.note_failure(host, attempt.unanswered)
+            elif not sight.tables and not attempt.followed.is_begun:
                 self.stop(host, attempt.shipped.match)
-                attempt.end(NotBegun(why="takes no more matches"))
-            elif host.address == found.address and attempt.stands_still(
+                attempt.end(NotBegun(why="takes no new matches"))
+            elif host.address == sight.address and attempt.check_stalled(
                 is_its_turn=attempt.followed.is_begun or has_table
             ):
-                self._give_up(host, attempt)
+                self._abandon(host, attempt)
 
-    def _give_up(self, host: ClusterHost, attempt: Attempt) -> None:
-        """Have a match played elsewhere that does not go on, though its host is there."""
-        why = "did not go on with it"
+    def _abandon(self, host: ClusterHost, attempt: Attempt) -> None:
+        """Give up a match that stands still though its host is present."""
+        why = "stopped playing it"
         self.stop(host, attempt.shipped.match)
         attempt.end(Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
-        self.failed(host, f"it did not go on with {attempt.shipped.match}")
+        self.note_failure(host, f"it stopped playing {attempt.shipped.match}")
 
     def _lose(self, host: ClusterHost, why: str) -> None:
-        """Give up what a host was given: what it has begun is void."""
+        """Give up all matches of a host: those that it has begun are void."""
         host.address = ""
-        self.choice.look(self._hosts.values())
+        self.choice.update(self._hosts.values())
         self._note("host-lost", host=host.name, why=why)
         for attempt in list(host.attempts.values()):
             self._end(host, attempt, Lost(why=why) if attempt.followed.is_begun else NotBegun(why=why))
 
-    def _tell_room(self) -> None:
-        self.choice.look(self._hosts.values())
+    def _wake_waiting(self) -> None:
+        self.choice.update(self._hosts.values())
         if self.choice.room:
             waiting, self._waiting = self._waiting, []
             for waiter in waiting:
@@ -332,34 +345,34 @@ class Hosts:
         if host.address:
             attempt.unanswered = ""
             call = "play" if host.tables else "fetch"
-            answered = partial(self._answered, host, attempt)
-            attempt.asked = self._dispatch.ask(host.address, call, attempt.shipped, answered)
+            on_answer = partial(self._on_answer, host, attempt)
+            attempt.call = self._dispatcher.ask(host.address, call, attempt.shipped, on_answer)
 
-    def _answered(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
+    def _on_answer(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
         returned: Returned | None = answer.read(RETURNED)
         if attempt.is_over:
-            if isinstance(returned, PlayedMatch) and not attempt.has_come(returned):
-                self._come_again(host, attempt, returned)
+            if isinstance(returned, PlayedMatch) and not attempt.has_taken(returned):
+                self._keep_late_record(host, attempt, returned)
         elif returned is None:
-            attempt.unanswered = answer.why or "what it answered makes no sense"
+            attempt.unanswered = answer.why or "its answer cannot be read"
         elif isinstance(returned, Needs):
             self._push(host, attempt, returned)
         elif isinstance(returned, PlayedMatch):
             self._end(host, attempt, returned)
         elif isinstance(returned, BrokenOff):
             self._end(host, attempt, Lost(why=f"broke it off: {returned.why}", printed=returned.printed))
-            self.failed(host, returned.why)
+            self.note_failure(host, returned.why)
         else:
             self._end(host, attempt, returned)
-            self.failed(host, returned.why)
+            self.note_failure(host, returned.why)
 
-    def _come_again(self, host: ClusterHost, attempt: Attempt, played: PlayedMatch) -> None:
-        """Tell of a record that came after its attempt was over, and is not the one that counts."""
+    def _keep_late_record(self, host: ClusterHost, attempt: Attempt, played: PlayedMatch) -> None:
+        """Keep a record that came after the outcome was settled, and tell the organiser."""
         name = attempt.shipped.match
         path = attempt.followed.keep_aside(played.record, host.name)
         self.say(
-            f"host {host.name} has sent a record of {name} that is not counted: what became of {name} there was known; "
-            f"it is kept in {path}",
+            f"host {host.name} has sent a record of {name} too late: its outcome was settled. The record does not "
+            f"count, and is kept in {path}",
             match=name,
             host=host.name,
         )
@@ -373,43 +386,43 @@ class Hosts:
 
     def _forget(self, host: ClusterHost, match: str) -> None:
         host.attempts.pop(match, None)
-        self.choice.eased(host)
+        self.choice.update_load(host)
 
     def _push(self, host: ClusterHost, attempt: Attempt, needs: Needs) -> None:
-        """Send a host the programs that it lacks, then ask it again."""
+        """Send a host the programs that it lacks; it is asked again when it has them all."""
         attempt.pushes += 1
         attempt.needs = set(needs.digests) & set(attempt.shipped.programs)
         if attempt.pushes > MOST_FAILURES or not attempt.needs:
             self._end(host, attempt, NotBegun(why="asks for programs again and again"))
-            self.failed(host, "it asks for programs again and again")
+            self.note_failure(host, "it asks for programs again and again")
             return
         for digest in sorted(attempt.needs - host.pushing):
             host.pushing.add(digest)
-            kept = KeptFolder(digest=digest, folder=self.shipping.packed(digest))
-            self._dispatch.ask(host.address, "keep", kept, partial(self._pushed, host, digest))
+            kept = KeptFolder(digest=digest, folder=self.shipping.read_packed(digest))
+            self._dispatcher.ask(host.address, "keep", kept, partial(self._on_pushed, host, digest))
 
-    def _pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:
+    def _on_pushed(self, host: ClusterHost, digest: str, answer: HostAnswer) -> None:
         host.pushing.discard(digest)
-        welcome = answer.read(RunAnswer)
+        reply = answer.read(RunAnswer)
         for attempt in [attempt for attempt in host.attempts.values() if digest in attempt.needs]:
             attempt.needs.discard(digest)
-            if welcome is None or welcome.refused is not None:
-                why = f"could not keep a program: {answer.why if welcome is None else welcome.refused}"
+            if reply is None or reply.refused is not None:
+                why = f"could not store a program: {answer.why if reply is None else reply.refused}"
                 self._end(host, attempt, NotBegun(why=why))
-                self.failed(host, why)
+                self.note_failure(host, why)
             elif not attempt.needs:
                 self._play(host, attempt)
 
 
-_KEPT_PAIRINGS = 10_000
-"""Pairings of which it is known where they were played: their legs come soon after each other."""
+_MAX_PAIRINGS = 10_000
+"""Number of pairings whose host is remembered. The legs of a pairing follow soon after each other."""
 
 
 class Cluster:
-    """The hosts that play matches for a tournament.
+    """Plays matches of a tournament on the hosts of a cluster.
 
     Args:
-        hosts: of the cluster.
+        hosts: the hosts.
         where: number of a pairing -> name of the host that has played a leg of it in an earlier run.
     """
 
@@ -417,43 +430,43 @@ class Cluster:
         self._hosts = hosts
         self._services = hosts.services
         self._where: OrderedDict[int, str] = OrderedDict(where)
-        """Number of a pairing -> name of its host."""
+        """Number of a pairing -> name of its host, the latest last."""
 
     @property
     def room(self) -> int:
-        """How many matches may be open at a time now."""
+        """Number of matches that may be open now."""
         return self._hosts.choice.room
 
     def takes(self, job: MatchJob) -> bool:
-        """Tell whether a host can play a match."""
-        return can_go(job)
+        """Return whether a host can play a match."""
+        return can_be_shipped(job)
 
     def processes(self) -> Sequence[PlayingProcess]:
-        """Return the hosts, and how they are."""
-        return [host.seen() for host in self._hosts.everybody]
+        """Return the state of all hosts."""
+        return [host.describe() for host in self._hosts.everybody]
 
     async def play(self, job: MatchJob) -> SealedMatch:
-        """Have a match played to its end, and seal its record.
+        """Play a match to its end on some host, and seal its record.
 
         Args:
             job: the match.
 
         Raises:
-            MatchPaused: it was cancelled; its record is what it goes on from.
-            BadTree: the folder of a program can't be read.
-            OSError: the record can't be written.
+            MatchPaused: the call was cancelled. The next run plays the match again.
+            BadTree: the folder of a program cannot be read.
+            OSError: the record cannot be written.
         """
-        shipped = await self._in_thread(self._hosts.shipping.shipped, job, self._hosts.run)
+        shipped = await self._in_thread(self._hosts.shipping.prepare, job, self._hosts.run)
         while True:
-            host = await self._hosts.free(self._where.get(job.context.fixture.number), shipped.programs)
+            host = await self._hosts.wait_for_host(self._where.get(job.context.fixture.number), shipped.programs)
             self._settle(job.context.fixture.number, host)
-            handed_out = self._hosts.handed_out(host)
-            followed = Followed(job, self._hosts.settings.folder, self._services.observers, handed_out)
+            handout = self._hosts.describe_handout(host)
+            followed = FollowedMatch(job, self._hosts.settings.folder, self._services.observers, handout)
             attempt = Attempt(shipped, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
             if not isinstance(outcome, NotBegun):
-                return await outlasting(Deferred.fromCoroutine(self._ended(host, shipped, followed, outcome)))
+                return await outlasting(Deferred.fromCoroutine(self._finish(host, shipped, followed, outcome)))
 
     async def _outcome(self, host: ClusterHost, attempt: Attempt) -> Outcome:
         try:
@@ -463,76 +476,76 @@ class Cluster:
             raise MatchPaused(str(attempt.followed.remote.path)) from None
 
     def _settle(self, pairing: int, host: ClusterHost) -> None:
-        """Note where a pairing is played: its other legs are to be played there as well."""
+        """Remember the host of a pairing: its other legs are to be played there too."""
         self._where[pairing] = host.name
         self._where.move_to_end(pairing)
-        while len(self._where) > _KEPT_PAIRINGS:
+        while len(self._where) > _MAX_PAIRINGS:
             self._where.popitem(last=False)
 
-    async def _ended(
-        self, host: ClusterHost, shipped: ShippedJob, followed: Followed, outcome: PlayedMatch | Lost
+    async def _finish(
+        self, host: ClusterHost, shipped: ShippedJob, followed: FollowedMatch, outcome: PlayedMatch | Lost
     ) -> SealedMatch:
-        """Seal what came of a match, or make it void for the referee's fault: no entrant is blamed for a host."""
+        """Check and seal the record of a match, or make the match void for the referee's fault."""
         why, printed = None if isinstance(outcome, PlayedMatch) else outcome.why, outcome.printed
         try:
             if isinstance(outcome, PlayedMatch):
                 followed.end(outcome.record)
             if isinstance(outcome, PlayedMatch) or followed.is_over:
-                judged = await self._in_thread(followed.judged)
-                why = self._why_excused(host, shipped, followed.job, judged)
+                judged = await self._in_thread(followed.judge)
+                why = self._find_excuse(host, shipped, followed.job, judged)
                 if why is None:
-                    await self._sealed(host, followed, judged)
+                    await self._seal(host, followed, judged)
         except RecordError as error:
             printed = {}
             await self._in_thread(followed.refuse)
-            self._hosts.put_aside(host, f"it sent a record that does not hold: {error}")
+            self._hosts.exclude(host, f"it sent a record that does not hold: {error}")
             why = "sent a record that does not hold"
         if why is not None:
             await self._in_thread(followed.void, void_for(host.name, why), self._services.sealer)
-        await self._in_thread(keep, self._hosts.settings.folder, followed.job, printed)
+        await self._in_thread(store_output, self._hosts.settings.folder, followed.job, printed)
         for step in followed.remote.untold:
             tell_step(self._services.observers, step)
         return followed.remote.played
 
-    def _why_excused(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: Accepted) -> str | None:
-        """Tell why a match that was played does not count: its host may lack what a program needs."""
+    def _find_excuse(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: JudgedMatch) -> str | None:
+        """Return why a match that was played does not count: its host may lack what a program needs."""
         result, choice = judged.result, self._hosts.choice
         if result.void is not None:
             return None
         starts, others = choice.starts, choice.others(host)
-        failed = {seat for seat in unstarted(result.fouls, judged.moved) if shipped.programs[seat]}
-        excused = [seat for seat in failed if starts.is_excused(shipped.programs[seat], host.name, others)]
+        failed = {seat for seat in find_unstarted_seats(result.fouls, judged.moved) if shipped.programs[seat]}
+        excused = [seat for seat in failed if starts.excuse(shipped.programs[seat], host.name, others)]
         if excused:
             names = ", ".join(job.seats[seat].name for seat in sorted(excused))
             self._hosts.say(
-                f"host {host.name} could not run {names}, and others may: {shipped.match} is void, and played again; "
-                "what was printed is beside its record",
+                f"host {host.name} could not run {names}, but another host may: {shipped.match} is void and will be "
+                "played again. The programs' output is next to its record",
                 match=shipped.match,
                 host=host.name,
             )
-            return f"could not run {names}, and others may"
+            return f"could not run {names}, but another host may"
         for seat in failed:
-            starts.counted(shipped.programs[seat], shipped.match)
+            starts.record_failure(shipped.programs[seat], shipped.match)
         self._note_moves(host, shipped, job, judged)
         return None
 
-    def _note_moves(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: Accepted) -> None:
-        """Note which programs of a match have moved on its host; tell what they were blamed for elsewhere."""
+    def _note_moves(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: JudgedMatch) -> None:
+        """Record which programs have made a move on this host; report failures elsewhere that counted against them."""
         for seat in judged.moved:
             program = shipped.programs[seat]
-            if program and (matches := self._hosts.choice.starts.moved(program, host.name)):
+            if program and (matches := self._hosts.choice.starts.record_move(program, host.name)):
                 name = job.seats[seat].name
                 self._hosts.say(
-                    f"{name} plays on host {host.name}, and could not be run on others, which counts in "
-                    f"{', '.join(matches)}: see what was printed there, and whether that was the hosts' fault",
+                    f"{name} plays on host {host.name}, but failed on others, which counts against it in "
+                    f"{', '.join(matches)}. Check its output there: it may have been the hosts' fault",
                     host=host.name,
                 )
 
-    async def _sealed(self, host: ClusterHost, followed: Followed, judged: Accepted) -> None:
+    async def _seal(self, host: ClusterHost, followed: FollowedMatch, judged: JudgedMatch) -> None:
         writer = followed.remote.seal(judged.result, judged.end, self._services.sealer)
         try:
             commits = self._services.commits
-            assert commits is not None, "a tournament has them"
+            assert commits is not None, "every tournament has them"
             await commits.sync(writer)
         finally:
             writer.close()
@@ -541,7 +554,7 @@ class Cluster:
             self._services.observers.note(noted, **facts)
 
     async def close(self) -> None:
-        """Let all hosts go."""
+        """Dismiss all hosts."""
         await self._hosts.close()
 
     def _in_thread(self, function: Any, *args: Any) -> "Deferred[Any]":

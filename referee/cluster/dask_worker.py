@@ -1,6 +1,7 @@
-"""The Dask worker of a host: in a thread beside the loop that plays, and started anew when it loses the scheduler.
+"""The Dask worker of a host. It runs in a thread next to the loop that plays, and reconnects if it loses the scheduler.
 
-There is no nanny: it would limit the memory of this process alone, not of the programs, and kill the matches with it.
+It has no nanny (Dask's supervising process): a nanny would limit the memory of this process only, not that of the
+programs, and would kill the matches with the worker.
 """
 
 import asyncio
@@ -16,21 +17,21 @@ import dask
 from distributed import Worker, WorkerPlugin
 
 from .host import Host
-from .security import security_of
+from .security import load_security
 
 AGAIN_S = (0.5, 3.0)
-"""How long a host waits before it connects again: not all of them at the same instant."""
+"""Shortest and longest pause before a host reconnects, in seconds; random, so that hosts do not come all at once."""
 CONNECT_S = 20.0
 _LOG_BYTES = 10_000_000
 _SPARE_THREADS = 2
-"""Beside one for each match: that was given up, and is about to end."""
+"""Threads in addition to one for each match, for matches that were given up and are about to end."""
 
 
-def log_to(path: Path) -> None:
-    """Have what Dask logs written into a file: the terminal is for what the organiser of a host has to know.
+def redirect_logs(path: Path) -> None:
+    """Write Dask's log to a file. The terminal is for what the organiser of a host has to know.
 
     Args:
-        path: of the file; an earlier one of many bytes is kept beside it.
+        path: path of the file. When it grows large it is renamed, and the last such file is kept.
     """
     file = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, delay=True)
     file.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
@@ -46,8 +47,8 @@ _SETTINGS = {
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.system-monitor.disk": False,
 }
-"""Dask would look into all threads a hundred times a second, measure its loop fifty times, and the machine twice: that
-takes time from players."""
+"""Dask would sample all threads a hundred times a second, its loop fifty times and the machine twice. That would take
+processor time from the players."""
 
 
 class _Releasing(WorkerPlugin):
@@ -63,7 +64,7 @@ class _Releasing(WorkerPlugin):
         self._host = host
 
     def teardown(self, worker: Worker) -> None:
-        """Let nobody wait any more; called by Dask."""
+        """Release the waiting threads. Called by Dask."""
         self._host.release()
 
 
@@ -71,12 +72,12 @@ class DaskWorker:
     """The connection of a host to its scheduler.
 
     Args:
-        address: of the scheduler.
-        keys: folder of the certificates, if any.
-        name: of the host.
-        tables: how many matches it plays at a time.
-        folder: for what Dask keeps.
-        say: tells the organiser of the host something; called in any thread.
+        address: the scheduler's address.
+        keys: folder of the certificates; None: no encryption.
+        name: name of the host.
+        tables: number of matches that it plays at a time.
+        folder: folder for Dask's own files.
+        say: prints a line for the organiser of the host; called in any thread.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class DaskWorker:
         self._is_draining = False
         self._is_resting = False
         self._setting: asyncio.Future[None] | None = None
-        """Kept from being forgotten."""
+        """Reference to the last change of the tables: asyncio itself would let it be collected while it runs."""
         self._thread: Thread | None = None
 
     def start(self, host: Host) -> None:
@@ -103,23 +104,23 @@ class DaskWorker:
         self._thread = Thread(target=lambda: asyncio.run(self._serve(host)), name="dask", daemon=True)
         self._thread.start()
 
-    def tell(self, topic: str, event: dict[str, Any]) -> None:
-        """Send an event to whoever listens to a topic, if there is a connection; in any thread."""
+    def publish(self, topic: str, event: dict[str, Any]) -> None:
+        """Publish an event under a topic, if there is a connection. Call it in any thread."""
         if self._worker is not None:
             self._worker.log_event(topic, event)
 
     def drain(self) -> None:
-        """Take no more matches; in any thread."""
+        """Take no more matches. Call it in any thread."""
         self._is_draining = True
-        self._tell_tables()
+        self._update_tables()
 
     def rest(self, *, is_resting: bool) -> None:
-        """Take no matches for a while, or take them again; in any thread."""
+        """Take no matches for a while, or take them again. Call it in any thread."""
         self._is_resting = is_resting
-        self._tell_tables()
+        self._update_tables()
 
     def close(self) -> None:
-        """Leave the cluster, and wait for that; in any thread but its own."""
+        """Leave the cluster, and wait until that is done. Call it in any thread but the worker's."""
         if self._loop is not None and self._serving is not None:
             self._loop.call_soon_threadsafe(self._serving.cancel)
         if self._thread is not None:
@@ -129,7 +130,7 @@ class DaskWorker:
     def _open_tables(self) -> int:
         return 0 if self._is_draining or self._is_resting else self._tables
 
-    def _tell_tables(self) -> None:
+    def _update_tables(self) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._set_tables)
 
@@ -141,25 +142,25 @@ class DaskWorker:
         self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
         while True:
             try:
-                await self._connected(host)
-                why = "it is gone"
+                await self._connect(host)
+                why = "the scheduler is gone"
             except asyncio.CancelledError:
                 return
-            except Exception as error:  # noqa: BLE001  # whatever it is, it is tried again
+            except Exception as error:  # noqa: BLE001  # whatever the reason, the host reconnects
                 why = f"{type(error).__name__}: {error}"[:300]
             self._worker = None
             host.release()
-            self._say(f"no connection to the scheduler at {self._address}: {why}; it is tried again")
-            await asyncio.sleep(random.uniform(*AGAIN_S))  # noqa: S311  # no secret
+            self._say(f"no connection to the scheduler at {self._address}: {why}; trying again")
+            await asyncio.sleep(random.uniform(*AGAIN_S))  # noqa: S311  # a pause, not a secret
 
-    async def _connected(self, host: Host) -> None:
-        """Have one connection, for as long as it lasts."""
+    async def _connect(self, host: Host) -> None:
+        """Connect, and stay connected for as long as it lasts."""
         worker: Any = Worker(
             self._address,
             name=self._name,
             nthreads=self._tables + _SPARE_THREADS,
             resources={"tables": self._open_tables},
-            security=security_of(self._keys),
+            security=load_security(self._keys),
             memory_limit=0,
             dashboard_address="127.0.0.1:0",
             local_directory=str(self._folder),
@@ -169,7 +170,7 @@ class DaskWorker:
         try:
             await worker
             self._worker = worker
-            self._set_tables()  # it may have begun to drain, or to rest, meanwhile
+            self._set_tables()  # it may have begun to drain or to rest while it connected
             self._say(f"connected to {self._address} as {self._name}, with {self._tables} tables")
             await worker.finished()
         finally:

@@ -1,6 +1,9 @@
-"""The dispatcher: the Dask client of one run of a tournament, in a process of its own, without key or site.
+"""The dispatcher: the Dask client of one run of a tournament, in a process of its own.
 
-It hands bytes on. It has one connection, and ends with it: the coordinator starts another one.
+It forwards bytes between the coordinator and the hosts, and has neither the key nor the site. Dask's client stays out
+of the tournament's process for two reasons: it needs an asyncio loop of its own, and nothing that a host sends should
+be able to reach the key. The dispatcher has one connection to the scheduler and exits when it is lost; the coordinator
+then starts a new one, which is simpler than to repair a client in place.
 """
 
 import asyncio
@@ -15,89 +18,96 @@ import msgspec
 
 from ..net.jobs.messages import Frames, framed
 from . import calls
-from .closed_pickle import plain_client
+from .closed_pickle import make_plain_client
 from .messages import (
+    HOSTS_REPORT_S,
     MAX_ANSWER_BYTES,
-    MAX_TOLD_BYTES,
+    MAX_LINES_BYTES,
     ORDERS,
-    SEEN_S,
     Ask,
     Connect,
     Drop,
     HostAnswer,
+    HostLines,
     KnownHosts,
     Order,
     Report,
     SeenHost,
-    ToldByHost,
 )
 
 REPLY_S = 20.0
-"""How long the scheduler, or a host in a call, may take to answer."""
+"""Time that the scheduler, or a host in a call, may take to answer, in seconds."""
 _READ_BYTES = 1 << 18
-_MOST_TEXT = 300
+_MAX_TEXT_CHARS = 300
 _NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
-"""Of a host: of its machine, and of its own. Files are named by it."""
+"""Name of a host: its machine's name and a suffix. Files are named after it, so it must be harmless in a path."""
 
 
 class Dispatcher:
-    """Hands the coordinator's asks on to hosts, and what comes back to it.
+    """Forwards the coordinator's calls to hosts, and their answers to the coordinator.
 
     Args:
-        client: of Dask.
-        writer: to the coordinator.
+        client: Dask's client.
+        writer: stream to the coordinator.
     """
 
     def __init__(self, client: Any, writer: asyncio.StreamWriter) -> None:
         self._client = client
         self._writer = writer
         self._life = secrets.token_hex(4)
-        self._going_on: dict[int, asyncio.Task[None]] = {}
-        """By number of the ask."""
+        self._calls: dict[int, asyncio.Task[None]] = {}
+        """Number of the ask -> the call that is in progress."""
 
     def take(self, order: Order) -> None:
         """Carry out an order."""
         if isinstance(order, Ask):
-            self._going_on[order.number] = asyncio.ensure_future(self._asked(order))
-        elif isinstance(order, Drop) and order.number in self._going_on:
-            self._going_on.pop(order.number).cancel()
+            self._calls[order.number] = asyncio.ensure_future(self._answer(order))
+        elif isinstance(order, Drop) and order.number in self._calls:
+            self._calls.pop(order.number).cancel()
 
-    async def look(self) -> None:
-        """Tell of all hosts, again and again, for as long as the scheduler answers.
+    async def report_hosts(self) -> None:
+        """Report all hosts again and again, for as long as the scheduler answers.
 
         Raises:
-            OSError: it does not.
+            OSError: the scheduler does not answer.
         """
         while True:
             async with asyncio.timeout(REPLY_S):
-                found = await self._client.scheduler.identity(n_workers=-1)
-            hosts = (_seen(address, about) for address, about in found["workers"].items())
+                identity = await self._client.scheduler.identity(n_workers=-1)
+            hosts = (parse_host(address, about) for address, about in identity["workers"].items())
             self._report(KnownHosts(hosts=tuple(host for host in hosts if host is not None)))
-            await asyncio.sleep(SEEN_S)
+            await asyncio.sleep(HOSTS_REPORT_S)
 
-    def told(self, event: Any) -> None:
-        """Hand on what a host tells of a match, if it is that."""
+    def forward_lines(self, event: Any) -> None:
+        """Forward the lines of a record that a host has published. Called by Dask.
+
+        Args:
+            event: an instant and the message. Anything else on the topic was not sent by a host and is ignored.
+        """
         try:
-            told = msgspec.convert(event[1], ToldByHost)
+            message = msgspec.convert(event[1], HostLines)
         except (msgspec.ValidationError, TypeError, LookupError):
-            return  # no host of this program says that
-        if len(told.lines) + len(told.host) + len(told.match) <= MAX_TOLD_BYTES:
-            self._report(told)
+            return
+        if len(message.lines) + len(message.host) + len(message.match) <= MAX_LINES_BYTES:
+            self._report(message)
 
-    async def _asked(self, ask: Ask) -> None:
-        """Ask a host, and report its answer, or why there is none."""
-        data, why = None, "its answer is no plain data"
+    async def _answer(self, ask: Ask) -> None:
+        """Call a host, and report its answer, or why there is none."""
+        data, why = None, "its answer is not plain data"
         try:
-            found = await (self._played(ask) if ask.call in calls.PLAYS else self._called(ask))
-            if isinstance(found, bytes) and len(found) <= MAX_ANSWER_BYTES:
-                data, why = found, ""
-        except Exception as error:  # noqa: BLE001  # whatever it is, there is no answer
-            why = f"{type(error).__name__}: {error}"[:_MOST_TEXT]
-        self._going_on.pop(ask.number, None)
+            answer = await (self._submit(ask) if ask.call in calls.PLAYS else self._call(ask))
+            if isinstance(answer, bytes) and len(answer) <= MAX_ANSWER_BYTES:
+                data, why = answer, ""
+        except Exception as error:  # noqa: BLE001  # Dask raises what the host raised: anything at all
+            why = f"{type(error).__name__}: {error}"[:_MAX_TEXT_CHARS]
+        self._calls.pop(ask.number, None)
         self._report(HostAnswer(number=ask.number, data=data, why=why))
 
-    async def _played(self, ask: Ask) -> Any:
-        """Have a match played: it waits at its host for the tables that it takes, and no other host takes it."""
+    async def _submit(self, ask: Ask) -> Any:
+        """Submit a match as a Dask task. It waits at its host for a free table, and no other host may take it.
+
+        The key is unique, for Dask would answer a second task of the same key with the result of the first.
+        """
         tables = calls.PLAYS[ask.call]
         future = self._client.submit(
             calls.play,
@@ -114,80 +124,78 @@ class Dispatcher:
         finally:
             future.release()
 
-    async def _called(self, ask: Ask) -> Any:
+    async def _call(self, ask: Ask) -> Any:
         async with asyncio.timeout(REPLY_S):
-            found = await self._client.run(calls.CALLS[ask.call], ask.data, workers=[ask.host])
-        return found.get(ask.host)
+            answers = await self._client.run(calls.CALLS[ask.call], ask.data, workers=[ask.host])
+        return answers.get(ask.host)
 
     def _report(self, report: Report) -> None:
         self._writer.write(framed((report,)))
 
 
-def _seen(address: Any, about: Any) -> SeenHost | None:
-    """Return a host as the scheduler describes it; None: it is none of this program."""
+def parse_host(address: Any, about: Any) -> SeenHost | None:
+    """Parse the scheduler's description of a worker; None if the worker is not a host of the referee."""
     try:
         tables = int(about["resources"].get("tables", 0))
-        seen = msgspec.convert({"name": about["name"], "address": address, "tables": max(tables, 0)}, SeenHost)
+        host = msgspec.convert({"name": about["name"], "address": address, "tables": max(tables, 0)}, SeenHost)
     except (TypeError, ValueError, AttributeError, LookupError, msgspec.ValidationError):
         return None
-    return seen if _NAME.fullmatch(seen.name) else None
+    return host if _NAME.fullmatch(host.name) else None
 
 
-async def _orders(reader: asyncio.StreamReader, frames: Frames[tuple[Order, ...]]) -> list[tuple[Order, ...]]:
-    """Read until there are orders; none: the coordinator is gone."""
+async def _read_orders(reader: asyncio.StreamReader, frames: Frames[tuple[Order, ...]]) -> list[Order]:
+    """Read until there are orders; return none if the coordinator is gone."""
     while data := await reader.read(_READ_BYTES):
-        if found := frames.add(data):
-            return found
+        if orders := [order for group in frames.add(data) for order in group]:
+            return orders
     return []
 
 
 async def _serve(descriptor: int) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
     frames: Frames[tuple[Order, ...]] = Frames(ORDERS)
-    first = [order for orders in await _orders(reader, frames) for order in orders]
-    if not first or not isinstance(first[0], Connect):
+    orders = await _read_orders(reader, frames)
+    if not orders or not isinstance(connect := orders[0], Connect):
         return
-    connect = first[0]
-    client = plain_client(connect.address, connect.keys, REPLY_S)
+    client = make_plain_client(connect.address, connect.keys, REPLY_S)
     async with asyncio.timeout(REPLY_S):
         await client
     dispatcher = Dispatcher(client, writer)
-    client.subscribe_topic(connect.topic, dispatcher.told)
-    for order in first[1:]:
+    client.subscribe_topic(connect.topic, dispatcher.forward_lines)
+    for order in orders[1:]:
         dispatcher.take(order)
-    looking = asyncio.ensure_future(dispatcher.look())
-    looking.add_done_callback(_failed)
-    while found := await _orders(reader, frames):
-        for orders in found:
-            for order in orders:
-                dispatcher.take(order)
+    reporting = asyncio.ensure_future(dispatcher.report_hosts())
+    reporting.add_done_callback(_exit_with)
+    while orders := await _read_orders(reader, frames):
+        for order in orders:
+            dispatcher.take(order)
     os._exit(0)  # the coordinator is gone: nothing here is worth waiting for
 
 
-def _failed(looking: "asyncio.Future[None]") -> None:
-    """End this process with the connection: what was asked is asked again by another one."""
-    if not looking.cancelled():
-        _end(looking.exception() or ConnectionError("the scheduler is gone"))
+def _exit_with(reporting: "asyncio.Future[None]") -> None:
+    """Exit when the connection is lost. The coordinator starts a new dispatcher and repeats its calls."""
+    if not reporting.cancelled():
+        _exit(reporting.exception() or ConnectionError("the scheduler is gone"))
 
 
-def _end(error: BaseException) -> NoReturn:
-    """End this process, with its last words; Dask's threads would hold it up."""
-    sys.stderr.write(f"{type(error).__name__}: {error}"[:_MOST_TEXT])
+def _exit(error: BaseException) -> NoReturn:
+    """Print the reason and exit at once: Dask's threads would delay a normal exit."""
+    sys.stderr.write(f"{type(error).__name__}: {error}"[:_MAX_TEXT_CHARS])
     sys.stderr.flush()
     os._exit(1)
 
 
 def run(descriptor: int) -> None:
-    """Hand on what comes over a socket, until its other end is gone, or the scheduler.
+    """Serve the coordinator until it or the scheduler is gone.
 
     Args:
-        descriptor: of the socket.
+        descriptor: file descriptor of the socket to the coordinator.
     """
     os.set_inheritable(descriptor, False)
     try:
         asyncio.run(_serve(descriptor))
-    except Exception as error:  # noqa: BLE001  # the coordinator tells of it
-        _end(error)
+    except Exception as error:  # noqa: BLE001  # the coordinator reports it to the organiser
+        _exit(error)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What each host of a cluster says of itself, for whoever looks after it."""
+"""Asks all hosts of a cluster for their state, for `referee doctor --cluster`."""
 
 import asyncio
 from pathlib import Path
@@ -13,77 +13,90 @@ from . import calls
 from .security import check_address
 
 REPLY_S = 20.0
-"""How long the scheduler, and then all hosts together, may take to answer."""
-_MOST_TEXT = 300
+"""Time that the scheduler, and then all hosts together, may take to answer, in seconds."""
+_MAX_TEXT_CHARS = 300
 
 
 class HostReport(Struct, frozen=True, kw_only=True):
-    """What a host says of itself."""
+    """The state that a host reports."""
 
     playing: int
-    """Matches."""
+    """Number of matches that it plays now."""
     referee: str
     python: str
     distributed: str
     cores: int
     missing: tuple[str, ...]
-    """What it can't enforce on programs, as `referee doctor` calls it there."""
+    """Limits on programs that it cannot enforce, under the names that `referee doctor` uses."""
     lag_ms: float
-    """How long its loop took to take up a call."""
+    """Time until its event loop took up a call, in milliseconds."""
     free_mib: float
-    """On the disk of its folder."""
+    """Free space on the disk of its folder, in MiB."""
     calibration: Calibration
 
 
-class AskedHost(Struct, frozen=True, kw_only=True):
+class HostStatus(Struct, frozen=True, kw_only=True):
     """A host that the scheduler knows."""
 
     name: str
     tables: int
-    """How many matches it plays at a time; 0: it takes no more."""
+    """Number of matches that it plays at a time; 0: it takes no new ones."""
     report: HostReport | None
     why: str = ""
-    """Why there is no report."""
+    """Reason why there is no report."""
 
 
 class NoAnswer(RefereeError):
-    """A scheduler that can't be asked; the text says why."""
+    """Raised if the scheduler does not answer; the text says why."""
 
 
-def ask_hosts(address: str, keys: Path | None) -> list[AskedHost]:
-    """Ask all hosts of a cluster how they are, once; nothing that they answer is run here.
+def ask_hosts(address: str, keys: Path | None) -> list[HostStatus]:
+    """Ask all hosts of a cluster for their state, once. No code from their answers runs here.
 
     Args:
-        address: of the scheduler.
-        keys: folder of the certificates.
+        address: the scheduler's address.
+        keys: folder of the certificates; None: no encryption.
+
+    Returns:
+        The hosts, by name.
 
     Raises:
-        NoCluster: the address can't be used, or Dask is not installed.
+        NoCluster: the address cannot be used, or Dask is not installed.
         NoAnswer: the scheduler does not answer.
     """
     check_address(address, keys)
     try:
-        return asyncio.run(_asked(address, keys))
+        return asyncio.run(_ask_all(address, keys))
     except (OSError, TimeoutError) as error:
-        found = f"{type(error).__name__}: {error}"[:_MOST_TEXT]
-        text = f"the scheduler at {address} does not answer: {found}"
-        raise NoAnswer(f"{text}; is it running, and are these the certificates of its cluster?") from None
+        reason = f"{type(error).__name__}: {error}"[:_MAX_TEXT_CHARS]
+        raise NoAnswer(
+            f"the scheduler at {address} does not answer: {reason}; check that it runs, and that {keys or '--keys'} "
+            "holds the certificates of its cluster"
+        ) from None
 
 
-async def _asked(address: str, keys: Path | None) -> list[AskedHost]:
-    from .closed_pickle import plain_client  # noqa: PLC0415  # needs Dask, which was looked for
+async def _ask_all(address: str, keys: Path | None) -> list[HostStatus]:
+    from .closed_pickle import make_plain_client  # noqa: PLC0415  # needs Dask, an extra; check_address has made sure that it is there
 
-    async with asyncio.timeout(2 * REPLY_S), plain_client(address, keys, REPLY_S) as client:
-        found = (await client.scheduler.identity(n_workers=-1))["workers"]
-        answers = await client.run(calls.describe, b"", workers=list(found), on_error="return") if found else {}
-    return sorted((_read(about, answers.get(where)) for where, about in found.items()), key=lambda host: host.name)
+    async with asyncio.timeout(2 * REPLY_S), make_plain_client(address, keys, REPLY_S) as client:
+        workers = (await client.scheduler.identity(n_workers=-1))["workers"]
+        answers = await client.run(calls.describe, b"", workers=list(workers), on_error="return") if workers else {}
+    return sorted(
+        (read_status(about, answers.get(where)) for where, about in workers.items()), key=lambda host: host.name
+    )
 
 
-def _read(about: dict[str, Any], answer: Any) -> AskedHost:
+def read_status(about: dict[str, Any], answer: Any) -> HostStatus:
+    """Read the answer of one host.
+
+    Args:
+        about: the scheduler's description of it.
+        answer: what the host answered; anything at all.
+    """
     report, why = None, ""
     try:
         report = msgspec.msgpack.decode(answer, type=HostReport)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
-        why = f"its answer makes no sense: {error}" if isinstance(answer, bytes) else f"no answer: {answer!r:.200}"
+        why = f"its answer cannot be read: {error}" if isinstance(answer, bytes) else f"no answer: {answer!r:.200}"
     tables = int(about.get("resources", {}).get("tables", 0))
-    return AskedHost(name=str(about["name"]), tables=tables, report=report, why=why)
+    return HostStatus(name=str(about["name"]), tables=tables, report=report, why=why)

@@ -1,8 +1,11 @@
-"""A host of the cluster as Dask's threads call it: lets runs of tournaments in, keeps programs, plays matches.
+"""A host of the cluster: admits runs of tournaments, stores programs, plays matches.
 
-While its timers slip, it takes no matches: all of them are measured in time. What a fixed piece of work takes here is
-measured under full load: on all tables at once, before anything is played. Idle neighbours would flatter it: cores
-share caches and heat, and there may be fewer of them than tables.
+Dask calls the public methods in its threads; the matches are played in Twisted's loop.
+
+Two measurements protect the players. While the loop stands still too often (`Health`), the host takes no matches,
+since their time could not be measured fairly. And before anything is played, `calibrate` measures how long a fixed
+piece of work takes, on all tables at once: idle cores would flatter the result, for cores share caches and heat, and
+there may be fewer of them than tables.
 """
 
 import hashlib
@@ -34,10 +37,11 @@ from ..programs.confining import Confinement
 from ..text import printable
 from ..tournament.hosts import Calibration
 from .examination import HostReport
-from .host_run import HostRun, HostSettings, confinement_of
+from .host_run import HostRun, HostSettings, choose_confinement
 from .messages import (
     BrokenOff,
     CommonVersions,
+    HostLines,
     KeptFolder,
     Needs,
     NotBegun,
@@ -46,43 +50,43 @@ from .messages import (
     RunOffer,
     ShippedJob,
     StopMatch,
-    ToldByHost,
-    packed,
-    unpacked,
+    decode_message,
+    encode_message,
 )
 from .programs import ProgramStore
 from .security import dask_version
 
 SLIP_S = DEFAULT_LAG_MARGIN_MS / 1000
-"""A standstill of more than this usually leaves it open who was late; shorter ones are taken off as lag."""
-LOOK_BACK_S = 10.0
-SICK_S = 1.0
-"""So long in all of that, and the host is not well until there is none of it."""
+"""Standstills longer than this count against the host. Shorter ones are subtracted from the players' time as lag."""
+WINDOW_S = 10.0
+"""Span of time over which standstills are added up."""
+MAX_STALLED_S = 1.0
+"""Sum of standstills in that span that makes a host unwell. It is well again when there is none in the span."""
 
 
 class Health:
-    """How long the loop of a host stood still lately.
+    """Adds up how long a host's loop has stood still lately.
 
     Args:
-        changed: called with whether it is well, when that changes.
+        on_change: called when the host's state changes, with whether it is well.
     """
 
-    def __init__(self, changed: Callable[[bool], None]) -> None:
+    def __init__(self, on_change: Callable[[bool], None]) -> None:
         self.is_well = True
-        self._changed = changed
+        self._on_change = on_change
         self._slips: deque[tuple[float, float]] = deque()
-        """Begin and end, in monotonic seconds."""
+        """Begin and end of each standstill, in monotonic seconds."""
 
     def listen(self, lag: Lag) -> None:
-        """Hear of the standstills of a loop: of one that several beats tell of, once."""
-        lag.listeners.add(self.stalled)
+        """Take the standstills of a loop. One that several beats report counts once (see `note_stall`)."""
+        lag.listeners.add(self.note_stall)
 
-    def stalled(self, begin: float, end: float) -> None:
-        """Take note of a standstill.
+    def note_stall(self, begin: float, end: float) -> None:
+        """Record a standstill.
 
         Args:
-            begin: monotonic seconds.
-            end: monotonic seconds: now.
+            begin: its begin, in monotonic seconds.
+            end: its end, which is now, in monotonic seconds.
         """
         begin = max(begin, self._slips[-1][1]) if self._slips else begin
         if end - begin > SLIP_S:
@@ -90,51 +94,53 @@ class Health:
             self.look(end)
 
     def look(self, now: float) -> None:
-        """Look whether it is well, and tell if that has changed; a sick one has to be looked at again.
+        """Compute whether the host is well. While it is not, call this again and again: time heals.
 
         Args:
             now: monotonic seconds.
         """
-        while self._slips and self._slips[0][1] <= now - LOOK_BACK_S:
+        while self._slips and self._slips[0][1] <= now - WINDOW_S:
             self._slips.popleft()
-        still_s = sum(end - begin for begin, end in self._slips)
-        is_well = still_s <= SICK_S if self.is_well else not self._slips
+        stalled_s = sum(end - begin for begin, end in self._slips)
+        is_well = stalled_s <= MAX_STALLED_S if self.is_well else not self._slips
         if is_well != self.is_well:
             self.is_well = is_well
-            self._changed(is_well)
+            self._on_change(is_well)
 
 
 WORK_S = 0.6
-"""How long each table works: about a hundred pieces."""
+"""Time that each table works, in seconds: about a hundred pieces."""
 _ROUNDS = 40_000
-"""Of one piece: some milliseconds of a core."""
+"""Loop turns of one piece, which take a core a few milliseconds."""
 _START_S = 60.0
 _DIGITS = 3
 
 
 class NotCalibrated(RefereeError):
-    """A machine on which not all tables can work at once; the text says what to do."""
+    """Raised if not all tables can work at once on this machine; the text says what to do."""
 
 
 def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
-    """Return what a piece of work takes here; of all pieces on all tables, the median.
+    """Measure how long a fixed piece of work takes here: the median of all pieces on all tables.
 
-    It is to be called before this process has threads: it forks.
+    Call it before this process has threads, since it forks.
 
     Args:
-        tables: how many matches are played at a time.
-        work_s: how long each table works.
+        tables: number of matches that are played at a time.
+        work_s: how long each table works, in seconds.
 
     Raises:
-        NotCalibrated: the machine can't have so many processes.
+        NotCalibrated: the machine cannot run so many processes.
     """
     context = get_context("fork")
     gate = context.Barrier(tables)
     try:
         with ProcessPoolExecutor(tables, context, initializer=_wait, initargs=(gate,)) as pool:
-            pieces = [piece for found in pool.map(_work, [work_s] * tables) for piece in found]
+            pieces = [piece for pieces in pool.map(_work, [work_s] * tables) for piece in pieces]
     except (BrokenExecutor, OSError) as error:
-        raise NotCalibrated(f"{tables} tables can't work here at once: {error}; give it fewer --tables") from None
+        raise NotCalibrated(
+            f"{tables} tables cannot work at once on this machine: {error}. Use fewer --tables"
+        ) from None
     walls, processors = zip(*pieces, strict=True)
     return Calibration(
         tables=tables,
@@ -144,23 +150,23 @@ def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
 
 
 def _wait(gate: Any) -> None:
-    """Let all tables begin at once."""
+    """Wait until all tables are ready, so that all begin at once."""
     gate.wait(_START_S)
 
 
 def _work(work_s: float) -> list[tuple[float, float]]:
-    """Do pieces of work for a while; return the seconds that each took, by the clock and of the core."""
-    found: list[tuple[float, float]] = []
+    """Work for a while; return the wall time and the processor time of each piece, in seconds."""
+    pieces: list[tuple[float, float]] = []
     until = time.perf_counter() + work_s
-    while not found or time.perf_counter() < until:
+    while not pieces or time.perf_counter() < until:
         begun_s, spent_s = time.perf_counter(), time.process_time()
         _piece()
-        found.append((time.perf_counter() - begun_s, time.process_time() - spent_s))
-    return found
+        pieces.append((time.perf_counter() - begun_s, time.process_time() - spent_s))
+    return pieces
 
 
 def _piece() -> bytes:
-    """Do what programs do: count, look up, sort, and make text of it; half a MiB of memory is gone over."""
+    """Do what player programs do: count, look up, sort, and format text, in half a MiB of memory."""
     table: dict[int, int] = {}
     for number in range(_ROUNDS):
         table[number * 7919 % 10_007] = table.get(number % 10_007, 0) + number
@@ -169,23 +175,21 @@ def _piece() -> bytes:
 
 T = TypeVar("T")
 CALL_S = 15.0
-"""How long the loop may take to answer a call; the dispatcher waits longer."""
-
-
+"""Time that the loop may take to answer a call, in seconds. The dispatcher waits longer than this."""
 LOOK_S = 1.0
-"""How often it is looked whether a host is well again."""
+"""Interval at which an unwell host checks whether it is well again, in seconds."""
 
 
 def new_name() -> str:
-    """Return a name for this process among the hosts, which no other one has."""
+    """Return a unique name for this host: the machine's name and a random suffix."""
     return f"{socket.gethostname()}-{secrets.token_hex(3)}"
 
 
 def versions(game: str) -> CommonVersions:
-    """Return what has to be the same wherever matches of a game are played.
+    """Return the versions that must be the same on all machines that play this game.
 
     Raises:
-        RefereeError: the game is not known here.
+        RefereeError: the game is not installed here.
     """
     return CommonVersions(
         referee=__version__,
@@ -196,15 +200,15 @@ def versions(game: str) -> CommonVersions:
 
 
 class Host:
-    """This process as a host; its public methods are called in any thread but the loop's.
+    """This process as a host. Call the public methods in any thread but the loop's.
 
     Args:
-        reactor: Twisted's, whose loop plays.
-        name: of this process among the hosts.
-        settings: what all matches are held to here.
-        tell: sends an event to whoever listens to a topic; called in the loop.
-        say: tells the organiser of the host something; called in any thread.
-        rest: lets it take no matches for a while, or take them again.
+        reactor: Twisted's reactor, in whose loop the matches are played.
+        name: name of this process among the hosts.
+        settings: settings of all matches on this host.
+        publish: publishes an event under a topic; called in the loop.
+        say: prints a line for the organiser of the host; called in any thread.
+        rest: called with True to take no matches for a while, with False to take them again.
     """
 
     def __init__(
@@ -212,64 +216,63 @@ class Host:
         reactor: Any,
         name: str,
         settings: HostSettings,
-        tell: Callable[[str, dict[str, Any]], None],
+        publish: Callable[[str, dict[str, Any]], None],
         say: Callable[[str], None],
         rest: Callable[[bool], None],
     ) -> None:
         self._reactor = reactor
         self._name = name
         self._settings = settings
-        self._tell = tell
+        self._publish = publish
         self._say = say
         self._programs = ProgramStore(settings.folder / "programs")
         self._runs: dict[str, HostRun] = {}
         self._rest = rest
-        self._health = Health(self._changed)
+        self._health = Health(self._on_change)
         self._looking: Any = LoopingCall(lambda: self._health.look(time.monotonic()))
         self._looking.clock = reactor
 
     # --- called by Dask
 
     def enter(self, data: bytes) -> bytes:
-        """Let a run of a tournament in, or say why not."""
+        """Admit a run of a tournament, or answer why not."""
         try:
-            hello = unpacked(data, RunOffer)
-            refused = self._let_in(hello)
-        except Exception as error:  # noqa: BLE001  # whoever asked is told
+            refused = self._admit(decode_message(data, RunOffer))
+        except Exception as error:  # noqa: BLE001  # the tournament is told
             refused = _words(error)
         if refused is not None:
-            self._say(printable(f"does not play for a tournament that has asked for it: {refused}"))
-        return packed(RunAnswer(refused=refused, calibration=self._settings.calibration))
+            self._say(printable(f"refused to play for a tournament: {refused}"))
+        return encode_message(RunAnswer(refused=refused, calibration=self._settings.calibration))
 
-    def _let_in(self, hello: RunOffer) -> str | None:
-        """Let a run of a tournament in; return why not, if so."""
-        ours = versions(hello.game)
-        if ours != hello.versions:
-            return _difference(hello.versions, ours)
-        self._in_loop(self._enter, hello, confinement_of(hello, self._settings, self._say))
+    def _admit(self, offer: RunOffer) -> str | None:
+        """Admit a run of a tournament; return the reason if this host refuses."""
+        ours = versions(offer.game)
+        if ours != offer.versions:
+            return _describe_difference(offer.versions, ours)
+        self._call_in_loop(self._enter, offer, choose_confinement(offer, self._settings, self._say))
         return None
 
     def keep(self, data: bytes) -> bytes:
-        """Keep a program's folder."""
+        """Store a program's folder."""
         try:
-            kept = unpacked(data, KeptFolder)
-            self._programs.keep(kept.digest, kept.folder)
-        except Exception as error:  # noqa: BLE001  # whoever asked is told
-            return packed(RunAnswer(refused=_words(error)))
-        return packed(RunAnswer())
+            program = decode_message(data, KeptFolder)
+            self._programs.keep(program.digest, program.folder)
+        except Exception as error:  # noqa: BLE001  # the tournament is told
+            return encode_message(RunAnswer(refused=_words(error)))
+        return encode_message(RunAnswer())
 
     def stop(self, data: bytes) -> bytes:
         """Stop a match, or all of a run."""
         try:
-            self._in_loop(self._stop, unpacked(data, StopMatch))
-        except Exception as error:  # noqa: BLE001  # whoever asked is told
-            return packed(RunAnswer(refused=_words(error)))
-        return packed(RunAnswer())
+            self._call_in_loop(self._stop, decode_message(data, StopMatch))
+        except Exception as error:  # noqa: BLE001  # the tournament is told
+            return encode_message(RunAnswer(refused=_words(error)))
+        return encode_message(RunAnswer())
 
     def describe(self, _data: bytes) -> bytes:
-        """Say how this host is."""
+        """Report this host's state."""
         begun = time.monotonic()
-        playing = self._in_loop(lambda: sum(run.playing for run in self._runs.values()))
+        playing = self._call_in_loop(lambda: sum(run.playing for run in self._runs.values()))
         lag_s = time.monotonic() - begun
         folder = self._settings.folder
         report = HostReport(
@@ -278,39 +281,39 @@ class Host:
             python=sys.version.split()[0],
             distributed=dask_version(),
             cores=len(os.sched_getaffinity(0)),
-            missing=tuple(found.name for found in examine(folder) if not found.is_fine),
+            missing=tuple(capability.name for capability in examine(folder) if not capability.is_fine),
             lag_ms=round(1000 * lag_s, 3),
             free_mib=round(shutil.disk_usage(folder).free / MIB, 1),
             calibration=self._settings.calibration,
         )
-        return packed(report)
+        return encode_message(report)
 
     def play(self, data: bytes) -> bytes:
-        """Play a match to its end; one that is being played, or was, is not played again."""
+        """Play a match to its end. If it is being played or was played here, return the result of that."""
         returned: Returned | None
         try:
-            returned = self._played(unpacked(data, ShippedJob))
-        except Exception as error:  # noqa: BLE001  # whoever asked is told
+            returned = self._play(decode_message(data, ShippedJob))
+        except Exception as error:  # noqa: BLE001  # the tournament is told
             returned = NotBegun(why=_words(error))
-        return packed(returned or BrokenOff(why="the connection to the scheduler was lost"))
+        return encode_message(returned or BrokenOff(why="the connection to the scheduler was lost"))
 
-    def _played(self, shipped: ShippedJob) -> Returned | None:
+    def _play(self, shipped: ShippedJob) -> Returned | None:
         run = self._runs.get(shipped.run)
         if run is None:
-            return NotBegun(why="this host does not know the tournament")
+            return NotBegun(why="it has not been asked to play for this tournament")
         if missing := sorted({digest for digest in shipped.programs if digest and not self._programs.has(digest)}):
             return Needs(digests=tuple(missing))
-        job = run.prepared(shipped, self._programs)
-        return self._in_loop(run.begin, job).result()
+        job = run.prepare_job(shipped, self._programs)
+        return self._call_in_loop(run.begin, job).result()
 
-    def _in_loop(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a function in the loop, and wait for what it returns."""
+    def _call_in_loop(self, function: Callable[..., T], *args: Any) -> T:
+        """Call a function in the loop, and wait for its result."""
         outcome: Future[T] = Future()
 
         def _call() -> None:
             try:
                 outcome.set_result(function(*args))
-            except Exception as error:  # noqa: BLE001  # raised where it is waited for
+            except Exception as error:  # noqa: BLE001  # raised again in the thread that waits
                 outcome.set_exception(error)
 
         self._reactor.callFromThread(_call)
@@ -318,28 +321,28 @@ class Host:
 
     # --- in the loop
 
-    def _enter(self, hello: RunOffer, confinement: Confinement) -> None:
+    def _enter(self, offer: RunOffer, confinement: Confinement) -> None:
         for name, run in list(self._runs.items()):
-            if name != hello.run and (run.tournament == hello.tournament or run.is_idle):
+            if name != offer.run and (run.tournament == offer.tournament or run.is_idle):
                 self._leave(name)
-        known = self._runs.get(hello.run)
-        if known is None:
-            known = HostRun(self._reactor, hello, self._settings, confinement, self._told)
-            self._health.listen(known.lag)
-            self._runs[hello.run] = known
-            self._say(printable(f"plays for {hello.tournament.rpartition(' ')[0]}"))
-        known.listen(hello.wanted)
+        entered = self._runs.get(offer.run)
+        if entered is None:
+            entered = HostRun(self._reactor, offer, self._settings, confinement, self._publish_lines)
+            self._health.listen(entered.lag)
+            self._runs[offer.run] = entered
+            self._say(printable(f"plays for {offer.tournament.rpartition(' ')[0]}"))
+        entered.resume(offer.wanted)
 
-    def _changed(self, is_well: bool) -> None:  # noqa: FBT001  # of the health
-        """Take no matches while the timers here slip: all of them are measured in time."""
+    def _on_change(self, is_well: bool) -> None:  # noqa: FBT001  # what Health calls
+        """Take no matches while the loop stands still too often."""
         self._rest(not is_well)
         if is_well:
             self._looking.stop()
-            self._say("its timers keep time again: it takes matches")
+            self._say("its clock is reliable again: it takes matches")
         else:
             self._looking.start(LOOK_S, now=False)
             self._say(
-                "takes no matches until its timers keep time again: this machine has too much to do, or stood still"
+                "takes no matches for now: this machine is overloaded or stood still, so time cannot be measured fairly"
             )
 
     def _stop(self, stop: StopMatch) -> None:
@@ -352,9 +355,9 @@ class Host:
     def _leave(self, name: str) -> None:
         Deferred.fromCoroutine(self._runs.pop(name).close())
 
-    def _told(self, run: str, match: str, offset: int, lines: bytes) -> None:
-        told = ToldByHost(host=self._name, match=match, offset=offset, lines=lines)
-        self._tell(run, msgspec.to_builtins(told, builtin_types=(bytes,)))
+    def _publish_lines(self, run: str, match: str, offset: int, lines: bytes) -> None:
+        message = HostLines(host=self._name, match=match, offset=offset, lines=lines)
+        self._publish(run, msgspec.to_builtins(message, builtin_types=(bytes,)))
 
     @property
     def is_idle(self) -> bool:
@@ -363,16 +366,16 @@ class Host:
 
     @property
     def is_fetched(self) -> bool:
-        """Whether nothing is played here, and somebody was given what came of each match."""
+        """Whether nothing is played here, and all results have been fetched."""
         return self.is_idle and all(run.is_fetched for run in self._runs.values())
 
     def release(self) -> None:
-        """Let nobody wait for a match any more: the connection is lost, and will be another one."""
+        """Answer all calls that wait for a match with nothing: their connection is lost. The matches go on."""
         for run in self._runs.values():
             run.release()
 
     async def close(self) -> None:
-        """Stop all, and wait until nothing is left of it."""
+        """Stop all matches, and wait until their programs have exited."""
         if self._looking.running:
             self._looking.stop()
         runs = [self._runs.pop(name) for name in list(self._runs)]
@@ -380,11 +383,11 @@ class Host:
             await run.close()
 
 
-def _difference(theirs: CommonVersions, ours: CommonVersions) -> str:
-    """Return what is not the same here."""
+def _describe_difference(theirs: CommonVersions, ours: CommonVersions) -> str:
+    """Describe which versions differ from the tournament's."""
     names = [field for field in ours.__struct_fields__ if getattr(ours, field) != getattr(theirs, field)]
     parts = [f"{name} is {getattr(ours, name):.20} here and {getattr(theirs, name):.20} there" for name in names]
-    return f"{'; '.join(parts)}: install the same on all hosts"
+    return f"{'; '.join(parts)}: install the same version on all hosts"
 
 
 def _words(error: Exception) -> str:

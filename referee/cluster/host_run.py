@@ -1,4 +1,8 @@
-"""One run of a tournament on a host: its tables, and the matches that were handed out to them."""
+"""One run of a tournament on a host: its tables, and the matches that it was given.
+
+A match outlives the call that asked for it. If the connection to the scheduler is lost, the match goes on, and the next
+call for it gets its result: nothing is played twice because a cable was pulled.
+"""
 
 import time
 from collections import deque
@@ -27,32 +31,32 @@ from ..record.folder import record_names
 from ..record.reader import MAX_LINE_BYTES
 from ..tournament.hosts import Calibration
 from .messages import BrokenOff, NotBegun, PlayedMatch, Returned, RunOffer, ShippedJob
-from .programs import ProgramStore, taken
+from .programs import ProgramStore, take_output
 
-LINES_BYTES = 1 << 20
-"""Told at once; a longer line is told alone."""
+CHUNK_BYTES = 1 << 20
+"""Size of a piece of a record that is sent, in bytes. A line that is longer is sent alone."""
 
 
 class HostedMatch:
     """A match while it is played, and for a while afterwards.
 
     Args:
-        path: of its record.
+        path: path of its record.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.playing: Deferred[None] | None = None
         self.returned: Returned | None = None
-        """What came of it."""
+        """Its result; None: it is being played."""
         self.is_fetched = False
-        """Whether somebody was given that."""
-        self._told = 0
-        """Bytes of the record."""
+        """Whether the tournament has the result."""
+        self._sent = 0
+        """Bytes of the record that were sent."""
         self._waiting: list[Future[Returned | None]] = []
 
     def wait(self) -> "Future[Returned | None]":
-        """Return what holds what comes of it; None: whoever waits has lost the connection meanwhile."""
+        """Return a future of the result. It resolves to None if the connection is lost first."""
         waiting: Future[Returned | None] = Future()
         if self.returned is not None:
             self.is_fetched = True
@@ -62,33 +66,33 @@ class HostedMatch:
         return waiting
 
     def end(self, returned: Returned) -> None:
-        """Say what came of it."""
+        """Set the result."""
         self.returned = returned
         self.is_fetched = bool(self._waiting)
         self._release(returned)
 
     def release(self) -> None:
-        """Let nobody wait any more; the match goes on."""
+        """Resolve all futures to None. The match goes on."""
         self._release(None)
 
     def stop(self) -> None:
-        """Stop it in the middle."""
+        """Stop the match in the middle."""
         if self.playing is not None:
             self.playing.cancel()
 
-    def tell_again(self) -> None:
-        """Begin to tell of it from its first line: somebody new listens."""
-        self._told = 0
+    def restart_lines(self) -> None:
+        """Send the record from its first line again: there is a new listener."""
+        self._sent = 0
 
-    def untold(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that are on record and were not told, each time with where they begin."""
+    def read_new_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that were not sent yet, in pieces: offset in bytes, and whole lines."""
         try:
             with self.path.open("rb") as file:
-                file.seek(self._told)
-                while data := _whole_lines(file.read(LINES_BYTES)) or _whole_lines(file.readline(MAX_LINE_BYTES)):
-                    yield self._told, data
-                    self._told += len(data)
-                    file.seek(self._told)
+                file.seek(self._sent)
+                while data := _whole_lines(file.read(CHUNK_BYTES)) or _whole_lines(file.readline(MAX_LINE_BYTES)):
+                    yield self._sent, data
+                    self._sent += len(data)
+                    file.seek(self._sent)
         except FileNotFoundError:
             return
 
@@ -102,81 +106,81 @@ def _whole_lines(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1]
 
 
-TELL_S = 0.5
-"""How often lines of records are told."""
+SEND_S = 0.5
+"""Interval at which new lines of records are sent, in seconds."""
 _KEPT_MATCHES = 256
-"""Matches that are over, and whose records are kept: whoever asks again is not to wait for another match."""
+"""Number of finished matches whose records are kept, in case the tournament asks for one again."""
 
-TellLines = Callable[[str, str, int, bytes], None]
-"""Takes run, match, where in the record the lines begin, and the lines."""
+SendLines = Callable[[str, str, int, bytes], None]
+"""Called with run, match, offset of the lines in the record, and the lines."""
 
 
 class HostSettings(Struct, frozen=True, kw_only=True):
-    """What all matches are held to on a host."""
+    """Settings of all matches on a host."""
 
     folder: Path
-    """Of programs, records and builds."""
+    """Folder of programs, records and builds."""
     hidden: tuple[Path, ...]
-    """What no program may read."""
+    """Paths that no program may read."""
     sandbox: str
-    """What the host demands, as SandboxMode has it; a tournament may demand more."""
+    """The host's own SandboxMode. A tournament may demand more."""
     calibration: Calibration
     observers: Observers = field(default_factory=Observers)
-    """Are told of all matches here."""
+    """Observers of all matches on this host."""
 
 
 class NotHere(RefereeError):
-    """A match can't be played on this host; that is no program's fault."""
+    """Raised if a match cannot be played on this host, through no fault of a program."""
 
 
 class HostRun:
     """A run of a tournament.
 
     Args:
-        reactor: Twisted's.
-        hello: what the tournament said.
-        settings: of the host.
-        confinement: what its programs are held to.
-        tell: takes the lines of records.
+        reactor: Twisted's reactor.
+        offer: the tournament's request.
+        settings: the host's settings.
+        confinement: limits of the programs.
+        send: sends lines of records.
     """
 
     def __init__(
-        self, reactor: Any, hello: RunOffer, settings: HostSettings, confinement: Confinement, tell: TellLines
+        self, reactor: Any, offer: RunOffer, settings: HostSettings, confinement: Confinement, send: SendLines
     ) -> None:
-        self.tournament = hello.tournament
-        self._run = hello.run
-        self._folder = settings.folder / "records" / hello.run
+        self.tournament = offer.tournament
+        self._run = offer.run
+        self._folder = settings.folder / "records" / offer.run
         self._folder.mkdir(parents=True, exist_ok=True)
         self._confinement = confinement
         self._builds = Builds(settings.folder / "builds", confinement)
-        self._tell = tell
+        self._send = send
         self._matches: dict[str, HostedMatch] = {}
-        """Match -> the match as it is played here; some that are over, too."""
+        """Name -> match, running or over."""
         self._over: deque[str] = deque()
-        commits = commits_of(reactor, hello.terms)
-        services = MatchServices(confinement=confinement, terms=hello.terms, observers=settings.observers)
-        self._tables = LocalTables(reactor, time.monotonic, self._folder, services, hello.process, commits)
+        commits = commits_of(reactor, offer.terms)
+        services = MatchServices(confinement=confinement, terms=offer.terms, observers=settings.observers)
+        self._tables = LocalTables(reactor, time.monotonic, self._folder, services, offer.process, commits)
         self.lag = self._tables.loop.lag
         self.lag.start()
-        self._telling = LoopingCall(self._tell_lines)
-        self._telling.clock = reactor
-        self._telling.start(TELL_S, now=False)
+        self._sending = LoopingCall(self._send_all_lines)
+        self._sending.clock = reactor
+        self._sending.start(SEND_S, now=False)
 
-    def prepared(self, shipped: ShippedJob, programs: ProgramStore) -> MatchJob:
-        """Return a match as it is played here, with its programs built; in any thread.
+    def prepare_job(self, shipped: ShippedJob, programs: ProgramStore) -> MatchJob:
+        """Build the programs of a match, and return the job with their places on this host. Call it in any thread.
 
         Raises:
-            RefereeError: it can't be played here.
+            RefereeError: the match cannot be played here.
         """
         job = decoded(shipped.job)
         seats = zip(job.seats, shipped.programs, strict=True)
-        return replace(job, seats=tuple(self._seated(seat, digest, programs) for seat, digest in seats))
+        return replace(job, seats=tuple(self._prepare_seat(seat, digest, programs) for seat, digest in seats))
 
-    def _seated(self, seat: JobSeat, digest: str, programs: ProgramStore) -> JobSeat:
-        """Return a seat with its program built, or vacant if that fails: whose fault it is, is judged as of a start."""
+    def _prepare_seat(self, seat: JobSeat, digest: str, programs: ProgramStore) -> JobSeat:
+        """Build a seat's program. If that fails the seat stays vacant, and is judged like a failed start."""
         if seat.launch is None:
             return seat
-        launch = _here(seat.launch, digest, programs)
+        launch = _localise(seat.launch, digest, programs)
         try:
             self._builds.build(launch)
             resolved(launch)
@@ -185,31 +189,31 @@ class HostRun:
         return replace(seat, launch=launch)
 
     def begin(self, job: MatchJob) -> "Future[Returned | None]":
-        """Play a match, unless it is being played or was; return what holds what comes of it."""
+        """Play a match, unless it is being played or was played; return a future of its result."""
         hosted = self._matches.get(job.match)
         if hosted is None:
             hosted = self._matches[job.match] = HostedMatch(self._folder / f"{job.match}.jsonl")
             hosted.path.unlink(missing_ok=True)
-            hosted.playing = Deferred.fromCoroutine(self._played(job, hosted))
+            hosted.playing = Deferred.fromCoroutine(self._play(job, hosted))
         return hosted.wait()
 
-    async def _played(self, job: MatchJob, hosted: HostedMatch) -> None:
+    async def _play(self, job: MatchJob, hosted: HostedMatch) -> None:
         returned: Returned
         try:
             await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
-            returned = PlayedMatch(record=hosted.path.read_bytes(), printed=taken(self._folder, job))
+            returned = PlayedMatch(record=hosted.path.read_bytes(), printed=take_output(self._folder, job))
         except (MatchPaused, CancelledError):
             returned = BrokenOff(why="it was stopped")
-        except Exception as error:  # noqa: BLE001  # whoever handed it out is told
+        except Exception as error:  # noqa: BLE001  # the tournament is told
             why = f"{type(error).__name__}: {error}"
             is_begun = hosted.path.exists()
-            returned = BrokenOff(why=why, printed=taken(self._folder, job)) if is_begun else NotBegun(why=why)
-        self._tell_of(job.match, hosted)
+            returned = BrokenOff(why=why, printed=take_output(self._folder, job)) if is_begun else NotBegun(why=why)
+        self._send_lines(job.match, hosted)
         hosted.end(returned)
         self._forget(job.match, hosted)
 
     def _forget(self, match: str, hosted: HostedMatch) -> None:
-        """Forget a match that could be played again, and those that have been over for long."""
+        """Forget a match that may be played again, and the oldest ones that are over."""
         hosted.playing = None
         if not isinstance(hosted.returned, PlayedMatch):
             del self._matches[match]
@@ -218,10 +222,14 @@ class HostRun:
         while len(self._over) > _KEPT_MATCHES:
             self._matches.pop(self._over.popleft()).path.unlink(missing_ok=True)
 
-    def listen(self, wanted: tuple[str, ...]) -> None:
-        """Go on with those matches that somebody waits for, and tell of them from their first lines."""
+    def resume(self, wanted: tuple[str, ...]) -> None:
+        """Go on with the matches that the tournament waits for, and send their records from the first line again.
+
+        Args:
+            wanted: names of these matches. All others are stopped.
+        """
         for match, hosted in list(self._matches.items()):
-            hosted.tell_again()
+            hosted.restart_lines()
             if match not in wanted:
                 hosted.stop()
 
@@ -231,13 +239,13 @@ class HostRun:
             self._matches[match].stop()
 
     def release(self) -> None:
-        """Let nobody wait any more."""
+        """Answer all calls that wait for a match with nothing. The matches go on."""
         for hosted in self._matches.values():
             hosted.release()
 
     @property
     def playing(self) -> int:
-        """How many matches are played."""
+        """Number of matches that are being played."""
         return sum(hosted.playing is not None for hosted in self._matches.values())
 
     @property
@@ -247,51 +255,53 @@ class HostRun:
 
     @property
     def is_fetched(self) -> bool:
-        """Whether somebody was given what came of each match."""
+        """Whether the tournament has the results of all matches."""
         return all(hosted.is_fetched for hosted in self._matches.values())
 
     async def close(self) -> None:
-        """Stop all, and wait until nothing is left of it."""
+        """Stop all matches, and wait until their programs have exited."""
         for hosted in list(self._matches.values()):
             playing = hosted.playing
             if playing is not None:
                 playing.cancel()
                 await playing
-        self._telling.stop()
+        self._sending.stop()
         self.lag.stop()
         await self._tables.close()
         self._confinement.close()
 
-    def _tell_lines(self) -> None:
+    def _send_all_lines(self) -> None:
         for match, hosted in self._matches.items():
             if hosted.playing is not None:
-                self._tell_of(match, hosted)
+                self._send_lines(match, hosted)
 
-    def _tell_of(self, match: str, hosted: HostedMatch) -> None:
-        for offset, lines in hosted.untold():
-            self._tell(self._run, match, offset, lines)
+    def _send_lines(self, match: str, hosted: HostedMatch) -> None:
+        for offset, lines in hosted.read_new_lines():
+            self._send(self._run, match, offset, lines)
 
 
-def confinement_of(hello: RunOffer, settings: HostSettings, warn: Callable[[str], None]) -> Confinement:
-    """Return what the programs of a tournament are held to here; in any thread.
+def choose_confinement(offer: RunOffer, settings: HostSettings, warn: Callable[[str], None]) -> Confinement:
+    """Choose the limits of a tournament's programs on this host. Call it in any thread.
+
+    Of the host's sandbox mode and the tournament's, the stricter one holds, but "off" wins over "auto".
 
     Raises:
-        NoSandboxError: the tournament or the host demands a sandbox that this machine has not.
+        NoSandboxError: one of them demands a sandbox, and this machine has none.
     """
-    modes = (settings.sandbox, hello.terms.sandbox)
+    modes = (settings.sandbox, offer.terms.sandbox)
     mode = "required" if "required" in modes else "off" if "off" in modes else "auto"
-    limits = ProgramLimits(memory_mib=hello.terms.memory_mib)
+    limits = ProgramLimits(memory_mib=offer.terms.memory_mib)
     return find_confinement(mode, limits, hidden=settings.hidden, private_names=record_names, warn=warn)
 
 
-def _here(launch: Launch, digest: str, programs: ProgramStore) -> Launch:
-    """Return how a program is started on this host.
+def _localise(launch: Launch, digest: str, programs: ProgramStore) -> Launch:
+    """Return a launch with the program's place on this host.
 
     Raises:
-        NotHere: it is a command, which no other machine can be asked to run.
+        NotHere: the program is a command, which names what is on the tournament's machine.
     """
     if launch.is_house:
         return replace(house_launch(launch.argv[-1]), name=launch.name, matches=launch.matches)
     if not digest:
-        raise NotHere(f"{launch.name} is a command of another machine")
+        raise NotHere(f"{launch.name} is a command of the machine that runs the tournament")
     return replace(launch, folder=programs.path(digest))

@@ -1,7 +1,10 @@
-"""What a tournament's process, its dispatcher and the hosts say to each other: msgpack of these forms, never code.
+"""Messages between a tournament's process, its dispatcher and the hosts: msgpack of these structs, never code.
 
-Who has the key is the coordinator. It talks to the dispatcher over a socket, and through it, in bytes that Dask only
-carries, to the hosts.
+    coordinator  --- socket --->  dispatcher  --- Dask --->  hosts
+    (has the key)                 (no key)                   (no key)
+
+The coordinator talks to its dispatcher over a socket (`Order`, `Report`). It talks to the hosts through the
+dispatcher, in bytes that Dask only carries (`RunOffer`, `ShippedJob`, ...).
 """
 
 from pathlib import Path
@@ -16,16 +19,16 @@ from ..tournament.hosts import Calibration
 M = TypeVar("M")
 
 MAX_ANSWER_BYTES = 1 << 28
-"""Of a record that a host sends back; a match of 100,000 turns is about 100 MB."""
-SEEN_S = 0.5
-"""How often the dispatcher tells of the hosts; it is more seldom when the scheduler has much to do."""
-MAX_TOLD_BYTES = 1 << 26
-"""Of lines that a host tells at once."""
+"""Largest answer of a host: one record. A match of 100,000 turns has about 100 MB."""
+HOSTS_REPORT_S = 0.5
+"""Interval at which the dispatcher reports the hosts. It is longer when the scheduler is busy."""
+MAX_LINES_BYTES = 1 << 26
+"""Largest piece of a record that a host sends while it plays."""
 SPARE_BYTES = 1 << 20
-"""Of a frame that carries an answer, for all else."""
+"""Room in a frame for everything but the answer that it carries."""
 
 
-# --- the coordinator and its dispatcher
+# --- between the coordinator and its dispatcher
 
 
 class Connect(Struct, frozen=True, kw_only=True, tag="connect"):
@@ -33,41 +36,41 @@ class Connect(Struct, frozen=True, kw_only=True, tag="connect"):
 
     address: str
     keys: Path | None
-    """Folder of the certificates; None: without any, on this machine alone."""
+    """Folder of the certificates; None: unencrypted, on this machine only."""
     topic: str
-    """Of the events that are for this run."""
+    """Dask topic under which hosts publish the events of this run."""
 
 
 class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
-    """A host is asked for something."""
+    """Order to call a function on a host."""
 
     number: int
     host: str
-    """Its address."""
+    """The host's address."""
     call: str
     """Name of a function in calls.py."""
     data: bytes
 
 
 class Drop(Struct, frozen=True, kw_only=True, tag="drop"):
-    """Nobody waits for an answer any more; what waits at its host is not begun."""
+    """Order to give up a call: if it still waits at its host, it does not begin."""
 
     number: int
-    """Of the ask."""
+    """Number of the `Ask`."""
 
 
 class HostAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
-    """What a host has answered."""
+    """A host's answer to a call."""
 
     number: int
     data: bytes | None
-    """None: there is no answer."""
+    """None: there was no answer, and `why` gives the reason."""
     why: str = ""
 
     def read(self, kind: Any) -> Any:
-        """Return what a host has answered; None: nothing that makes sense."""
+        """Return the message in the answer; None if there is none, or not of this kind."""
         try:
-            return None if self.data is None else unpacked(self.data, kind)
+            return None if self.data is None else decode_message(self.data, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
@@ -76,140 +79,145 @@ class SeenHost(Struct, frozen=True, kw_only=True):
     """A host that the scheduler knows."""
 
     name: str
-    """No two processes have the same."""
+    """Unique: no two processes have the same name."""
     address: str
-    """Another one each time that it connects."""
+    """Differs each time the host connects."""
     tables: int
-    """How many matches it plays at a time; 0: no more than it has."""
+    """Number of matches that it plays at a time; 0: it takes no new ones."""
 
 
 class KnownHosts(Struct, frozen=True, kw_only=True, tag="seen"):
-    """All hosts that the scheduler knows now."""
+    """Report of all hosts that the scheduler knows now."""
 
     hosts: tuple[SeenHost, ...]
 
 
-class ToldByHost(Struct, frozen=True, kw_only=True, tag="told"):
-    """A host tells of a match that it plays."""
+class HostLines(Struct, frozen=True, kw_only=True, tag="told"):
+    """Report of new lines in the record of a match that a host plays."""
 
     host: str
-    """Its name, as the host says."""
+    """The host's name, as it gives it."""
     match: str
     offset: int
-    """Where in the record this begins."""
+    """Position of the first of these lines in the record, in bytes."""
     lines: bytes
     """Whole lines of the record."""
 
 
 Order = Connect | Ask | Drop
-Report = HostAnswer | KnownHosts | ToldByHost
+Report = HostAnswer | KnownHosts | HostLines
 ORDERS: Any = tuple[Order, ...]
 REPORTS: Any = tuple[Report, ...]
 
 
-# --- the coordinator and a host
+# --- between the coordinator and a host
 
 
 class CommonVersions(Struct, frozen=True, kw_only=True):
-    """What has to be the same wherever matches of a tournament are played."""
+    """Versions that must be the same on all machines that play matches of a tournament."""
 
     referee: str
     python: str
     distributed: str
     rules: str
-    """SHA-256 of the files of the game, in hex."""
+    """SHA-256 of the game's files, in hex."""
 
 
 class RunOffer(Struct, frozen=True, kw_only=True):
-    """A run of a tournament comes to a host."""
+    """Asks a host to play for a run of a tournament."""
 
     run: str
-    """No other run of any tournament has the same."""
+    """Unique name of this run."""
     tournament: str
-    """Its name and its key: a host ends what it plays for an earlier run of it."""
+    """The tournament's name and public key. The host stops what it still plays for an earlier run of it."""
     process: str
-    """What the records call the host."""
+    """Name of the host in the records."""
     game: str
     versions: CommonVersions
     terms: RunTerms
     wanted: tuple[str, ...]
-    """Matches that the host was given before; it stops all others of this run."""
+    """Matches that the host was given before and should go on with. It stops all other matches of this run."""
 
 
 class RunAnswer(Struct, frozen=True, kw_only=True):
-    """A host's answer."""
+    """A host's answer to `RunOffer`, `KeptFolder` or `StopMatch`."""
 
     refused: str | None = None
-    """Why it can't play here; None: it plays."""
+    """Reason for a refusal; None: the host agrees."""
     calibration: Calibration | None = None
-    """Of one that plays."""
+    """The host's speed, if it was offered a run and agrees to play."""
 
 
 class ShippedJob(Struct, frozen=True, kw_only=True):
-    """A match that a host is to play."""
+    """Asks a host to play a match."""
 
     run: str
     match: str
     job: bytes
     programs: tuple[str, ...]
-    """By seat, the digest of the program's folder; empty where there is none."""
+    """Digest of each seat's program folder; empty where a seat has none."""
 
 
 class KeptFolder(Struct, frozen=True, kw_only=True):
-    """A program's folder that a host is to keep."""
+    """Asks a host to store a program's folder."""
 
     digest: str
     folder: bytes
 
 
 class StopMatch(Struct, frozen=True, kw_only=True):
-    """A match is to be stopped in the middle, or (without one) all of a run, which comes no more."""
+    """Asks a host to stop a match, or all of a run that is over."""
 
     run: str
     match: str | None
+    """None: the whole run."""
 
 
 class PlayedMatch(Struct, frozen=True, kw_only=True, tag="played"):
-    """A match is over: its record, but for the seal."""
+    """The record of a match that is over, without the seal."""
 
     record: bytes
     printed: dict[int, bytes] = {}
-    """By seat, the end of what its program printed."""
+    """Seat -> the end of what its program printed."""
 
 
 class Needs(Struct, frozen=True, kw_only=True, tag="needs"):
-    """A match can't begin before the host has these programs."""
+    """The match cannot begin until the host has these programs."""
 
     digests: tuple[str, ...]
 
 
 class NotBegun(Struct, frozen=True, kw_only=True, tag="not-begun"):
-    """A match can't be played here; nothing of it was."""
+    """The match cannot be played on this host. Nothing of it was played."""
 
     why: str
 
 
 class BrokenOff(Struct, frozen=True, kw_only=True, tag="broken-off"):
-    """A match did not come to its end."""
+    """The match began and did not reach its end."""
 
     why: str
     printed: dict[int, bytes] = {}
-    """As of one that is over."""
+    """Seat -> the end of what its program printed."""
 
 
 Returned = PlayedMatch | Needs | NotBegun | BrokenOff
 RETURNED: Any = Returned
 
 
-def packed(message: Struct) -> bytes:
-    """Return a message as bytes."""
+def encode_message(message: Struct) -> bytes:
+    """Encode a message."""
     return msgspec.msgpack.encode(message, enc_hook=str)
 
 
-def unpacked(data: bytes, kind: type[M]) -> M:
-    """Return the message of bytes.
+def decode_message(data: bytes, kind: type[M]) -> M:
+    """Decode a message.
+
+    Args:
+        data: the bytes of one message.
+        kind: the struct that it must be.
 
     Raises:
-        DecodeError: they are none of this kind.
+        DecodeError: the bytes are not a message of this kind.
     """
     return msgspec.msgpack.decode(data, type=kind, dec_hook=lambda wanted, text: wanted(text))

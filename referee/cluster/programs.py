@@ -1,6 +1,7 @@
-"""What goes with a job to a host: the folders of its programs; and what comes back beside the record: their output.
+"""Programs on their way to hosts, and their output on its way back.
 
-A folder is packed once for a run of a tournament. A host keeps it by the SHA-256 of its bytes.
+A program's folder is packed once in a run of a tournament. A host stores it under the SHA-256 of the packed bytes, so
+it is sent to each host only once, and a program that has changed is another program.
 """
 
 import hashlib
@@ -25,34 +26,34 @@ from ..record.folder import output_path, record_names
 from .messages import ShippedJob
 
 _LEFT_OUT = ("__pycache__", ".git")
-"""What running and keeping a program makes, and no program needs."""
+"""Names of files that arise when a program runs or is stored in git. No program needs them."""
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """One thing in a folder."""
+    """A file, folder or link in a packed folder."""
 
     path: str
     content: bytes | None = None
-    """Of a file; None: it is a folder, or a link."""
+    """The file's content; None: it is a folder or a link."""
     target: str | None = None
-    """Of a link."""
+    """The link's target; None: it is not a link."""
     is_executable: bool = False
 
 
 class OtherProgram(RefereeError):
-    """Bytes that are not the folder that they are to be."""
+    """Raised if bytes are not the packed folder that they should be."""
 
 
-def packed_folder(folder: Path, private_names: PrivateNames, hidden: tuple[Path, ...]) -> bytes:
-    """Return a program's folder as bytes: the same ones for the same content.
+def pack_folder(folder: Path, private_names: PrivateNames, hidden: tuple[Path, ...]) -> bytes:
+    """Pack a program's folder into bytes. The same content gives the same bytes.
 
     Args:
-        folder: the program's.
-        private_names: tells what is none of the program's wherever it lies.
-        hidden: files and folders that are none of it, either.
+        folder: the program's folder.
+        private_names: names of the referee's own files, which are left out wherever they lie.
+        hidden: files and folders that are left out, too.
 
     Raises:
-        BadTree: it can't be read, or there is too much of it.
+        BadTree: the folder cannot be read, or is too large.
     """
     private = private_to(folder, hidden, private_names)
     entries = []
@@ -66,19 +67,19 @@ def packed_folder(folder: Path, private_names: PrivateNames, hidden: tuple[Path,
     return msgspec.msgpack.encode(entries)
 
 
-def digest_of(packed: bytes) -> str:
-    """Return what a packed folder is kept by."""
+def hash_folder(packed: bytes) -> str:
+    """Return the digest under which a packed folder is stored."""
     return hashlib.sha256(packed).hexdigest()
 
 
 class ProgramStore:
-    """The programs that a host has.
+    """The programs that a host has, each unpacked in a folder of its own.
 
     Args:
-        folder: where each has a folder of its own; what a host that was killed had half unpacked there is removed.
+        folder: parent of these folders. What a killed host has left there half unpacked is removed.
 
     Raises:
-        OSError: that can't be done.
+        OSError: such a folder cannot be removed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -87,7 +88,7 @@ class ProgramStore:
             remove(rest)
 
     def has(self, digest: str) -> bool:
-        """Tell whether a program is here."""
+        """Return whether a program is stored here."""
         return self.path(digest).is_dir()
 
     def path(self, digest: str) -> Path:
@@ -95,43 +96,43 @@ class ProgramStore:
         return self._folder / digest
 
     def keep(self, digest: str, packed: bytes) -> None:
-        """Unpack a program, unless it is here.
+        """Unpack a program, unless it is stored here already.
 
         Raises:
-            OtherProgram: the bytes are not what the digest says, or no folder.
-            OSError: the disk can't take it.
+            OtherProgram: the bytes do not match the digest, or are not a packed folder.
+            OSError: it cannot be written.
         """
-        if digest_of(packed) != digest:
-            raise OtherProgram(f"what came for program {digest[:12]} is another one")
+        if hash_folder(packed) != digest:
+            raise OtherProgram(f"the bytes that came for program {digest[:12]} are another program")
         if self.has(digest):
             return
         try:
             entries = msgspec.msgpack.decode(packed, type=list[Entry])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise OtherProgram(f"program {digest[:12]} is no folder: {error}") from None
+            raise OtherProgram(f"program {digest[:12]} is not a packed folder: {error}") from None
         new = self._folder / f".{secrets.token_hex(8)}.new"
         new.mkdir(parents=True)
         try:
             for entry in entries:
-                _put(new, entry)
+                _unpack(new, entry)
             new.rename(self.path(digest))
         except (ValueError, RuntimeError) as error:  # a null character in a path, and links in a circle
-            raise OtherProgram(f"program {digest[:12]} is no folder: {error}") from None
+            raise OtherProgram(f"program {digest[:12]} is not a packed folder: {error}") from None
         finally:
             remove(new)
 
 
-def _put(folder: Path, entry: Entry) -> None:
-    """Put one thing in its place; a folder comes before what is in it.
+def _unpack(folder: Path, entry: Entry) -> None:
+    """Write an entry to its place. A folder comes before its content.
 
     Raises:
-        OtherProgram: its place is outside, or taken.
-        OSError: it can't be written.
+        OtherProgram: its place is outside the folder.
+        OSError: it cannot be written, or its place is taken.
     """
     path = Path(entry.path)
     above = folder / path.parent
     if path.is_absolute() or ".." in path.parts or not path.name or above.resolve() != folder.resolve() / path.parent:
-        raise OtherProgram(f"{entry.path!a:.100} is no place in a program's folder")
+        raise OtherProgram(f"{entry.path!a:.100} is not a place in a program's folder")
     place = folder / path
     if entry.target is not None:
         place.symlink_to(entry.target)
@@ -145,15 +146,15 @@ def _put(folder: Path, entry: Entry) -> None:
 
 
 PACKED = ".programs"
-"""Folder beside the records: the packed folders, each by its digest."""
+"""Folder next to the records with the packed folders, each under its digest."""
 
 
 class Shipping:
-    """The packed programs of a run; its methods may be called in any thread.
+    """The packed programs of a run. Call the methods in any thread.
 
     Args:
-        folder: of the records.
-        hidden: what no program may read, and no host gets.
+        folder: folder of the records.
+        hidden: paths that no program may read, and no host gets.
     """
 
     def __init__(self, folder: Path, hidden: tuple[Path, ...]) -> None:
@@ -161,22 +162,22 @@ class Shipping:
         self._hidden = hidden
         self._digests: dict[Path, str] = {}
 
-    def shipped(self, job: MatchJob, run: str) -> ShippedJob:
-        """Return what a host is sent: the job without any path of this machine, and the digests of its programs.
+    def prepare(self, job: MatchJob, run: str) -> ShippedJob:
+        """Prepare a job for a host: without any path of this machine, and with the digests of its programs.
 
         Raises:
-            BadTree: a program's folder can't be read.
-            OSError: a packed folder can't be kept.
+            BadTree: a program's folder cannot be read.
+            OSError: a packed folder cannot be stored.
         """
         digests = tuple(self._digest(seat.launch) for seat in job.seats)
         sent = replace(job, seats=tuple(_without_path(seat) for seat in job.seats))
         return ShippedJob(run=run, match=job.match, job=encoded(sent), programs=digests)
 
-    def packed(self, digest: str) -> bytes:
-        """Return a packed folder.
+    def read_packed(self, digest: str) -> bytes:
+        """Return the bytes of a packed folder.
 
         Raises:
-            OSError: it is not there.
+            OSError: it cannot be read.
         """
         return (self._folder / digest).read_bytes()
 
@@ -184,62 +185,65 @@ class Shipping:
         if launch is None or launch.folder is None:
             return ""
         if launch.folder not in self._digests:
-            packed = packed_folder(launch.folder, record_names, self._hidden)
-            digest = digest_of(packed)
+            packed = pack_folder(launch.folder, record_names, self._hidden)
+            digest = hash_folder(packed)
             self._folder.mkdir(exist_ok=True)
             write_whole(self._folder / digest, (packed,))
             self._digests[launch.folder] = digest
         return self._digests[launch.folder]
 
 
-def can_go(job: MatchJob) -> bool:
-    """Tell whether a job can be played on another machine: a command names what is on this one."""
+def can_be_shipped(job: MatchJob) -> bool:
+    """Return whether a job can be played on another machine. A command cannot: it names what is on this one."""
     launches = [seat.launch for seat in job.seats if seat.launch is not None]
     return all(launch.is_house or launch.folder is not None for launch in launches)
 
 
 def _without_path(seat: JobSeat) -> JobSeat:
-    """Return a seat without the place where its program lies here."""
+    """Return a seat without the path of its program on this machine."""
     return seat if seat.launch is None else replace(seat, launch=replace(seat.launch, folder=None))
 
 
-MOST_BYTES = KEPT_BYTES + 128
-"""Of one program: what is kept of it, and the line that says how much is not."""
+MAX_OUTPUT_BYTES = KEPT_BYTES + 128
+"""Largest output of one program: its end, and the line that says how much was cut off."""
 
 
-def taken(folder: Path, job: MatchJob) -> dict[int, bytes]:
-    """Return what the programs of a match printed, by seat; on the host, where nothing of it stays.
+def take_output(folder: Path, job: MatchJob) -> dict[int, bytes]:
+    """Remove and return what the programs of a match printed on this host.
 
     Args:
-        folder: of the records.
+        folder: folder of the host's records.
         job: the match.
+
+    Returns:
+        Seat -> the end of its program's output.
     """
-    found = {}
+    output = {}
     for seat, path in _paths(folder, job):
-        with suppress(OSError):  # most have printed nothing; and no match is broken off for want of it
-            found[seat] = path.read_bytes()
+        with suppress(OSError):  # most programs print nothing, and no match should fail for lack of it
+            output[seat] = path.read_bytes()
             path.unlink()
-    return found
+    return output
 
 
-def keep(folder: Path, job: MatchJob, printed: Mapping[int, bytes]) -> None:
-    """Write what a host says that the programs of a match printed; what no program of it can have printed is dropped.
+def store_output(folder: Path, job: MatchJob, printed: Mapping[int, bytes]) -> None:
+    """Write the output of a match's programs next to its record.
 
     Args:
-        folder: of the records.
+        folder: folder of the records.
         job: the match.
-        printed: by seat; anything at all.
+        printed: seat -> output, as a host has sent it. Output of seats without a program is dropped.
 
     Raises:
-        OSError: it can't be written.
+        OSError: it cannot be written.
     """
     for seat, path in _paths(folder, job):
-        if end := printed.get(seat, b"")[-MOST_BYTES:]:
+        if end := printed.get(seat, b"")[-MAX_OUTPUT_BYTES:]:
             path.write_bytes(end)
 
 
 def _paths(folder: Path, job: MatchJob) -> Iterator[tuple[int, Path]]:
-    """Yield the seats for which programs are started, and the files for what they print."""
-    for seat, who in enumerate(job.seats):
-        if who.launch is not None:
-            yield seat, output_path(folder, job.match, seat, who.launch.name)
+    """Yield each seat whose program is started, and the file for its output."""
+    for number, seat in enumerate(job.seats):
+        if seat.launch is not None:
+            yield number, output_path(folder, job.match, number, seat.launch.name)

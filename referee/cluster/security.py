@@ -1,8 +1,8 @@
-"""Certificates of a cluster, and how this program connects to a scheduler: with them, or on one machine without.
+"""Certificates of a cluster, and the connection to a scheduler: with certificates, or without them on one machine.
 
-They are an authority of a few days, whose private key is kept nowhere, and a key a role. Dask lets in whoever shows a
-certificate of the authority, whatever it was made for, and knows no revocation: what was lost is worth nothing only
-when its days are over, or once a new authority is in its place.
+The certificates are an authority that is valid for a few days, and a key with a certificate for each role. The
+authority's private key is not stored. Dask admits every certificate of the authority, whatever role it was made for,
+and knows no revocation: a stolen certificate works until it expires, or until the cluster uses a new authority.
 """
 
 import ipaddress
@@ -31,53 +31,55 @@ ROLES = ("scheduler", "worker", "client")
 FILES = (CA, *(f"{role}.pem" for role in ROLES))
 MAX_DAYS = 365
 EARLIER = timedelta(hours=12)
-"""So long before they are made certificates are valid: clocks of other hosts may be slow."""
+"""Certificates are valid from this long before they are made, since the clocks of other hosts may be slow."""
 _MAX_NAME_CHARS = 253
 
 
 class BadKeys(BadRequest):
-    """Certificates can't be made as it was asked for; the text says what to do."""
+    """Raised if certificates cannot be made as asked; the text says what to do."""
 
 
 class MadeKeys(Struct, frozen=True, kw_only=True):
-    """Certificates that were made."""
+    """The certificates that `make_keys` has made."""
 
     folder: Path
     until: str
-    """The time of day until which they are valid: UTC, ISO 8601."""
+    """End of their validity: UTC, ISO 8601."""
 
 
 def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -> MadeKeys:
-    """Make an authority, and a key with its certificate for each role, in files that only their owner can read.
+    """Make an authority, and a key with a certificate for each role, in files that only their owner can read.
 
     Args:
-        folder: where; it is made. No file in it is replaced.
-        days: how long they are valid.
-        hosts: names or addresses that the certificates tell, for people: Dask does not compare them.
+        folder: where the files go; made if it does not exist. No file in it is replaced.
+        days: how long the certificates are valid.
+        hosts: names or addresses to write into the certificates, for people to read: Dask does not compare them.
         now: the time of day.
 
     Raises:
-        BadKeys: there are certificates, a host's name is none, or the folder can't be written.
+        BadKeys: the folder has certificates already or cannot be written, or a host's name is invalid.
     """
-    names = [_name_of(host) for host in hosts]
+    names = [_parse_host_name(host) for host in hosts]
     until = (now + timedelta(days=days)).replace(microsecond=0)
     authority = generate_private_key(SECP256R1())
-    title = _title(f"referee cluster {secrets.token_hex(4)}")  # two authorities are never taken for one
-    own = _begun(title, title, authority, now, until).add_extension(
+    title = _title(
+        f"referee cluster {secrets.token_hex(4)}"
+    )  # a title of its own: OpenSSL must not mistake two authorities for one
+    authority_certificate = _start_certificate(title, title, authority, now, until).add_extension(
         x509.BasicConstraints(ca=True, path_length=0), critical=True
     )
-    signed = own.add_extension(_usage(is_authority=True), critical=True).sign(authority, SHA256())
+    signed = authority_certificate.add_extension(_usage(is_authority=True), critical=True).sign(authority, SHA256())
     pieces = {CA: [signed.public_bytes(Encoding.PEM)]}
     for role in ROLES:
         key = generate_private_key(SECP256R1())
-        begun = _begun(_title(f"referee cluster {role}"), title, key, now, until)
-        certificate = _of_role(begun, names).sign(authority, SHA256())
+        builder = _start_certificate(_title(f"referee cluster {role}"), title, key, now, until)
+        certificate = _add_role(builder, names).sign(authority, SHA256())
         pieces[f"{role}.pem"] = [pem_of(key), certificate.public_bytes(Encoding.PEM)]
     _write(folder, pieces)
     return MadeKeys(folder=folder, until=until.astimezone(UTC).isoformat())
 
 
-def _begun(
+def _start_certificate(
     subject: x509.Name, issuer: x509.Name, key: EllipticCurvePrivateKey, now: datetime, until: datetime
 ) -> x509.CertificateBuilder:
     return (
@@ -91,12 +93,12 @@ def _begun(
     )
 
 
-def _of_role(begun: x509.CertificateBuilder, names: list[x509.GeneralName]) -> x509.CertificateBuilder:
-    """Add what a role needs: all of them connect, and all but the client are connected to, so each may do both."""
+def _add_role(builder: x509.CertificateBuilder, names: list[x509.GeneralName]) -> x509.CertificateBuilder:
+    """Add the usages of a role. Schedulers and workers both accept connections and make them, so every role may."""
     usages = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
-    begun = begun.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    begun = begun.add_extension(_usage(is_authority=False), critical=True).add_extension(usages, critical=False)
-    return begun.add_extension(x509.SubjectAlternativeName(names), critical=False) if names else begun
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(_usage(is_authority=False), critical=True).add_extension(usages, critical=False)
+    return builder.add_extension(x509.SubjectAlternativeName(names), critical=False) if names else builder
 
 
 def _usage(*, is_authority: bool) -> x509.KeyUsage:
@@ -117,7 +119,7 @@ def _title(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
-def _name_of(host: str) -> x509.GeneralName:
+def _parse_host_name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
@@ -126,17 +128,19 @@ def _name_of(host: str) -> x509.GeneralName:
     if len(host) > _MAX_NAME_CHARS or not all(
         label.replace("-", "a").isalnum() and label.isascii() for label in labels
     ):
-        raise BadKeys(f"{visible(host)[:80]!r} is no name or address of a host: write `lab1.example.org` or `10.0.0.1`")
+        raise BadKeys(
+            f"{visible(host)[:80]} is not the name or address of a host: write for example lab1.example.org or 10.0.0.1"
+        )
     return x509.DNSName(host)
 
 
 def _write(folder: Path, pieces: dict[str, list[bytes]]) -> None:
-    """Write the files, all or none."""
-    there = [name for name in pieces if (folder / name).exists()]
-    if there:
+    """Write all files, or none."""
+    existing = [name for name in pieces if (folder / name).exists()]
+    if existing:
         raise BadKeys(
-            f"{folder / there[0]} exists, and is not replaced: hosts that have the old certificates would be shut out; "
-            "name another folder, or delete that one first"
+            f"{folder / existing[0]} exists. Hosts with the old certificates would be shut out, so it is not replaced: "
+            "name another folder, or delete this one first"
         )
     written: list[Path] = []
     try:
@@ -147,7 +151,7 @@ def _write(folder: Path, pieces: dict[str, list[bytes]]) -> None:
     except OSError as error:
         for path in written:
             path.unlink(missing_ok=True)
-        raise BadKeys(f"can't write certificates to {folder}: {error.strerror}") from None
+        raise BadKeys(f"cannot write certificates to {folder}: {error.strerror}") from None
 
 
 _ADDRESS = re.compile(r"(tls|tcp)://(\[[0-9a-f:]+\]|[^:/\s]+):([0-9]{1,5})(?!\n)", re.IGNORECASE)
@@ -155,28 +159,29 @@ _LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|\[::1\]")
 
 
 class NoCluster(BadRequest):
-    """There can't be a cluster as it was asked for; the text says what to do."""
+    """Raised if the cluster cannot be used as asked; the text says what to do."""
 
 
 def check_address(address: str, keys: Path | None) -> None:
     """Check that a scheduler's address can be used.
 
     Args:
-        address: as an organiser writes it.
+        address: the address that the organiser has given.
         keys: folder of the certificates, if one was given.
 
     Raises:
-        NoCluster: it can't; or Dask is not installed.
+        NoCluster: the address cannot be used, or Dask is not installed.
     """
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
-        raise NoCluster(f"{address!r:.100} is no address of a scheduler: write tls://HOST:8786")
-    if found[1].lower() == "tls" and keys is None:
-        raise NoCluster(f"{address} needs certificates: --keys FOLDER, which `referee cluster-keys FOLDER` makes")
-    if found[1].lower() == "tcp" and not _LOOPBACK.fullmatch(found[2]):
-        raise NoCluster(f"{address} would be open to the network: write tls://; tcp:// is for 127.0.0.1 alone")
+    parts = _ADDRESS.fullmatch(address)
+    if parts is None:
+        raise NoCluster(f"{visible(address)[:100]} is not a scheduler's address: write tls://HOST:8786")
+    scheme, host = parts[1].lower(), parts[2]
+    if scheme == "tls" and keys is None:
+        raise NoCluster(f"{address} needs certificates: add --keys FOLDER. `referee cluster-keys FOLDER` makes them")
+    if scheme == "tcp" and not _LOOPBACK.fullmatch(host):
+        raise NoCluster(f"{address} would be open to the network: write tls://. tcp:// is for 127.0.0.1 only")
     if keys is not None and not (keys / CA).is_file():
-        raise NoCluster(f"there is no {CA} in {keys}; `referee cluster-keys {keys}` makes the certificates")
+        raise NoCluster(f"there is no {CA} in {keys}: `referee cluster-keys {keys}` makes the certificates")
     dask_version()
 
 
@@ -184,7 +189,7 @@ def dask_version() -> str:
     """Return the version of Dask distributed that is installed.
 
     Raises:
-        NoCluster: none is.
+        NoCluster: Dask is not installed.
     """
     try:
         return metadata.version("distributed")
@@ -192,11 +197,11 @@ def dask_version() -> str:
         raise NoCluster("Dask is not installed: pip install 'bot-referee[cluster]'") from None
 
 
-def security_of(keys: Path | None) -> Any:
-    """Return what Dask connects with.
+def load_security(keys: Path | None) -> Any:
+    """Return the security settings with which Dask connects.
 
     Args:
-        keys: folder of the certificates; None: nothing is encrypted.
+        keys: folder of the certificates; None: no encryption.
     """
     security = import_module("distributed").Security
     if keys is None:

@@ -21,7 +21,15 @@ from twisted.internet.task import Clock
 
 from referee.cluster import coordinator as product
 from referee.cluster.cluster_host import Attempt, ClusterHost
-from referee.cluster.messages import HostAnswer, KnownHosts, PlayedMatch, RunAnswer, SeenHost, ShippedJob, packed
+from referee.cluster.messages import (
+    HostAnswer,
+    KnownHosts,
+    PlayedMatch,
+    RunAnswer,
+    SeenHost,
+    ShippedJob,
+    encode_message,
+)
 from referee.net.run_terms import RunTerms
 from referee.tournament.hosts import Calibration
 
@@ -30,7 +38,7 @@ DURATIONS_S = (0.9, 1.1, 1.4, 1.6, 1.9, 2.3, 2.4, 2.8, 3.7, 5.2, 8.1, 21.0)
 LOOK_S = 0.5
 """How often all hosts are told of, as the real process does."""
 CALIBRATION = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
-WELCOME, PLAYED = packed(RunAnswer(calibration=CALIBRATION)), packed(PlayedMatch(record=b""))
+WELCOME, PLAYED = encode_message(RunAnswer(calibration=CALIBRATION)), encode_message(PlayedMatch(record=b""))
 JOB: Any = SimpleNamespace(
     seats=("a", "b"),
     terms=SimpleNamespace(time=SimpleNamespace(per_move_ms=1000, start_ms=10_000), come_back_s=0.0),
@@ -48,18 +56,18 @@ class StandIn:
         self._count = itertools.count()
         self._durations = itertools.cycle(DURATIONS_S)
 
-    def ask(self, _address: str, call: str, _message: Any, answered: Callable[[HostAnswer], None]) -> int:
+    def ask(self, _address: str, call: str, _message: Any, on_answer: Callable[[HostAnswer], None]) -> int:
         """Answer in time."""
         number = next(self._count)
         takes_s = next(self._durations) if call == "play" else 0.0
-        heapq.heappush(self._coming, (self.now_s + takes_s, number, answered, PLAYED if takes_s else WELCOME))
+        heapq.heappush(self._coming, (self.now_s + takes_s, number, on_answer, PLAYED if takes_s else WELCOME))
         return number
 
     def go_on(self, until_s: float) -> None:
         """Answer all that is due by then."""
         while self._coming and self._coming[0][0] <= until_s:
-            self.now_s, number, answered, data = heapq.heappop(self._coming)
-            answered(HostAnswer(number=number, data=data))
+            self.now_s, number, on_answer, data = heapq.heappop(self._coming)
+            on_answer(HostAnswer(number=number, data=data))
         self.now_s = until_s
 
 
@@ -79,7 +87,7 @@ class Simulated:
         plan = product.ClusterPlan(address="", keys=None, tournament="cup", game="q")
         names = [f"process{number}" for number in range(count)]
         self.hosts = product.Hosts(Clock(), plan, around, services, names, self._fill, lambda *_: None)
-        self.wire: Any = self.hosts._dispatch
+        self.wire: Any = self.hosts._dispatcher
         self.seen = KnownHosts(hosts=tuple(SeenHost(name=f"h{n}", address=f"a{n}", tables=1) for n in range(count)))
         self.left = self.played = self.open = 0
 
@@ -94,7 +102,7 @@ class Simulated:
     def _fill(self) -> None:
         while self.left and self.open < self.hosts.choice.room:
             self.left, self.open = self.left - 1, self.open + 1
-            Deferred.fromCoroutine(self.hosts.free(None, ())).addCallback(self._given)
+            Deferred.fromCoroutine(self.hosts.wait_for_host(None, ())).addCallback(self._given)
 
     def _given(self, host: ClusterHost) -> None:
         followed: Any = SimpleNamespace(is_begun=True, stage=0, job=JOB, lag_ms=0.0)
@@ -114,7 +122,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--matches", type=int, default=1_000_000)
     chosen = parser.parse_args(arguments)
     print("  matches | us of processor time a match | MiB of memory at most")
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(product, "Dispatch", StandIn):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(product, "DispatcherLink", StandIn):
         simulated = Simulated(chosen.hosts, Path(folder))
         for _ in range(PARTS):
             begun = time.process_time()

@@ -49,13 +49,13 @@ def exception(file: str) -> None:
 
 
 async def _ask(address: str, keys: Path, folder: Path) -> None:
-    from referee.cluster.security import security_of  # noqa: PLC0415  # a client imports it; hosts here do not
+    from referee.cluster.security import load_security  # noqa: PLC0415  # a client imports it; hosts here do not
 
     plain = ["msgpack", "error"]
     for call in (result, event, exception):
         client: Any = Client(  # type: ignore[no-untyped-call]
             address,
-            security=security_of(keys),
+            security=load_security(keys),
             asynchronous=True,
             set_as_default=False,
             serializers=plain,

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.cluster import followed
-from referee.cluster.followed import Accepted, HandedOut, accepted
+from referee.cluster import followed_match
+from referee.cluster.followed_match import Handout, JudgedMatch, judge_record
 from referee.match import events as e
 from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
@@ -21,8 +21,8 @@ from ..net.jobs.making import LAUNCH, SEALER, job_of
 from ..net.jobs.played import JOB, Lie, record_of
 from ..record.forging import Line, changed, hash_of, lines_of, linked, sealed, unchained, unsealed
 
-HANDED_OUT = HandedOut(process="")
-KEEPING = HandedOut(process="", terms=RunTerms(keep_for=2))
+HANDED_OUT = Handout(process="")
+KEEPING = Handout(process="", terms=RunTerms(keep_for=2))
 Forge = Callable[[list[Line]], bytes]
 OTHER = "ab" * 32
 MOVE = 4
@@ -35,15 +35,15 @@ def honest() -> bytes:
     return record_of()
 
 
-def judged(data: bytes, handed_out: HandedOut = HANDED_OUT, job: MatchJob = JOB) -> Accepted:
+def judged(data: bytes, handout: Handout = HANDED_OUT, job: MatchJob = JOB) -> JudgedMatch:
     """Judge bytes as the record of a match that was given out."""
-    return accepted(job, record_in(data, Path(f"{job.match}.jsonl")), handed_out)
+    return judge_record(job, record_in(data, Path(f"{job.match}.jsonl")), handout)
 
 
-def refused(data: bytes, handed_out: HandedOut = HANDED_OUT, job: MatchJob = JOB) -> RecordError:
+def refused(data: bytes, handout: Handout = HANDED_OUT, job: MatchJob = JOB) -> RecordError:
     """Return what is wrong with bytes."""
     with pytest.raises(RecordError) as caught:
-        judged(data, handed_out, job)
+        judged(data, handout, job)
     return caught.value
 
 
@@ -222,22 +222,22 @@ def test_a_host_that_lies_and_plays_on(lie: Lie, named: str) -> None:
     assert named in str(refused(record_of(lie=lie)))
 
 
-BEGUN: dict[str, tuple[dict[str, Any], HandedOut, str]] = {
+BEGUN: dict[str, tuple[dict[str, Any], Handout, str]] = {
     "by another process": ({"process": "mine"}, HANDED_OUT, "process none"),
-    "not by the one that it was given to": ({}, HandedOut(process="host1"), "process host1"),
-    "before it was given": ({"clock_ms": 5.0}, HandedOut(process="", since_ms=5.1), "a begin from 5.1"),
+    "not by the one that it was given to": ({}, Handout(process="host1"), "process host1"),
+    "before it was given": ({"clock_ms": 5.0}, Handout(process="", since_ms=5.1), "a begin from 5.1"),
     "by starts of programs that do not stay": ({"starts": (1, 2)}, HANDED_OUT, "the starts of programs"),
     "by too few starts": ({"starts": (1,)}, KEEPING, "the starts of programs"),
     "by starts that can't be": ({"starts": (-1, 2)}, KEEPING, "the starts of programs"),
-    "with another durability": ({}, HandedOut(process="", terms=RunTerms(durability=Durability.TURN)), "durability"),
+    "with another durability": ({}, Handout(process="", terms=RunTerms(durability=Durability.TURN)), "durability"),
 }
 """How a match is said to have begun, and how it was given out -> what is named."""
 
 
-@pytest.mark.parametrize(("said", "handed_out", "named"), BEGUN.values(), ids=BEGUN)
-def test_a_host_that_lies_about_itself(said: dict[str, Any], handed_out: HandedOut, named: str) -> None:
+@pytest.mark.parametrize(("said", "handout", "named"), BEGUN.values(), ids=BEGUN)
+def test_a_host_that_lies_about_itself(said: dict[str, Any], handout: Handout, named: str) -> None:
     """A match was played by whom it was given to, after it was given, and as the tournament has it."""
-    assert named in str(refused(record_of(began=lambda event: replace(event, **said)), handed_out))
+    assert named in str(refused(record_of(began=lambda event: replace(event, **said)), handout))
 
 
 @pytest.mark.parametrize("starts", [(), (1, 2), (1, 0)])
@@ -281,7 +281,7 @@ def test_an_audit_that_fails_is_a_false_record(honest: bytes, monkeypatch: pytes
     def fails(*_: Any) -> None:
         raise ZeroDivisionError("by hostile bytes")
 
-    monkeypatch.setattr(followed, "check_course", fails)
+    monkeypatch.setattr(followed_match, "check_course", fails)
     error = refused(honest)
     assert "ZeroDivisionError: by hostile bytes" in str(error)
     assert isinstance(error.__cause__, ZeroDivisionError)

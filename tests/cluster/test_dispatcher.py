@@ -9,7 +9,7 @@ import pytest
 
 from referee.cluster import dispatcher as dispatcher_module
 from referee.cluster.dispatcher import Dispatcher
-from referee.cluster.messages import REPORTS, Ask, Drop, KnownHosts, ToldByHost
+from referee.cluster.messages import REPORTS, Ask, Drop, HostLines, KnownHosts
 from referee.net.jobs.messages import Frames, framed
 
 
@@ -31,10 +31,10 @@ def test_hosts_tell_so_much_at_once(
     is_handed_on: bool,  # noqa: FBT001  # of a table
 ) -> None:
     """What is longer goes no further."""
-    monkeypatch.setattr(dispatcher_module, "MAX_TOLD_BYTES", 1000)
-    told = ToldByHost(host="a", match="m", offset=0, lines=b"x" * size)
+    monkeypatch.setattr(dispatcher_module, "MAX_LINES_BYTES", 1000)
+    told = HostLines(host="a", match="m", offset=0, lines=b"x" * size)
     written: Any = Written()
-    Dispatcher(None, written).told((0, msgspec.to_builtins(told, builtin_types=(bytes,))))
+    Dispatcher(None, written).forward_lines((0, msgspec.to_builtins(told, builtin_types=(bytes,))))
     assert Frames(REPORTS).add(written.data) == [(told,)] * is_handed_on
 
 
@@ -44,7 +44,7 @@ def test_hosts_tell_so_much_at_once(
 )
 def test_names_of_hosts_name_files(name: str, is_seen: bool) -> None:  # noqa: FBT001  # of a table
     """A host with another one is none of this program."""
-    seen = dispatcher_module._seen("tls://h:1", {"name": name, "resources": {"tables": 2}})
+    seen = dispatcher_module.parse_host("tls://h:1", {"name": name, "resources": {"tables": 2}})
     assert (seen is not None) is is_seen
 
 

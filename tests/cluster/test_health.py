@@ -10,7 +10,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from referee.cluster.dask_worker import DaskWorker
-from referee.cluster.host import LOOK_BACK_S, Health, Host
+from referee.cluster.host import WINDOW_S, Health, Host
 from referee.cluster.host_run import HostSettings
 from referee.tournament.hosts import Calibration
 
@@ -21,7 +21,7 @@ from referee.tournament.hosts import Calibration
         ([(0.0, 0.9)], True),
         ([(0.0, 60.0)], False),
         ([(0.0, 0.6), (2.0, 2.6)], False),
-        ([(0.0, 0.6), (LOOK_BACK_S + 0.1, LOOK_BACK_S + 0.7)], True),
+        ([(0.0, 0.6), (WINDOW_S + 0.1, WINDOW_S + 0.7)], True),
         ([(number / 2, number / 2 + 0.24) for number in range(20)], True),
         ([(0.0, 0.9), (0.0, 0.9)], True),
     ],
@@ -32,7 +32,7 @@ def test_who_stood_still_for_long_is_not_well(stalls: list[tuple[float, float]],
     told: list[bool] = []
     health = Health(told.append)
     for begin, end in stalls:
-        health.stalled(begin, end)
+        health.note_stall(begin, end)
     assert (health.is_well, told) == (is_well, [] if is_well else [False])
 
 
@@ -40,9 +40,9 @@ def test_a_host_is_well_again_when_its_timers_keep_time() -> None:
     """None of them may have slipped for a while then: what is not enough to be sick is too much to be well."""
     told: list[bool] = []
     health = Health(told.append)
-    health.stalled(0.0, 2.0)
-    health.stalled(8.0, 8.5)
-    for now in (2.0 + LOOK_BACK_S, 8.4 + LOOK_BACK_S, 8.5 + LOOK_BACK_S):
+    health.note_stall(0.0, 2.0)
+    health.note_stall(8.0, 8.5)
+    for now in (2.0 + WINDOW_S, 8.4 + WINDOW_S, 8.5 + WINDOW_S):
         health.look(now)
     assert told == [False, True]
     assert health.is_well
@@ -56,9 +56,9 @@ def test_a_host_rests_while_its_timers_slip(tmp_path: Path) -> None:
     calibration = Calibration(tables=1, wall_ms=9.0, processor_ms=9.0)
     settings = HostSettings(folder=tmp_path, hidden=(), sandbox="off", calibration=calibration)
     host, now = Host(Clock(), "a", settings, unused, said.append, rests.append), time.monotonic()
-    host._health.stalled(now - 2.0, now)
+    host._health.note_stall(now - 2.0, now)
     assert (rests, len(said)) == ([True], 1)
-    host._health.look(now + LOOK_BACK_S)
+    host._health.look(now + WINDOW_S)
     assert (rests, len(said)) == ([True, False], 2)
 
 

@@ -13,11 +13,12 @@ from twisted.internet.task import Clock
 from referee.cluster import coordinator as hosts_module
 from referee.cluster.cluster_host import GONE_LOOKS, Attempt, ClusterHost, Lost, patience_s
 from referee.cluster.coordinator import MOST_FAILURES, ClusterPlan, Hosts
-from referee.cluster.followed import Followed
+from referee.cluster.followed_match import FollowedMatch
 from referee.cluster.messages import (
-    SEEN_S,
+    HOSTS_REPORT_S,
     BrokenOff,
     HostAnswer,
+    HostLines,
     KeptFolder,
     KnownHosts,
     Needs,
@@ -26,8 +27,7 @@ from referee.cluster.messages import (
     RunAnswer,
     SeenHost,
     ShippedJob,
-    ToldByHost,
-    packed,
+    encode_message,
 )
 from referee.net.jobs.messages import SharedSettings
 from referee.net.matches.settings import MatchServices
@@ -53,9 +53,9 @@ class Asks:
         self.count = 0
         self.dropped: list[int] = []
 
-    def ask(self, address: str, call: str, message: Struct, answered: Callable[[HostAnswer], None]) -> int:
+    def ask(self, address: str, call: str, message: Struct, on_answer: Callable[[HostAnswer], None]) -> int:
         """Keep it."""
-        self.asked.append((address, call, message, answered))
+        self.asked.append((address, call, message, on_answer))
         self.count += 1
         return self.count
 
@@ -65,7 +65,7 @@ class Asks:
 
     def answer(self, message: Struct | None) -> None:
         """Answer the first ask that is open."""
-        self.asked.pop(0)[3](HostAnswer(number=0, data=None if message is None else packed(message), why="no"))
+        self.asked.pop(0)[3](HostAnswer(number=0, data=None if message is None else encode_message(message), why="no"))
 
     @property
     def calls(self) -> list[tuple[str, str]]:
@@ -87,7 +87,7 @@ class Scene:
         self.came: list[tuple[str, str, float]] = []
         self.why_not: str | None = None
         """Why no host comes on record."""
-        way: Any = self.hosts._dispatch
+        way: Any = self.hosts._dispatcher
         self.way: Asks = way
         self.folder = folder
 
@@ -109,9 +109,11 @@ class Scene:
     def given(self, programs: tuple[str, ...] = ()) -> tuple[ClusterHost, Attempt, list[Any]]:
         """Give the next host a match; return it, and what comes of that."""
         found: list[Any] = []
-        Deferred.fromCoroutine(self.hosts.free(None, programs)).addCallback(found.append)
+        Deferred.fromCoroutine(self.hosts.wait_for_host(None, programs)).addCallback(found.append)
         host = found.pop()
-        followed = Followed(job_of(), self.folder, self.hosts.services.observers, self.hosts.handed_out(host))
+        followed = FollowedMatch(
+            job_of(), self.folder, self.hosts.services.observers, self.hosts.describe_handout(host)
+        )
         attempt = Attempt(ShippedJob(run="r", match=f"m{id(followed)}", job=b"", programs=programs), followed)
         attempt.outcome.addCallback(found.append)
         self.hosts.give(host, attempt)
@@ -121,7 +123,7 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Return the hosts of a tournament."""
-    monkeypatch.setattr(hosts_module, "Dispatch", Asks)
+    monkeypatch.setattr(hosts_module, "DispatcherLink", Asks)
     return Scene(tmp_path)
 
 
@@ -150,7 +152,7 @@ def test_a_leg_waits_for_the_host_of_the_one_before(
     """Not for ever; then it is played on the same machine, if that has another host by now, or else anywhere."""
     scene.let_in(**{"lab2-b": 2}, **({} if seen is None else {seen: 1}))
     given: list[ClusterHost] = []
-    Deferred.fromCoroutine(scene.hosts.free("lab1-a", ())).addCallback(given.append)
+    Deferred.fromCoroutine(scene.hosts.wait_for_host("lab1-a", ())).addCallback(given.append)
     for _ in range(looks - 1):
         scene.see(**{"lab2-b": 2}, **({} if seen is None else {seen: 1}))
     assert [host.name for host in given] == ([] if found is None else [found])
@@ -159,17 +161,17 @@ def test_a_leg_waits_for_the_host_of_the_one_before(
 def test_a_leg_waits_for_a_host_that_is_connected_again(scene: Scene) -> None:
     """The dispatcher was started anew, and another host has come back first; not for one that is gone then."""
     scene.let_in(a=1, b=1)
-    scene.hosts._disconnected()
+    scene.hosts._on_disconnect()
     scene.see(a=1, b=1)
     given: list[ClusterHost] = []
-    Deferred.fromCoroutine(scene.hosts.free("b", ())).addCallback(given.append)
+    Deferred.fromCoroutine(scene.hosts.wait_for_host("b", ())).addCallback(given.append)
     scene.way.answer(WELCOME)
     assert given == []
     scene.way.answer(WELCOME)
     assert [host.name for host in given] == ["b"]
     for _ in range(GONE_LOOKS):
         scene.see(a=1)
-    Deferred.fromCoroutine(scene.hosts.free("b", ())).addCallback(given.append)
+    Deferred.fromCoroutine(scene.hosts.wait_for_host("b", ())).addCallback(given.append)
     assert [host.name for host in given] == ["b", "a"]
 
 
@@ -220,7 +222,7 @@ def test_what_a_lost_host_has_begun_is_void(scene: Scene, is_begun: bool, outcom
     _, attempt, found = scene.given()
     if is_begun:
         scene.way.take(
-            ToldByHost(host="a", match=attempt.shipped.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
+            HostLines(host="a", match=attempt.shipped.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
         )
     for _ in range(GONE_LOOKS - 1):
         scene.see()
@@ -234,12 +236,12 @@ def test_a_host_that_drains_keeps_what_it_has_begun(scene: Scene) -> None:
     scene.let_in(a=1)
     _, begun, first = scene.given()
     scene.way.take(
-        ToldByHost(host="a", match=begun.shipped.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
+        HostLines(host="a", match=begun.shipped.match, offset=0, lines=b'{"n":0,"prev":"","kind":"header"}\n')
     )
     _, waiting, second = scene.given()
     scene.see(a=0)
     assert (first, [type(each) for each in second], scene.hosts.choice.room) == ([], [NotBegun], 0)
-    assert scene.way.dropped == [waiting.asked]
+    assert scene.way.dropped == [waiting.call]
     scene.see(a=1)
     assert scene.hosts.choice.room == 2
 
@@ -248,7 +250,7 @@ def test_programs_are_sent_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     """Two matches wait for one program, and begin when it is there."""
     scene.let_in(a=2)
     digest = "0" * 64
-    monkeypatch.setattr(scene.hosts.shipping, "packed", lambda _: b"folder")
+    monkeypatch.setattr(scene.hosts.shipping, "read_packed", lambda _: b"folder")
     _, _, first = scene.given((digest,))
     _, _, _ = scene.given((digest,))
     scene.way.answer(Needs(digests=(digest,)))
@@ -270,11 +272,11 @@ def test_a_second_record_that_differs_is_told(
     """It is kept for whoever looks into it, and only the first one counts; an equal one is no news."""
     scene.let_in(a=1)
     _, attempt, found = scene.given()
-    answered = scene.way.asked[0][3]
+    on_answer = scene.way.asked[0][3]
     said: list[str] = []
     monkeypatch.setattr(scene.hosts, "say", lambda text, **_: said.append(text))
     for record in (b"the record", second):
-        answered(HostAnswer(number=0, data=packed(PlayedMatch(record=record))))
+        on_answer(HostAnswer(number=0, data=encode_message(PlayedMatch(record=record))))
     assert found == [PlayedMatch(record=b"the record")]
     assert [attempt.shipped.match in text for text in said] == [True] * is_told
     kept = [path.read_bytes() for path in scene.folder.glob(".refused/*.jsonl")]
@@ -292,10 +294,10 @@ def test_a_match_that_does_not_go_on_is_given_up(scene: Scene, is_begun: bool, o
     match, told = attempt.shipped.match, 0
     if is_begun:
         _, _, waiting = scene.given()
-    for _ in range(int(patience_s(job_of()) / SEEN_S) + 1):
+    for _ in range(int(patience_s(job_of()) / HOSTS_REPORT_S) + 1):
         assert found == []
         if is_begun:
-            scene.way.take(ToldByHost(host="a", match=match, offset=told, lines=LINES))
+            scene.way.take(HostLines(host="a", match=match, offset=told, lines=LINES))
             told += len(LINES)
         scene.see(a=1)
     scene.see(a=1)
@@ -309,7 +311,7 @@ def test_what_a_drained_host_has_begun_is_fetched(scene: Scene) -> None:
     """It has no table any more when it comes back to another scheduler, and plays to the end all the same."""
     scene.let_in(a=2)
     _, begun, found = scene.given()
-    scene.way.take(ToldByHost(host="a", match=begun.shipped.match, offset=0, lines=LINES))
+    scene.way.take(HostLines(host="a", match=begun.shipped.match, offset=0, lines=LINES))
     scene.way.asked.clear()
     scene.way.take(KnownHosts(hosts=(SeenHost(name="a", address="elsewhere", tables=0),)))
     scene.way.answer(WELCOME)
@@ -343,7 +345,7 @@ def test_a_host_that_cannot_keep_programs_is_put_aside(scene: Scene, monkeypatch
     """Its disk is full, say: after a few tries, it is sent nothing more, and its matches are played elsewhere."""
     scene.let_in(a=1)
     digest = "0" * 64
-    monkeypatch.setattr(scene.hosts.shipping, "packed", lambda _: b"folder")
+    monkeypatch.setattr(scene.hosts.shipping, "read_packed", lambda _: b"folder")
     for _ in range(MOST_FAILURES):
         _, _, found = scene.given((digest,))
         scene.way.answer(Needs(digests=(digest,)))
@@ -372,9 +374,9 @@ def test_the_matches_of_each_host_are_counted(scene: Scene, monkeypatch: pytest.
     ("facts", "state"),
     [
         ({"address": "tls://a", "tables": 2}, "plays"),
-        ({"address": "tls://a"}, "takes no more matches"),
-        ({"tables": 2}, "is not there"),
-        ({"address": "tls://a", "tables": 2, "aside": "it lies"}, "plays nothing more: it lies"),
+        ({"address": "tls://a"}, "takes no new matches"),
+        ({"tables": 2}, "not connected"),
+        ({"address": "tls://a", "tables": 2, "excluded": "it lies"}, "excluded: it lies"),
     ],
 )
 def test_observers_are_told_how_a_host_is(facts: dict[str, Any], state: str) -> None:
@@ -384,6 +386,6 @@ def test_observers_are_told_how_a_host_is(facts: dict[str, Any], state: str) -> 
     host.absent_looks = 4
     for name, value in facts.items():
         setattr(host, name, value)
-    seen = host.seen()
+    seen = host.describe()
     assert (seen.state, seen.tables, seen.matches) == (state, host.tables, ("cup-00001",))
-    assert seen.silent_s == 4 * SEEN_S
+    assert seen.silent_s == 4 * HOSTS_REPORT_S

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.cluster.dask_worker import log_to
+from referee.cluster.dask_worker import redirect_logs
 from referee.cluster.host import Host, versions
 from referee.cluster.host_run import HostSettings
-from referee.cluster.messages import RunAnswer, RunOffer, packed, unpacked
+from referee.cluster.messages import RunAnswer, RunOffer, decode_message, encode_message
 from referee.net.run_terms import RunTerms
 from referee.tournament.hosts import Calibration
 
@@ -30,10 +30,12 @@ def test_a_host_says_why_it_does_not_play(tmp_path: Path) -> None:
         terms=RunTerms(sandbox="off", memory_mib=64),
         wanted=(),
     )
-    welcome = unpacked(Host(unused, "a", settings, unused, said.append, unused).enter(packed(hello)), RunAnswer)
+    welcome = decode_message(
+        Host(unused, "a", settings, unused, said.append, unused).enter(encode_message(hello)), RunAnswer
+    )
     assert welcome.refused is not None
     assert "python is" in welcome.refused
-    assert said == [f"does not play for a tournament that has asked for it: {welcome.refused}"]
+    assert said == [f"refused to play for a tournament: {welcome.refused}"]
 
 
 def test_what_dask_logs_goes_into_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +44,7 @@ def test_what_dask_logs_goes_into_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     for logger in loggers:
         monkeypatch.setattr(logger, "handlers", [logging.NullHandler()])
     monkeypatch.setattr(logging.root.manager, "loggerDict", {"distributed": loggers[1]})
-    log_to(tmp_path / "dask.log")
+    redirect_logs(tmp_path / "dask.log")
     loggers[1].error("lost it")
     loggers[0].handlers[0].close()
     assert (tmp_path / "dask.log").read_text().rstrip().endswith("distributed ERROR lost it")

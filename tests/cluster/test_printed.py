@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cluster.programs import MOST_BYTES, keep, taken
+from referee.cluster.programs import MAX_OUTPUT_BYTES, store_output, take_output
 from referee.programs.player_spec import house_launch
 
 from ..net.jobs.making import LAUNCH, job_of
@@ -20,17 +20,17 @@ FILES = {0: "cup-00001.seat0.e0.stderr", 2: "cup-00001.seat2.dag.stderr"}
         ({0: b""}, {}),
         ({0: b"one", 2: b"\x1b[2J\0"}, {0: b"one", 2: b"\x1b[2J\0"}),
         ({1: b"nobody", 3: b"who connects", 4: b"no seat", -1: b"none"}, {}),
-        ({0: b"x" * MOST_BYTES + b"end"}, {0: b"x" * (MOST_BYTES - 3) + b"end"}),
+        ({0: b"x" * MAX_OUTPUT_BYTES + b"end"}, {0: b"x" * (MAX_OUTPUT_BYTES - 3) + b"end"}),
     ],
     ids=["nothing", "empty", "bytes as they are", "no program's", "too much"],
 )
 def test_what_a_host_says_was_printed(tmp_path: Path, said: dict[int, bytes], kept: dict[int, bytes]) -> None:
     """Files are named here, for programs of the match alone, and take no more than what a match here leaves."""
-    keep(tmp_path, JOB, said)
+    store_output(tmp_path, JOB, said)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {FILES[n]: kept[n] for n in kept}
 
 
 def test_a_host_keeps_nothing_of_it(tmp_path: Path) -> None:
     """An attempt that comes later has printed only what it has printed itself."""
-    keep(tmp_path, JOB, {0: b"one"})
-    assert [taken(tmp_path, JOB) for _ in range(2)] == [{0: b"one"}, {}]
+    store_output(tmp_path, JOB, {0: b"one"})
+    assert [take_output(tmp_path, JOB) for _ in range(2)] == [{0: b"one"}, {}]

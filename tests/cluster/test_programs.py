@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from referee.cluster import programs
-from referee.cluster.programs import Entry, OtherProgram, ProgramStore, digest_of, packed_folder
+from referee.cluster.programs import Entry, OtherProgram, ProgramStore, hash_folder, pack_folder
 from referee.programs.build import content_hash
 from referee.record.folder import record_names
 
@@ -28,38 +28,38 @@ def program(folder: Path) -> Path:
 def test_a_host_has_the_same_program(tmp_path: Path) -> None:
     """Content, links and what can be run; what running it makes is no part of it."""
     folder = program(tmp_path / "ada")
-    packed = packed_folder(folder, record_names, ())
-    assert packed == packed_folder(folder, record_names, ())
-    store, digest = ProgramStore(tmp_path / "programs"), digest_of(packed)
+    packed = pack_folder(folder, record_names, ())
+    assert packed == pack_folder(folder, record_names, ())
+    store, digest = ProgramStore(tmp_path / "programs"), hash_folder(packed)
     assert not store.has(digest)
     for _ in range(2):
         store.keep(digest, packed)
     assert content_hash(store.path(digest)) == content_hash(folder)
     assert [path.name for path in (tmp_path / "programs").iterdir()] == [digest]
     (folder / "run").chmod(0o644)
-    assert digest_of(packed_folder(folder, record_names, ())) != digest
+    assert hash_folder(pack_folder(folder, record_names, ())) != digest
 
 
 def test_what_was_half_unpacked_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the next host in the folder, if the last one was killed meanwhile; whole programs stay."""
-    folder, packed = tmp_path / "programs", packed_folder(program(tmp_path / "ada"), record_names, ())
+    folder, packed = tmp_path / "programs", pack_folder(program(tmp_path / "ada"), record_names, ())
     torn = msgspec.msgpack.encode([Entry("run", b"#!/bin/sh"), Entry("../out", b"")])
     with monkeypatch.context() as killed:
         killed.setattr(programs, "remove", lambda _: None)
         with pytest.raises(OtherProgram):
-            ProgramStore(folder).keep(digest_of(torn), torn)
-    ProgramStore(folder).keep(digest_of(packed), packed)
-    assert [path.name for path in folder.iterdir()] == [digest_of(packed)]
+            ProgramStore(folder).keep(hash_folder(torn), torn)
+    ProgramStore(folder).keep(hash_folder(packed), packed)
+    assert [path.name for path in folder.iterdir()] == [hash_folder(packed)]
 
 
 def test_what_no_program_may_read_stays_here(tmp_path: Path) -> None:
     """Records that lie in its folder, and keys."""
     folder = program(tmp_path / "ada")
     hidden = (folder / "key",)
-    before = packed_folder(folder, _private, hidden)
+    before = pack_folder(folder, _private, hidden)
     (folder / "record").write_text("of a match")
     (folder / "key").write_text("secret")
-    assert packed_folder(folder, _private, hidden) == before
+    assert pack_folder(folder, _private, hidden) == before
 
 
 def _private(_: Path) -> frozenset[str]:
@@ -81,7 +81,7 @@ def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> Non
     """Such bytes are refused, and leave nothing behind."""
     packed = msgspec.msgpack.encode(entries)
     with pytest.raises(OtherProgram):
-        ProgramStore(tmp_path / "programs").keep(digest_of(packed), packed)
+        ProgramStore(tmp_path / "programs").keep(hash_folder(packed), packed)
     assert (list(tmp_path.iterdir()), list((tmp_path / "programs").iterdir())) == ([tmp_path / "programs"], [])
 
 
@@ -89,6 +89,6 @@ def test_nothing_is_written_outside(tmp_path: Path, entries: list[Entry]) -> Non
 def test_other_bytes_are_no_program(tmp_path: Path, packed: bytes) -> None:
     """Neither those that are not what the digest says, nor those that are no folder."""
     store = ProgramStore(tmp_path / "programs")
-    for digest in (digest_of(packed), digest_of(b"another")):
+    for digest in (hash_folder(packed), hash_folder(b"another")):
         with pytest.raises(OtherProgram):
             store.keep(digest, packed)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.cluster.cluster_host import Starts, unstarted
+from referee.cluster.cluster_host import Starts, find_unstarted_seats
 from referee.match import events as e
 from referee.match.fouls import Cause, Foul
 
@@ -28,35 +28,35 @@ def test_who_is_to_blame(course: str, excused: list[bool]) -> None:
     starts, found = Starts(), []
     for how, host in map(tuple, course.split()):
         if how == "+":
-            starts.moved("p", host)
+            starts.record_move("p", host)
         else:
-            found.append(starts.is_excused("p", host, {"a", "b"} - {host}))
+            found.append(starts.excuse("p", host, {"a", "b"} - {host}))
     assert found == excused
 
 
 def test_a_program_that_runs_nowhere_is_tried_on_a_few_hosts() -> None:
     """However many there are."""
     starts = Starts()
-    assert [starts.is_excused("p", host, set(HOSTS) - {host}) for host in HOSTS] == [True, True, False, False]
+    assert [starts.excuse("p", host, set(HOSTS) - {host}) for host in HOSTS] == [True, True, False, False]
 
 
 def test_where_a_match_is_played() -> None:
     """Where its programs run; anywhere, if that is nowhere."""
     starts = Starts()
-    assert set(starts.fit(("p",), HOSTS)) == set(HOSTS)
-    starts.is_excused("p", "a", {"b"})
-    assert set(starts.fit(("q", "p"), HOSTS)) == {"b", "c", "d"}
-    assert set(starts.fit(("p",), ("a",))) == {"a"}
-    starts.moved("p", "c")
-    assert (set(starts.fit(("p",), HOSTS)), set(starts.fit(("p",), ("a", "b")))) == ({"c"}, {"b"})
+    assert set(starts.choose_hosts(("p",), HOSTS)) == set(HOSTS)
+    starts.excuse("p", "a", {"b"})
+    assert set(starts.choose_hosts(("q", "p"), HOSTS)) == {"b", "c", "d"}
+    assert set(starts.choose_hosts(("p",), ("a",))) == {"a"}
+    starts.record_move("p", "c")
+    assert (set(starts.choose_hosts(("p",), HOSTS)), set(starts.choose_hosts(("p",), ("a", "b")))) == ({"c"}, {"b"})
 
 
 def test_matches_that_counted_too_early_are_told_once() -> None:
     """When the program has moved for the first time."""
     starts = Starts()
-    starts.is_excused("p", "a", ())
-    starts.counted("p", "m1")
-    assert [starts.moved("p", host) for host in ("b", "c")] == [["m1"], []]
+    starts.excuse("p", "a", ())
+    starts.record_failure("p", "m1")
+    assert [starts.record_move("p", host) for host in ("b", "c")] == [["m1"], []]
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_matches_that_counted_too_early_are_told_once() -> None:
 def test_what_may_lack_something(foul: dict[str, Any], moved: set[int], is_unstarted: bool) -> None:  # noqa: FBT001  # of a table
     """Whoever has moved lacks nothing."""
     fouls = (Foul(**{"seat": 1, "at_ms": 3.0, "turn": 0} | foul),)
-    assert unstarted(fouls, moved) == ({1} if is_unstarted else set())
+    assert find_unstarted_seats(fouls, moved) == ({1} if is_unstarted else set())

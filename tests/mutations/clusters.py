@@ -8,11 +8,20 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.app.submit import find_service
-from referee.cluster.examination import HostReport, _read
-from referee.cluster.followed import Followed, HandedOut
-from referee.cluster.messages import RETURNED, BrokenOff, HostAnswer, Needs, NotBegun, PlayedMatch, RunAnswer, packed
-from referee.cluster.programs import ProgramStore, digest_of, packed_folder
-from referee.cluster.security import FILES, ROLES, make_keys, security_of
+from referee.cluster.examination import HostReport, read_status
+from referee.cluster.followed_match import FollowedMatch, Handout
+from referee.cluster.messages import (
+    RETURNED,
+    BrokenOff,
+    HostAnswer,
+    Needs,
+    NotBegun,
+    PlayedMatch,
+    RunAnswer,
+    encode_message,
+)
+from referee.cluster.programs import ProgramStore, hash_folder, pack_folder
+from referee.cluster.security import FILES, ROLES, load_security, make_keys
 from referee.observers import Observers
 from referee.programs.file_view import nothing_private
 from referee.record.reader import RecordError, read_record
@@ -58,12 +67,12 @@ def _changed_msgpack(random: Random, data: bytes) -> bytes:
 
 
 def _write_answer(folder: Path) -> None:
-    (folder / _ANSWER).write_bytes(packed(_ANSWERS[0]))
+    (folder / _ANSWER).write_bytes(encode_message(_ANSWERS[0]))
 
 
 def _change_answer(folder: Path, random: Random) -> str:
     answer = random.choice(_ANSWERS)
-    (folder / _ANSWER).write_bytes(_changed_msgpack(random, packed(answer)))
+    (folder / _ANSWER).write_bytes(_changed_msgpack(random, encode_message(answer)))
     return type(answer).__name__
 
 
@@ -71,14 +80,14 @@ def _answers(folder: Path) -> None:
     data = (folder / _ANSWER).read_bytes()
     for kind in (RunAnswer, RETURNED):
         HostAnswer(number=1, data=data).read(kind)
-    _read({"name": "host"}, data)
+    read_status({"name": "host"}, data)
 
 
 def _write_program(folder: Path) -> None:
     write_player(folder)
     (folder / "data").mkdir()
     (folder / "data" / "run").symlink_to("../main.py")
-    (folder / _PROGRAM).write_bytes(packed_folder(folder, nothing_private, ()))
+    (folder / _PROGRAM).write_bytes(pack_folder(folder, nothing_private, ()))
 
 
 def _change_program(folder: Path, random: Random) -> str:
@@ -95,7 +104,7 @@ def _keep_program(folder: Path) -> None:
     """
     packed_program, there = (folder / _PROGRAM).read_bytes(), _below(folder)
     try:
-        ProgramStore(folder / "kept").keep(digest_of(packed_program), packed_program)
+        ProgramStore(folder / "kept").keep(hash_folder(packed_program), packed_program)
     finally:
         if strays := [path for path in _below(folder) - there if path.parts[0] != "kept"]:
             raise Failed(f"{strays[0]} is in no program's folder")
@@ -124,12 +133,12 @@ def _accept(folder: Path) -> None:
         Failed: it was sealed, and tells something else than its events.
     """
     (folder / "here").mkdir()
-    followed = Followed(_JOB, folder / "here", Observers(), HandedOut(process=""))
+    followed = FollowedMatch(_JOB, folder / "here", Observers(), Handout(process=""))
     data = (folder / _RETURNED).read_bytes()
-    followed.told(0, data[: len(data) // 2].rpartition(b"\n")[0] + b"\n")
+    followed.take_lines(0, data[: len(data) // 2].rpartition(b"\n")[0] + b"\n")
     try:
         followed.end(data)
-        judged = followed.judged()
+        judged = followed.judge()
         followed.remote.seal(judged.result, judged.end, SEALER).close()
     except RecordError:
         followed.refuse()
@@ -145,7 +154,7 @@ def _write_keys(folder: Path) -> None:
 
 
 def _connect(folder: Path) -> None:
-    security = security_of(folder / "keys")
+    security = load_security(folder / "keys")
     for role in ROLES:
         security.get_connection_args(role)
 

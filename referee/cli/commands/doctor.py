@@ -7,7 +7,7 @@ import rich_click as click
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ...cluster.examination import AskedHost, ask_hosts
+from ...cluster.examination import HostStatus, ask_hosts
 from ...programs.capabilities import examine
 from ..common import FOLDER, harmless, json_option, numbers, out, print_json
 from ..errors import FAILED, FINE
@@ -45,7 +45,7 @@ def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) ->
     sys.exit(FAILED if missing else FINE)
 
 
-def _asked(hosts: list[AskedHost], *, as_json: bool) -> int:
+def _asked(hosts: list[HostStatus], *, as_json: bool) -> int:
     """Show what hosts have answered, and return the exit status."""
     is_fine = bool(hosts) and all(host.report is not None and not host.report.missing for host in hosts)
     if as_json:
@@ -59,7 +59,7 @@ def _asked(hosts: list[AskedHost], *, as_json: bool) -> int:
     return FINE if is_fine else FAILED
 
 
-def _row(host: AskedHost) -> list[str]:
+def _row(host: HostStatus) -> list[str]:
     report = host.report
     if report is None:
         return [host.name, str(host.tables), "", "", "", "", "", "", host.why]

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from referee.cluster.cluster_host import Attempt, patience_s
-from referee.cluster.followed import Followed, HandedOut, longest_lag_ms
-from referee.cluster.messages import SEEN_S, ShippedJob
+from referee.cluster.followed_match import FollowedMatch, Handout, find_longest_lag_ms
+from referee.cluster.messages import HOSTS_REPORT_S, ShippedJob
 from referee.observers import MatchStep, Observer, Observers
 from referee.record.reader import read_record
 
@@ -40,10 +40,10 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def followed(folder: Path, *observers: Observer) -> Followed:
+def followed(folder: Path, *observers: Observer) -> FollowedMatch:
     """Return a match of which the first half has come."""
-    found = Followed(JOB, folder, Observers(*observers), HandedOut(process=""))
-    found.told(0, HALF)
+    found = FollowedMatch(JOB, folder, Observers(*observers), Handout(process=""))
+    found.take_lines(0, HALF)
     return found
 
 
@@ -51,13 +51,13 @@ def followed(folder: Path, *observers: Observer) -> Followed:
 def test_what_has_come_is_kept_and_told(tmp_path: Path, watching: tuple[Watching, ...]) -> None:
     """Every step once, to those who look on; how far the match has come is known in both cases."""
     match = followed(tmp_path, *watching)
-    assert match.come == HALF
+    assert match.received == HALF
     is_begun, _, turn = match.stage
     assert is_begun
     assert turn > 1
     assert not match.is_over
     match.end(RECORD)
-    judged = match.judged()
+    judged = match.judge()
     match.remote.seal(judged.result, judged.end, SEALER).close()
     assert [watch.lines for watch in watching] == [list(range(1, STEPS + 1))] * len(watching)
     assert read_record(match.remote.path).is_sealed
@@ -72,8 +72,8 @@ def test_a_match_whose_host_is_lost_is_void(
     folder: Path, come: bytes, steps: int, watching: tuple[Watching, ...]
 ) -> None:
     """On record as far as it came; what nobody has judged, or is none of its lines, is put aside."""
-    match = Followed(JOB, folder, Observers(*watching), HandedOut(process=""))
-    match.told(0, come)
+    match = FollowedMatch(JOB, folder, Observers(*watching), Handout(process=""))
+    match.take_lines(0, come)
     match.void("its host is gone", SEALER)
     record = read_record(match.remote.path)
     assert record.is_sealed
@@ -88,24 +88,27 @@ def test_a_match_stands_still_that_goes_nowhere(folder: Path, line: bytes) -> No
     match, shipped, most = (
         followed(folder),
         ShippedJob(run="", match=JOB.match, job=b"", programs=()),
-        int(PATIENCE_S / SEEN_S),
+        int(PATIENCE_S / HOSTS_REPORT_S),
     )
     attempt = Attempt(shipped, match)
-    assert not any(attempt.stands_still(is_its_turn=False) for _ in range(2 * most))
+    assert not any(attempt.check_stalled(is_its_turn=False) for _ in range(2 * most))
     found = []
     for _ in range(most + 2):
-        match.told(match.size, line)
-        found.append(attempt.stands_still(is_its_turn=True))
+        match.take_lines(match.size, line)
+        found.append(attempt.check_stalled(is_its_turn=True))
     assert found.index(True) in (most, most + 1)
 
 
 def test_a_match_that_goes_on_does_not_stand_still(folder: Path) -> None:
     """However slowly."""
-    match = Followed(JOB, folder, Observers(), HandedOut(process=""))
-    attempt, looks = Attempt(ShippedJob(run="", match=JOB.match, job=b"", programs=()), match), int(PATIENCE_S / SEEN_S)
+    match = FollowedMatch(JOB, folder, Observers(), Handout(process=""))
+    attempt, looks = (
+        Attempt(ShippedJob(run="", match=JOB.match, job=b"", programs=()), match),
+        int(PATIENCE_S / HOSTS_REPORT_S),
+    )
     for line in RECORD.splitlines(keepends=True)[:20]:
-        match.told(match.size, line)
-        assert not any(attempt.stands_still(is_its_turn=True) for _ in range(looks // 4))
+        match.take_lines(match.size, line)
+        assert not any(attempt.check_stalled(is_its_turn=True) for _ in range(looks // 4))
 
 
 @pytest.mark.parametrize(
@@ -114,4 +117,4 @@ def test_a_match_that_goes_on_does_not_stand_still(folder: Path) -> None:
 )
 def test_the_longest_lag(record: bytes, lag_ms: float) -> None:
     """As far as a record tells one."""
-    assert longest_lag_ms(record) == lag_ms
+    assert find_longest_lag_ms(record) == lag_ms

@@ -1,0 +1,388 @@
+"""A match that a host plays: its lines are collected here, passed on to observers, and its record is checked.
+
+The check comes before the seal: the record must be the one of the job that was handed out, hold by itself, and follow
+the rules. What an audit could object to later is found now, while the match can still be played elsewhere.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .. import __version__
+from ..match import events as e
+from ..match.commands import Result
+from ..match.machine import Match
+from ..net.jobs.job import MatchJob
+from ..net.jobs.messages import Stepped
+from ..net.jobs.remote_match import RemoteMatch
+from ..net.run_terms import RunTerms
+from ..observers import Observer, Observers
+from ..observers.unusual import UNUSUAL_COMMANDS, tell_step, unusual
+from ..plugins import find_game
+from ..record.audit.match import check_course
+from ..record.audit.times import Presence, presences
+from ..record.key import Sealer
+from ..record.reader import MAX_RECORD_BYTES, ChainEnd, Record, RecordError, read_record
+from ..record.schema import FORMAT, Header, RecordedStep, read_line, typed
+from ..text import show_json
+
+_ROUNDING_MS = 0.01
+"""Tolerance for the sum of two times that were each rounded to a microsecond, with some room."""
+_CHAIN_FIELDS = ("n", "prev")
+_UNUSUAL: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in UNUSUAL_COMMANDS}
+
+
+class Handout(Struct, frozen=True, kw_only=True):
+    """How a job was handed out: what its record has to agree with beyond the job itself."""
+
+    process: str
+    """Name that the tournament's record gives to the process that plays it."""
+    terms: RunTerms = RunTerms()
+    since_ms: float = 0.0
+    """End of the last match that had come back from this process by then, in milliseconds on its clock."""
+
+
+class JudgedMatch(Struct, frozen=True, kw_only=True):
+    """A match whose record holds and can be sealed."""
+
+    result: Result
+    end: ChainEnd
+    """End of the record's chain, to which the seal is added."""
+    over_ms: float
+    """End of the match, in milliseconds on the clock of its process."""
+    moved: frozenset[int]
+    """Seats that have answered a turn."""
+    unusual: tuple[tuple[str, dict[str, Any]], ...]
+    """Unusual events and their facts, for `Observer.note` if nobody has followed the match."""
+
+
+def judge_record(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
+    """Check a record that came back.
+
+    Args:
+        job: the job that was handed out.
+        record: the record. Its chain of hashes holds; nothing else is known of it.
+        handout: how the job was handed out.
+
+    Raises:
+        RecordError: it is not the record of that match. The error names the first wrong line, what was expected there,
+            and what the line says.
+    """
+    try:
+        return _judge(job, record, handout)
+    except RecordError:
+        raise
+    except Exception as error:  # an odd record must not stop the tournament
+        problem = f"one at which the audit fails: {type(error).__name__}: {error}"
+        raise RecordError(record.path, None, "a record that can be audited", problem) from error
+
+
+def _judge(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
+    count, path = len(record.chain.lines), record.path
+    _check_header(job, record, handout)
+    if record.result is None or record.is_torn:
+        raise RecordError(path, count, "a result as the last line", "part of a line" if record.is_torn else "none")
+    if record.seal is not None:
+        raise RecordError(path, count - 1, "no seal, since the host has no key", "one")
+    if record.result.seed != job.seed.hex():
+        raise RecordError(path, count - 1, "the seed of the job", "another one")
+    presence = _presence(job, record, handout)
+    _check_vacancies(job, record)
+    check_course(record, find_game)
+    return JudgedMatch(
+        result=record.result.result,
+        end=record.chain.end,
+        over_ms=presence.clock_ms + presence.end_ms,
+        moved=frozenset(step.event.seat for step in record.steps if isinstance(step.event, e.MoveReceived)),
+        unusual=tuple(_find_unusual(record)),
+    )
+
+
+def _find_unusual(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for step in record.steps:
+        plain = [command for command in step.commands if command["command"] in _UNUSUAL]
+        commands = [msgspec.convert(command, _UNUSUAL[command["command"]]) for command in plain]
+        yield from unusual(step.event, commands, record.header.setup)
+
+
+def _check_header(job: MatchJob, record: Record, handout: Handout) -> None:
+    """Check every field that the job determines. When and in which folder it was played, only the host knows."""
+    header = record.header
+    wanted = replace(
+        header,
+        format=FORMAT,
+        referee=__version__,
+        key=job.key,
+        setup=job.setup,
+        locked_seed=job.locked_seed,
+        seed=job.seed.hex() if job.number is not None else None,
+        programs=[seat.given for seat in job.seats],
+        context=job.context,
+        dialect=None,
+        durability=handout.terms.durability.on_record,
+    )
+    for name, expected, actual in _differences(_plain(wanted), _plain(header), ""):
+        what = f"{name} {show_json(expected, 140)}, as in the job"
+        raise RecordError(record.path, 0, what, show_json(actual, 140))
+    if not _is_time_of_day(header.opened):
+        raise RecordError(record.path, 0, "the time of day in UTC, ISO 8601", show_json(header.opened, 40))
+
+
+def _plain(header: Header) -> dict[str, Any]:
+    fields = {name: value for name in header.__struct_fields__ if (value := getattr(header, name)) is not None}
+    return {name: msgspec.to_builtins(value) for name, value in fields.items() if name not in _CHAIN_FIELDS}
+
+
+def _differences(expected: Any, actual: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the differences between two plain values: name of the field, expected value, actual value."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key in expected | actual:
+            inner = f"{name}.{key}" if name else key
+            yield from _differences(expected.get(key), actual.get(key), inner)
+    elif msgspec.json.encode(expected) != msgspec.json.encode(actual):  # in Python, True == 1 and 1.0 == 1
+        yield name, expected, actual
+
+
+def _is_time_of_day(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo == UTC and len(text) <= len("2026-01-01T00:00:00.000000+00:00")
+    except ValueError:
+        return False
+
+
+def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
+    """Return when the match was played.
+
+    Raises:
+        RecordError: it was not played exactly once, by the process that it was given to, after it was given.
+    """
+    path = record.path
+    began = [n for n, step in enumerate(record.steps, 1) if isinstance(step.event, e.Began)]
+    if began != [1]:
+        raise RecordError(path, began[-1] if began else 1, "one begin, in line 1", "another one" if began else "none")
+    presence = presences(record)[0]
+    if presence.process != handout.process:
+        expected = f"process {handout.process or 'none'}, to which it was given"
+        raise RecordError(path, 1, expected, presence.process or "none")
+    begin_ms = presence.clock_ms + presence.begin_ms
+    if begin_ms < handout.since_ms - _ROUNDING_MS:
+        what = f"a begin from {handout.since_ms:.3f} ms on, since its process played other matches before"
+        raise RecordError(path, 1, what, f"{begin_ms:.3f} ms")
+    started = [seat.launch is not None for seat in job.seats]
+    are_fit = len(presence.starts) == len(started) and handout.terms.keep_for is not None
+    if presence.starts and not (
+        are_fit and all(n >= 0 and (has or not n) for n, has in zip(presence.starts, started, strict=True))
+    ):
+        raise RecordError(
+            path, 1, "the starts of programs that stay for several matches, by seat", show_json(presence.starts, 140)
+        )
+    return presence
+
+
+def _check_vacancies(job: MatchJob, record: Record) -> None:
+    """Check that nobody has played on a seat that is vacant in the job."""
+    vacant = {place for place, seat in enumerate(job.seats) if seat.why_not is not None}
+    for number, step in enumerate(record.steps, 1):
+        event = step.event
+        if isinstance(event, e.SeatEvent) and event.seat in vacant and not isinstance(event, e.SeatVacant):
+            what = f"nobody on seat {event.seat}, as in the job"
+            raise RecordError(record.path, number, what, type(event).__name__)
+
+
+AWAY = ".away"
+"""Folder of the records of matches that hosts are playing. A record leaves it when it has passed the check."""
+REFUSED = ".refused"
+"""Folder of the records that did not pass the check, or came too late to count."""
+_LAG_MS = re.compile(rb'"lag_ms":([0-9]+(?:\.[0-9]+)?)[,}]')
+
+
+class FollowedMatch:
+    """A match that a host plays.
+
+    The lines that come on the way serve those who watch, and are the record of the match if its host is lost. They
+    prove nothing: the record that comes at the end is checked by itself. While nobody watches, the lines are only
+    stored, since to replay each of them would cost this process as much as the match costs the host.
+
+    Args:
+        job: the job that was handed out.
+        folder: folder of the records.
+        observers: observers of the tournament.
+        handout: how the job was handed out.
+    """
+
+    def __init__(self, job: MatchJob, folder: Path, observers: Observers, handout: Handout) -> None:
+        self._folder = folder
+        (folder / AWAY).mkdir(exist_ok=True)
+        self.job = job
+        self.handout = handout
+        """How the job was handed out."""
+        self.is_live = observers.hear(Observer.match_stepped)
+        """Whether somebody watches the match."""
+        self.remote = self._new_match(observers)
+        self.remote.path.unlink(missing_ok=True)  # what a referee that was killed has left
+        self._size = 0
+        """Bytes of the record that have come."""
+        self._is_clear = True
+        """False: the lines that came cannot be the record of this match."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything of it has come."""
+        return self._size > 0
+
+    @property
+    def stage(self) -> tuple[bool, str, int]:
+        """The match's progress: begun or not, phase, turn. Events that lead nowhere do not change it."""
+        match = self._match
+        return self.is_begun, match.phase, match.turn
+
+    @property
+    def size(self) -> int:
+        """Number of bytes of its record that have come."""
+        return self._size
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it has come, up to its result."""
+        return b'"kind":"result"' in _last_line(self.received)
+
+    @property
+    def _match(self) -> Match:
+        """The match, folded from the lines that have come, up to the first one that cannot be."""
+        if self.is_live:
+            return self.remote.match
+        remote = self._new_match(Observers())
+        with suppress(Exception):  # an impossible event may raise anything
+            _feed(remote, self.received)
+        return remote.match
+
+    def take_lines(self, offset: int, lines: bytes) -> None:
+        """Take lines of the record from the host.
+
+        Bytes that have come already are skipped. Lines after a gap are dropped: the whole record comes at the end.
+
+        Args:
+            offset: position of the first of these lines in the record, in bytes.
+            lines: whole lines.
+
+        Raises:
+            OSError: the record cannot be written.
+        """
+        new = lines[self._size - offset :] if offset <= self._size else b""
+        if new and self._is_clear and self._size + len(new) <= MAX_RECORD_BYTES:
+            self._take(new)
+            if self._is_clear:
+                with self.remote.path.open("ab") as file:
+                    file.write(new)
+
+    def end(self, record: bytes) -> None:
+        """Store the whole record that the host has sent, and show observers the part that they have not seen.
+
+        Raises:
+            RecordError: an event in it is impossible.
+            OSError: it cannot be written.
+        """
+        if not (self._is_clear and record.startswith(self.received)):
+            self.remote = self._new_match(Observers())
+            self._size, self._is_clear = 0, True
+        self._take(record[self._size :])
+        if not self._is_clear:
+            raise RecordError(self.remote.path, None, "events that are possible in this match", "impossible ones")
+        self.remote.path.write_bytes(record)
+
+    def judge(self) -> JudgedMatch:
+        """Check the whole record. Call it in any thread.
+
+        Raises:
+            RecordError: it cannot be read, or is not the record of the job.
+        """
+        return judge_record(self.job, read_record(self.remote.path), self.handout)
+
+    def void(self, why: str, sealer: Sealer) -> None:
+        """End the record as far as it has come: the match is void, for the referee's fault. Call it in any thread.
+
+        Raises:
+            OSError: the record cannot be written.
+        """
+        if self._match.result is not None:
+            self.refuse()  # it has a result that was never checked
+        try:
+            self.remote.void(why, sealer)
+        except OSError:
+            raise
+        except Exception:  # noqa: BLE001  # an impossible event may raise anything
+            self.refuse()
+            self.remote.void(why, sealer)
+
+    def refuse(self) -> None:
+        """Move the record to REFUSED, where the organiser can look at it, and begin an empty one.
+
+        Raises:
+            OSError: it cannot be moved.
+        """
+        path = self.remote.path
+        (self._folder / REFUSED).mkdir(exist_ok=True)
+        if path.exists():
+            path.replace(self._folder / REFUSED / path.name)
+        self.remote = self._new_match(Observers())
+
+    def keep_aside(self, record: bytes, host: str) -> Path:
+        """Store a record that does not count, for the organiser to look at; return its path.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        path = self._folder / REFUSED / f"{self.job.match}.{host}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(record)
+        return path
+
+    @property
+    def received(self) -> bytes:
+        """The part of the record that has come."""
+        return self.remote.path.read_bytes() if self.is_begun else b""
+
+    def _new_match(self, observers: Observers) -> RemoteMatch:
+        tell = partial(tell_step, observers)
+        return RemoteMatch(self.job, self._folder, self.handout.terms.durability, tell, self._folder / AWAY)
+
+    def _take(self, lines: bytes) -> None:
+        """Feed lines to the match, if somebody watches; note if they are impossible."""
+        try:
+            if self.is_live:
+                _feed(self.remote, lines)
+        except Exception:  # noqa: BLE001  # an impossible event may raise anything
+            self._is_clear = False
+        else:
+            self._size += len(lines)
+
+
+def _feed(remote: RemoteMatch, lines: bytes) -> None:
+    """Feed the events in lines of a record to a match.
+
+    Raises:
+        Exception: an event is impossible. It may be any exception.
+    """
+    for line in lines.splitlines():
+        plain = read_line(line)
+        step = typed(plain) if plain.fields.get("kind") == "step" else None
+        if isinstance(step, RecordedStep):
+            match, number = remote.job.match, plain.fields["n"]
+            remote.take(Stepped(match=match, line=number, hash=plain.hash, event=step.event))
+
+
+def find_longest_lag_ms(record: bytes) -> float:
+    """Return the longest lag in the answers of a record, in milliseconds."""
+    return max(map(float, _LAG_MS.findall(record)), default=0.0)
+
+
+def _last_line(lines: bytes) -> bytes:
+    return lines.removesuffix(b"\n").rpartition(b"\n")[2]
