@@ -68,7 +68,7 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 def test_nothing_is_replaced(tmp_path: Path, there: str) -> None:
     """One of the files is there: none is written."""
     (tmp_path / there).write_text("old")
-    with pytest.raises(BadKeys, match="exists. Hosts with the old"):
+    with pytest.raises(BadKeys, match="Hosts with the old certificates"):
         make_keys(tmp_path, days=3, hosts=(), now=NOW)
     assert [path.name for path in tmp_path.iterdir()] == [there]
 
