@@ -21,7 +21,7 @@ from ..games.arguments import describe, read_list, read_number, read_options, re
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..plugins import find_game
 from ..record.tournament_record import outcome
-from ..tournament.match_context import Fixture, MatchEntry, combined, rotated
+from ..tournament.match_context import Fixture, MatchEntry, combine_legs, rotate_seats
 from ..tournament.pairing.base import Pairing
 from ..tournament.sprt import PLAIN, Hypotheses, SprtDecision
 from ..tournament.sprt import outcome as outcome_of_pair
@@ -176,7 +176,7 @@ class _Tally:
         self.entries += pair.legs
         number = len(self.entries) // 2
         pairing = Pairing(number=number, round=number, seats=(_OWN, _THE_OTHER))
-        self.counts[outcome_of_pair(combined(pairing, pair.legs, PLAIN).legs)] += 1
+        self.counts[outcome_of_pair(combine_legs(pairing, pair.legs, PLAIN).legs)] += 1
         for name in pair.tracebacks.keys() - self._told:
             tell(name, pair.tracebacks[name])
             self._told.add(name)
@@ -229,7 +229,7 @@ def _play_pair(deal: int) -> _Pair:
     work = _work[-1]
     legs, tracebacks = [], dict[str, str]()
     for leg in range(2):
-        entrants = rotated((_OWN, _THE_OTHER), leg)
+        entrants = rotate_seats((_OWN, _THE_OTHER), leg)
         players = [work.players[entrant] for entrant in entrants]
         names = tuple(player.name for player in players)
         seed = chance.seed_from_number(chance.deal_number(work.seed, deal))

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..errors import BadRequest, DoesNotHold
-from ..pages.match_summary import MatchSummary, summary_of
+from ..pages.match_summary import MatchSummary, summarize_match
 from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, report_address, write_report
 from ..pages.summary import MatchNotes, Summary
@@ -147,7 +147,7 @@ def titles_of(spec: TournamentSpec) -> Titles:
 
 def _summary_of_record(path: Path) -> MatchSummary | None:
     """Read a match's record; None if it is not there: whether it has to be, an audit says."""
-    return summary_of(read_record(path)) if path.exists() and has_line(path) else None
+    return summarize_match(read_record(path)) if path.exists() and has_line(path) else None
 
 
 def _make_replays(records: Mapping[Path, MatchNotes], target: Path, jobs: int, report: str) -> None:

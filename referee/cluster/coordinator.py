@@ -38,7 +38,7 @@ from ..observers import Observer, PlayingProcess
 from ..observers.unusual import tell_step
 from ..record.reader import RecordError
 from ..text import counted
-from ..tournament.hosts import Calibration, void_for
+from ..tournament.hosts import Calibration, void_reason
 from .cluster_host import GONE_LOOKS, Attempt, ClusterHost, HostChoice, Lost, Outcome, find_unstarted_seats
 from .dispatcher_link import DispatcherLink, ignore_answer
 from .followed_match import FollowedMatch, Handout, JudgedMatch
@@ -501,7 +501,7 @@ class Cluster:
             self._hosts.exclude(host, f"it sent a record that does not hold: {error}")
             why = "sent a record that does not hold"
         if why is not None:
-            await self._in_thread(followed.void, void_for(host.name, why), self._services.sealer)
+            await self._in_thread(followed.void, void_reason(host.name, why), self._services.sealer)
         await self._in_thread(store_output, self._hosts.settings.folder, followed.job, printed)
         for step in followed.remote.untold:
             tell_step(self._services.observers, step)

@@ -64,7 +64,7 @@ def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
         yield Column(name, name.replace("-", " "), meaning, partial(_tie_break, name), is_brief=True)
     yield Column("played", "played", "Matches that count, byes left out.", lambda _, line: line.played, is_brief=True)
     if "wins" not in tie_breaks:  # no column stands there twice
-        yield Column("wins", "", "Matches won alone.", lambda summary, line: summary.wins_of(line.entrant))
+        yield Column("wins", "", "Matches won alone.", lambda summary, line: summary.count_wins(line.entrant))
     encounters = "against each opponent; every two at a table are an encounter."
     yield Column("won", "", f"Encounters won {encounters}", lambda summary, line: summary.records[line.entrant].wins)
     yield Column("drawn", "", "Encounters drawn.", lambda summary, line: summary.records[line.entrant].draws)
@@ -74,7 +74,7 @@ def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
         "fouls",
         "fouls",
         "Matches in which it broke a rule and was expelled.",
-        lambda summary, line: summary.fouls_of(line.entrant),
+        lambda summary, line: summary.count_fouls(line.entrant),
     )
     yield Column("rating", "", _RATING, lambda summary, line: summary.ratings[line.entrant].rating, ".1f")
     yield Column("error_95", "", _ERROR, lambda summary, line: summary.ratings[line.entrant].error, ".1f")

@@ -222,7 +222,7 @@ def make_rows(
         _add_entrant(rows, participant.name, participant.player, None)
     counting: set[str] = set()
     for step in taken:
-        for table, found in _rows_of(step, counting):
+        for table, found in _step_rows(step, counting):
             rows[table] += [{**row, "line": step.line} for row in found]
         if isinstance(step.event, e.EntrantJoined):
             _add_entrant(rows, step.event.participant.name, step.event.participant.player, step.line)
@@ -264,7 +264,7 @@ def _add_entrant(rows: Rows, name: str, player: str, line: int | None) -> None:
     rows[entrants].append({"entrant": len(rows[entrants]), "name": name, "player": player, "line": line})
 
 
-def _rows_of(step: TakenStep, counting: set[str]) -> Iterator[tuple[Table, Sequence[dict[str, Any]]]]:
+def _step_rows(step: TakenStep, counting: set[str]) -> Iterator[tuple[Table, Sequence[dict[str, Any]]]]:
     """Yield the rows of a step, but for their line.
 
     Args:

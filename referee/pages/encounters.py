@@ -18,9 +18,9 @@ from msgspec import Struct
 from ..tournament.crosstable import HeadToHead
 from ..tournament.match_context import MatchEntry
 from ..tournament.pairing.base import PlayedPairing
-from ..tournament.points import Scoring, groups_of
+from ..tournament.points import Scoring, rank_groups
 from ..tournament.ratings.elo import ELO, NORMAL_95, PRECISION, PRIOR_ELO, Rating, weigh_result
-from .match_summary import places_of
+from .match_summary import match_places
 
 _NORMAL = NormalDist()
 MEAN = 1500.0
@@ -88,7 +88,7 @@ def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seat
 
 def _encounters(entry: MatchEntry, sides: Sequence[int]) -> Iterable[tuple[int, int, tuple[int, int]]]:
     """Yield every two seats, and what came of it for each: 0 a win, 1 a draw, 2 a loss."""
-    places, fouls = places_of(entry), {foul.seat for foul in entry.fouls}
+    places, fouls = match_places(entry), {foul.seat for foul in entry.fouls}
     for seat, opponent in combinations(range(len(places)), 2):
         if sides[seat] == sides[opponent]:
             continue
@@ -153,7 +153,7 @@ class RatedEncounters:
 def _scores(played: PlayedPairing, scoring: Scoring) -> Iterator[tuple[int, int, float]]:
     """Yield entrant, opponent and score of every encounter, from both sides; nothing of two that both fouled."""
     seats, sides = played.pairing.seats, scoring.sides(len(played.pairing.seats))
-    place = {seat: index for index, group in enumerate(groups_of(played)) for seat in group}
+    place = {seat: index for index, group in enumerate(rank_groups(played)) for seat in group}
     for seat, opponent in combinations(sorted(place), 2):
         is_equal = place[seat] == place[opponent]
         if sides[seat] == sides[opponent] or (is_equal and seat in played.fouls):

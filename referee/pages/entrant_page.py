@@ -62,7 +62,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
         entrant: whose page it is.
         links: to records, replays and other pages.
     """
-    entries = summary.entries_of[entrant]
+    entries = summary.entries_by_entrant[entrant]
     return page(
         "entrant",
         {},
@@ -95,7 +95,7 @@ def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
     if entrant in summary.joined:
         yield Markup("joined at {}").format(time_of_day(summary.joined[entrant]))
     if entrant in summary.suspended:
-        yield f"{summary.state_of(entrant)}: {short_cause(summary.suspended[entrant])}"
+        yield f"{summary.entrant_state(entrant)}: {short_cause(summary.suspended[entrant])}"
 
 
 def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
@@ -108,14 +108,14 @@ def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
     if rating.played:
         yield f"{rating.rating:.0f} ± {rating.error:.0f}", "rating"
     yield str(line.played), "match" if line.played == 1 else "matches"
-    for count, noun, nouns in ((line.byes, "bye", "byes"), (summary.fouls_of(entrant), "foul", "fouls")):
+    for count, noun, nouns in ((line.byes, "bye", "byes"), (summary.count_fouls(entrant), "foul", "fouls")):
         if count:
             yield str(count), noun if count == 1 else nouns
 
 
 def _versions(summary: Summary, entrant: int) -> Iterator[_Version]:
     """Yield the programs with which it played, the first one first."""
-    round_of = {entry.match: entry.fixture.round for entry in summary.entries_of[entrant]}
+    round_of = {entry.match: entry.fixture.round for entry in summary.entries_by_entrant[entrant]}
     for version in summary.history.versions[entrant]:
         rounds = [round_of[match] for match in version.matches if match in round_of]
         first, last = min(rounds, default=0), max(rounds, default=0)
@@ -137,7 +137,7 @@ def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) 
         match=entry.match,
         rulings=summary.rulings.of_match(entry.fixture),
         has_replay=entry.match in links.replayed and not entry.is_ruled,
-        is_counted=not summary.why_uncounted(entry),
+        is_counted=not summary.uncounted_reason(entry),
         seat=seat,
         others=[other for other in entrants if other != entrant],
         has_won=summary.places(entry)[seat] == 1 < max(summary.places(entry)),
@@ -151,7 +151,7 @@ def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) 
 def _fouls(summary: Summary, entrant: int, links: PageLinks) -> Iterator[tuple[MatchEntry, FoulEntry, str, str]]:
     """Yield its fouls that count, each with its cause, in full the first time, and the file of what it printed."""
     causes, left_out = Causes(), summary.uncounted.keys() | summary.withheld
-    for entry in summary.entries_of[entrant]:
+    for entry in summary.entries_by_entrant[entrant]:
         for foul in entry.fouls if entry.match not in left_out else ():
             if entry.fixture.entrants[foul.seat] == entrant:
-                yield entry, foul, placeless(causes.tell("", foul.detail)), links.printed_by(entry, foul.seat)
+                yield entry, foul, placeless(causes.tell("", foul.detail)), links.output_file(entry, foul.seat)

@@ -34,7 +34,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
     """Name and JSON."""
 
 
-def answers_of(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]:
+def list_answers(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]:
     """Yield what a seat answered, and what happened to it.
 
     Args:
@@ -53,7 +53,7 @@ def answers_of(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]
             )
 
 
-def spoken_in(conversation: Sequence[Mapping[str, Any]], turn: int) -> Iterator[Spoken]:
+def list_messages(conversation: Sequence[Mapping[str, Any]], turn: int) -> Iterator[Spoken]:
     """Yield all that was said in a turn.
 
     Args:

@@ -20,7 +20,7 @@ from ..tournament.pairing import swiss, timetable
 from ..tournament.pairing.base import PlayedRounds, RoundLine, half_points
 from ..tournament.pairing.dutch import TrfPlayer, trf_text
 from .columns import standings_columns
-from .match_summary import AWARD, quoted
+from .match_summary import AWARD, quote_tag
 from .outcomes import void_sentence
 from .summary import Summary
 
@@ -67,9 +67,9 @@ def _matches(summary: Summary) -> Iterator[Row]:
         fixture, places = entry.fixture, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
-        why_uncounted = summary.why_uncounted(entry)
+        uncounted_reason = summary.uncounted_reason(entry)
         # A match that a ruling voided was played to an end, but a sentence such as "ann beat bob" would contradict it.
-        result = void_sentence(entry.names) if why_uncounted else summary.outcome(entry).sentence
+        result = void_sentence(entry.names) if uncounted_reason else summary.outcome(entry).sentence
         for seat, name in enumerate(entry.names):
             yield [
                 *(entry.match, fixture.number, fixture.round, fixture.table, fixture.leg, fixture.attempt),
@@ -78,7 +78,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
                     f"{entry.used_ms[seat] / 1000:.3f}",
                     entry.turns,
                     AWARD if entry.is_ruled else entry.reason,
-                    _safe(why_uncounted),
+                    _safe(uncounted_reason),
                 ),
                 *("" if match is None else match.opened, _safe(result)),
             ]
@@ -118,7 +118,7 @@ def _plain(number: float) -> str:
 def games_pgn(summary: Summary) -> Iterator[str]:
     """Yield each result that counts as a game without moves; one of more seats, as a game of every two opponents."""
     for entry in summary.results:
-        if summary.why_uncounted(entry):
+        if summary.uncounted_reason(entry):
             continue
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
         date = match.opened[:10].replace("-", ".") if match is not None else "????.??.??"
@@ -141,7 +141,7 @@ def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
         "Result": result,
         "Termination": _termination(entry, white, black),
     }
-    lines = [f"[{name} {quoted(value)}]" for name, value in tags.items()]
+    lines = [f"[{name} {quote_tag(value)}]" for name, value in tags.items()]
     seats = f" seats {white} and {black} of {len(entry.names)}," if len(entry.names) > 2 else ""
     reason = AWARD if entry.is_ruled else entry.reason
     remark = printable(f"{entry.match},{seats} {reason}").replace("}", ")")
@@ -186,7 +186,7 @@ def _played_rounds(summary: Summary) -> PlayedRounds | None:
     if summary.spec.seats != 2 or summary.spec.format not in _TYPES:
         return None
     if isinstance(state, swiss.State):
-        return swiss.course_of(state)
+        return swiss.make_played_rounds(state)
     return _timetable_rounds(summary.history, state) if isinstance(state, timetable.State) else None
 
 

@@ -68,7 +68,7 @@ class MatchSummary(Struct, frozen=True, kw_only=True):
     """In short notation, expulsions among them."""
 
 
-def summary_of(record: Record) -> MatchSummary:
+def summarize_match(record: Record) -> MatchSummary:
     """Return a match of a tournament in short.
 
     Raises:
@@ -158,7 +158,7 @@ def expulsion(seat: int, cause: str, rule: str | None) -> str:
     return "{" + printable(" ".join(filter(None, (f"seat {seat} expelled: {cause}", rule)))).replace("}", ")") + "}"
 
 
-def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], void: str, result: str) -> str:
+def match_text(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], void: str, result: str) -> str:
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
@@ -169,11 +169,11 @@ def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], voi
         void: why it does not count; empty if it does.
         result: how it ended, in words.
     """
-    lines = [f"[{name} {quoted(value)}]" for name, value in _tags(entry, game, opened, void, result) if value]
+    lines = [f"[{name} {quote_tag(value)}]" for name, value in _tags(entry, game, opened, void, result) if value]
     return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])
 
 
-def quoted(text: str) -> str:
+def quote_tag(text: str) -> str:
     """Return the value of a tag, in quotes."""
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -193,7 +193,7 @@ def _tags(entry: MatchEntry, game: str, opened: str, void: str, result: str) -> 
     yield "Void", void
     if not void:
         yield "Result", result
-        yield "Places", " ".join(map(str, places_of(entry)))
+        yield "Places", " ".join(map(str, match_places(entry)))
         yield "Scores", " ".join(map(str, entry.scores))
         fouls = ((str(foul.seat), foul.cause, foul.rule or foul.code) for foul in entry.fouls)
         yield "Fouls", "; ".join(" ".join(filter(None, foul)) for foul in fouls)
@@ -202,7 +202,7 @@ def _tags(entry: MatchEntry, game: str, opened: str, void: str, result: str) -> 
     yield "TimeUsed", " ".join(f"{used / 1000:.3f}" for used in entry.used_ms)
 
 
-def places_of(entry: MatchEntry) -> list[int]:
+def match_places(entry: MatchEntry) -> list[int]:
     """Return the place of each seat, from 1; equal seats share one, and fouls the last. Zeros for a void match."""
     places, place = [0] * len(entry.names), 1
     fouls = {foul.seat for foul in entry.fouls}

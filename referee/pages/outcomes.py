@@ -77,10 +77,12 @@ def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], s
     if len(faults) == len(names):
         return ToldOutcome(f"nobody won: {told}", order)
     if len(seats) == 2:
-        labels = [_listed([printable(names[seat]) for seat in seats[side]]) for level in levels for side in level]
+        labels = [_join_names([printable(names[seat]) for seat in seats[side]]) for level in levels for side in level]
         sentence = f"{labels[0]} - {labels[1]}: draw" if len(levels) == 1 else f"{labels[0]} beat {labels[1]}"
         return ToldOutcome(f"{sentence} ({told})" if told else sentence, order)
-    parts = [_listed([_named(names, seat, faults) for side in level for seat in seats[side]]) for level in levels]
+    parts = [
+        _join_names([_name_seat(names, seat, faults) for side in level for seat in seats[side]]) for level in levels
+    ]
     return ToldOutcome(f"{parts[0]}: draw" if len(parts) == 1 else ", then ".join(parts), order)
 
 
@@ -102,7 +104,7 @@ def _levels(ranking: Ranking, faults: Mapping[int, str], sides: Sequence[int]) -
     return levels
 
 
-def _named(names: Sequence[str], seat: int, faults: Mapping[int, str]) -> str:
+def _name_seat(names: Sequence[str], seat: int, faults: Mapping[int, str]) -> str:
     fault = f" ({_fault(faults[seat]).alone})" if seat in faults else ""
     return f"{printable(names[seat])}{fault}"
 
@@ -111,7 +113,7 @@ def _fault(cause: str) -> _Fault:
     return _FAULTS.get(cause) or _Fault(f"fouled: {printable(cause)}", printable(cause))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Return names as a list in words: `ann, bob and cy`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 

@@ -65,7 +65,7 @@ def environment() -> Environment:
     """Return what all templates are read and filled by."""
     made = Environment(
         autoescape=True,
-        finalize=_shown,
+        finalize=_finalize,
         loader=PackageLoader(__package__),
         lstrip_blocks=True,
         trim_blocks=True,
@@ -97,7 +97,7 @@ def coded(text: str) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in parts)
 
 
-def _shown(value: Any) -> Any:
+def _finalize(value: Any) -> Any:
     """Return what an expression of a template becomes before it is escaped; markup, which is not, stays as it is."""
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 

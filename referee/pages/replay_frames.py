@@ -128,7 +128,7 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
             answers.append(AnswerTime(event.seat, turn, event.at_ms, _used_ms(event)))
         if isinstance(event, e.MatchResumed):
             resumptions.append((turn, event.at_ms))
-        new = _frames_of(event, turn, match, frames)
+        new = _make_frames(event, turn, match, frames)
         if not new and frames and isinstance(event, e.AckReceived):
             frames[-1] = replace(frames[-1], state=match.state, to_move=_to_move(match))
         asked = requests.get(event.seat) if isinstance(event, e.SeatEvent) else None
@@ -139,7 +139,7 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
     return FoldedRecord(record, match, tuple(frames), tuple(answers), tuple(resumptions))
 
 
-def _frames_of(event: e.Event, turn: int, match: Match, before: list[ReplayFrame]) -> list[ReplayFrame]:
+def _make_frames(event: e.Event, turn: int, match: Match, before: list[ReplayFrame]) -> list[ReplayFrame]:
     """Return what an event adds to the frames before it; the match has taken it in."""
     out = tuple(foul.seat for foul in match.fouls)
     fault = match.result.void if match.result else None

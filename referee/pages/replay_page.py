@@ -55,7 +55,7 @@ def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", note
     return page(
         "replay",
         {**data, "record": own},
-        drawn=[(frame, _drawn(data["lines"], frame["board"])) for frame in _drawn_frames(data["frames"])],
+        drawn=[(frame, _draw(data["lines"], frame["board"])) for frame in _drawn_frames(data["frames"])],
         library="" if verifier else verifying_script(),
         names=match.setup.names,
         game=match.game.title,
@@ -112,11 +112,11 @@ def at_turn(replay: str, turn: int) -> str:
         replay: the page.
         turn: its number; of one that was not played, the last before it.
     """
-    head, rest = parted(replay.encode())
+    head, rest = split_page(replay.encode())
     return head_at_turn(head, rest, turn) + bytes(rest).decode()
 
 
-def parted(replay: bytes) -> tuple[str, memoryview]:
+def split_page(replay: bytes) -> tuple[str, memoryview]:
     """Return the page of a match in two parts: what is shown, and from its data on the rest, which is most of it."""
     begins = replay.find(_DATA.encode())
     at = len(replay) if begins < 0 else begins
@@ -146,7 +146,7 @@ def head_at_turn(head: str, rest: memoryview, turn: int) -> str:
         .get_template("replay_turn.html")
         .render(
             frame=frame,
-            board="\n".join(msgspec.json.decode(line, type=str) for line in unpooled(drawings.lines, board or ())),
+            board="\n".join(msgspec.json.decode(line, type=str) for line in join_lines(drawings.lines, board or ())),
             turns=drawings.turns,
             ways=[(label, turns[to]) for label, to in ways if 0 <= to < len(turns) and to != at],
         )
@@ -162,15 +162,15 @@ def _drawn_frames(frames: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(by_turn.values())
 
 
-def _drawn(lines: Sequence[str], board: Sequence[int] | None) -> str:
-    """Return a drawing that was pooled; empty if there is none."""
-    return "\n".join(unpooled(lines, board or ()))
+def _draw(lines: Sequence[str], board: Sequence[int] | None) -> str:
+    """Return a drawing that was pool_lines; empty if there is none."""
+    return "\n".join(join_lines(lines, board or ()))
 
 
 def _data(folded: FoldedRecord) -> dict[str, Any]:
     names, game = folded.match.setup.names, folded.match.game
     drawings = (None if frame.shown is None else game.draw_svg(frame.shown) for frame in folded.frames)
-    lines, boards = pooled(svg and with_names(svg, names) for svg in drawings)
+    lines, boards = pool_lines(svg and with_names(svg, names) for svg in drawings)
     return {
         "names": [printable(name) for name in names],
         "turns": folded.match.turn,
@@ -277,7 +277,7 @@ def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]
     yield "Spectators saw", f"while it was played, {'; then '.join(notes.sights)}" if notes.sights else ""
 
 
-def pooled(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | None]]:
+def pool_lines(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | None]]:
     """Keep the lines of many texts once each.
 
     Args:
@@ -295,8 +295,8 @@ def pooled(texts: Iterable[str | None]) -> tuple[list[str], list[list[int] | Non
     return list(numbers), runs
 
 
-def unpooled(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
-    """Yield the lines of a text that were pooled.
+def join_lines(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
+    """Yield the lines of a text that were pool_lines.
 
     Args:
         lines: of all texts.

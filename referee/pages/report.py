@@ -53,7 +53,7 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     printed: Mapping[tuple[str, int], str] = {}
     """Match and seat of a foul -> file beside the record with what the program printed; for the organiser."""
 
-    def printed_by(self, entry: MatchEntry, seat: int) -> str:
+    def output_file(self, entry: MatchEntry, seat: int) -> str:
         """Return the file of what a seat's program printed; empty if there is none."""
         return self.printed.get((entry.match, seat), "")
 
@@ -97,7 +97,7 @@ class _Match(NamedTuple):
     """A match as it is listed."""
 
     entry: MatchEntry
-    why_uncounted: str
+    uncounted_reason: str
     """Empty: it counts."""
     parts: Sequence[str | int]
     """How it ended, in words: text and seats take turns."""
@@ -222,7 +222,7 @@ def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
     """Return what is told of fouls, but those of a deal that is still to be played from other seats."""
     by_entrant, causes = summary.fouls_by_cause, Causes()
     told = [
-        (entry, foul, placeless(causes.tell(entry.names[foul.seat], foul.detail)), links.printed_by(entry, foul.seat))
+        (entry, foul, placeless(causes.tell(entry.names[foul.seat], foul.detail)), links.output_file(entry, foul.seat))
         for entry, foul in summary.fouls()
         if entry.match not in summary.withheld
     ]
@@ -237,7 +237,7 @@ def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
 def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
     """Yield match, round, players and why it does not count, mostly a fault of the referee's own."""
     for entry in summary.results:
-        if why := summary.why_uncounted(entry):
+        if why := summary.uncounted_reason(entry):
             yield entry.match, entry.fixture.round, entry.names, why
 
 
@@ -251,7 +251,7 @@ def _match(summary: Summary, entry: MatchEntry) -> _Match:
     template, order = _template(summary, entry)
     return _Match(
         entry=entry,
-        why_uncounted=summary.why_uncounted(entry),
+        uncounted_reason=summary.uncounted_reason(entry),
         parts=[int(part) if at % 2 else part for at, part in enumerate(_SEAT.split(template))],
         points=" : ".join(str(entry.scores[seat]) for seat in order),
         looks=_looks(summary, entry),
@@ -292,7 +292,7 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
                 entry.scores,
                 [foul.seat for foul in entry.fouls],
                 entry.turns,
-                int(summary.why_uncounted(entry) != ""),
+                int(summary.uncounted_reason(entry) != ""),
                 int(entry.match in links.replayed and not entry.is_ruled),
                 [line.number for line in summary.rulings.of_match(entry.fixture)],
                 sentences[template],

@@ -22,7 +22,7 @@ from ..record.reader import read_record
 from ..tournament.history import History
 from . import exports, verifying
 from .entrant_page import entrant_page
-from .match_summary import MatchSummary, text_of
+from .match_summary import MatchSummary, match_text
 from .replay_frames import StillSecret, fold_record
 from .replay_page import replay_page
 from .report import PageLinks, Titles, report_page
@@ -110,7 +110,7 @@ def write_report(
         replays=len(replayed),
     )
     page = written.html
-    printed = {} if targets.is_public else _printed(folder, summary)
+    printed = {} if targets.is_public else _find_outputs(folder, summary)
     _write(written.pgn, _matches(summary))
     _write(written.games, exports.games_pgn(summary))
     plain = msgspec.json.encode(report_tournament(summary))
@@ -151,7 +151,7 @@ def _links(
     )
 
 
-def _printed(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str]:
+def _find_outputs(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str]:
     """Return match and seat of each foul -> the file beside the record with what the program printed."""
     paths = {
         (entry.match, foul.seat): output_path(folder, entry.match, foul.seat, entry.names[foul.seat])
@@ -250,8 +250,8 @@ def _matches(summary: Summary) -> Iterator[str]:
     for entry in summary.results:
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
         opened, moves = ("", ()) if match is None else (match.opened, match.moves)
-        result, void = summary.outcome(entry).sentence, summary.why_uncounted(entry)
-        yield text_of(entry, summary.spec.game, opened, moves, void, result)
+        result, void = summary.outcome(entry).sentence, summary.uncounted_reason(entry)
+        yield match_text(entry, summary.spec.game, opened, moves, void, result)
 
 
 def _prefix(page: Path, folder: Path) -> str:

@@ -29,7 +29,7 @@ from ..tournament.ratings.elo import Rating, elo_ratings, estimate_dispersion
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import RatedAfter, RatedEncounters, by_seat, total
-from .match_summary import MatchSummary, SeatTime, places_of
+from .match_summary import MatchSummary, SeatTime, match_places
 from .outcomes import ToldOutcome, outcome_of_entry
 
 
@@ -136,7 +136,7 @@ class Summary:
         """Entrant who plays no more -> why."""
         return {suspension.entrant: suspension.why for suspension in self.tournament.suspended.values()}
 
-    def state_of(self, entrant: int) -> str:
+    def entrant_state(self, entrant: int) -> str:
         """Return why an entrant plays no more, in a word; empty if it takes part."""
         if entrant in self.tournament.disqualified:
             return "disqualified"
@@ -252,13 +252,13 @@ class Summary:
         found = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
         return {**found, **self.history.disregarded}
 
-    def why_uncounted(self, entry: MatchEntry) -> str:
+    def uncounted_reason(self, entry: MatchEntry) -> str:
         """Return why a result does not count; empty if it does."""
         return "" if entry.is_ruled else self.uncounted.get(entry.match, "")
 
     def places(self, entry: MatchEntry) -> list[int]:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
-        return [0] * len(entry.names) if self.why_uncounted(entry) else places_of(entry)
+        return [0] * len(entry.names) if self.uncounted_reason(entry) else match_places(entry)
 
     def outcome(self, entry: MatchEntry, names: Sequence[str] | None = None) -> ToldOutcome:
         """Return how a match ended, in words.
@@ -291,11 +291,11 @@ class Summary:
             found.setdefault(entry.fixture.entrants[foul.seat], Counter())[foul.cause] += 1
         return found
 
-    def fouls_of(self, entrant: int) -> int:
+    def count_fouls(self, entrant: int) -> int:
         """Return how often an entrant fouled."""
         return self.fouls_by_cause.get(entrant, Counter()).total()
 
-    def wins_of(self, entrant: int) -> int:
+    def count_wins(self, entrant: int) -> int:
         """Return how many matches an entrant was first in, alone."""
         return self.tournament.table.sums(entrant).wins
 
@@ -322,7 +322,7 @@ class Summary:
         return [encounters.history(entrant, self.ratings) for entrant in range(len(self.names))]
 
     @cached_property
-    def entries_of(self) -> Mapping[int, Sequence[MatchEntry]]:
+    def entries_by_entrant(self) -> Mapping[int, Sequence[MatchEntry]]:
         """Entrant -> its results, those that do not count and awards among them."""
         found: dict[int, list[MatchEntry]] = {entrant: [] for entrant in range(len(self.names))}
         for entry in self.results:
@@ -338,7 +338,7 @@ class Summary:
 
     def _schedule(self, entrant: int, counted: Container[str]) -> EntrantSchedule:
         history = self.history
-        played = [entry.match for entry in self.entries_of[entrant] if not entry.is_ruled]
+        played = [entry.match for entry in self.entries_by_entrant[entrant] if not entry.is_ruled]
         matches = sorted(played, key=lambda match: history.waited[match][1])
         waits = [_seconds(*history.waited[match]) for match in matches]
         gaps = [
@@ -346,7 +346,7 @@ class Summary:
         ]
         sat = Counter(
             entry.fixture.entrants.index(entrant)
-            for entry in self.entries_of[entrant]
+            for entry in self.entries_by_entrant[entrant]
             if entry.match in counted and not entry.is_ruled
         )
         return EntrantSchedule(
@@ -360,7 +360,7 @@ class Summary:
         )
 
     @cached_property
-    def host_of(self) -> Mapping[str, str]:
+    def hosts_by_process(self) -> Mapping[str, str]:
         """Process that has played -> the host of a cluster that it ran on."""
         return {came.process: came.host for came in self.history.hosts}
 
@@ -423,13 +423,13 @@ def match_notes(summary: Summary, shown: Collection[str]) -> Mapping[str, MatchN
     for entry in summary.history.entries:
         legs.setdefault((entry.fixture.number, entry.fixture.leg), []).append(entry.match)
     return {
-        entry.match: _notes_of(summary, entry, legs[entry.fixture.number, entry.fixture.leg], shown)
+        entry.match: _make_notes(summary, entry, legs[entry.fixture.number, entry.fixture.leg], shown)
         for entry in summary.history.entries
         if entry.match in shown
     }
 
 
-def _notes_of(summary: Summary, entry: MatchEntry, leg: Sequence[str], shown: Collection[str]) -> MatchNotes:
+def _make_notes(summary: Summary, entry: MatchEntry, leg: Sequence[str], shown: Collection[str]) -> MatchNotes:
     runs = summary.history.runs[entry.match]
     return MatchNotes(
         rulings=summary.rulings.of_match(entry.fixture),

@@ -293,7 +293,7 @@ def report_tournament(summary: Summary) -> TournamentReport:
         byes=list(_byes(summary)),
         joined=[ReportedArrival(entrant=entrant, at=at) for entrant, at in history.joined],
         out=[
-            ReportedOut(entrant=entrant, state=summary.state_of(entrant), why=short_cause(why))
+            ReportedOut(entrant=entrant, state=summary.entrant_state(entrant), why=short_cause(why))
             for entrant, why in summary.suspended.items()
         ],
         disqualified=sorted(tournament.disqualified),

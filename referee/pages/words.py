@@ -116,10 +116,10 @@ def reasons(frame: ReplayFrame, rules: Mapping[str, Rule]) -> list[tuple[str, st
         return [("fault of the referee", printable(frame.fault))]
     if frame.foul is None:
         return []
-    return [(label, printable(text)) for label, text in _reasons_of(frame.foul, rules) if text]
+    return [(label, printable(text)) for label, text in _foul_reasons(frame.foul, rules) if text]
 
 
-def _reasons_of(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
+def _foul_reasons(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
     rule = rules.get(foul.rule or "")
     return [
         ("cause", str(foul.cause)),

@@ -76,7 +76,7 @@ def with_rounds(form: PairingFormat[Any], state: Any) -> Any:
         state: of a tournament.
     """
     while (request := form.to_pair(state)) is not None:
-        state = form.paired(state, pair_round(request)[0])
+        state = form.take_round(state, pair_round(request)[0])
     return state
 
 
@@ -137,7 +137,7 @@ class _PairingCheck(msgspec.Struct):
                 case int():
                     state = self.form.withdraw(state, step)
                 case _:
-                    state = self.form.paired(state, step)
+                    state = self.form.take_round(state, step)
         assert self.state == state, "the same results gave another state"
         assert self.form.places(self.state) == self.form.places(state), "the same results gave other places"
 
@@ -196,14 +196,14 @@ class _PairingCheck(msgspec.Struct):
             tables = pair_round(request)[0]
             looked_at = repr(self.state)
             self._check_refused_round(())
-            self.state = self.form.paired(self.state, tables)
+            self.state = self.form.take_round(self.state, tables)
             assert looked_at != repr(self.state), "a round was paired, and nothing has changed"
             self.steps.append(tables)
             self._check_refused_round(tables)
 
     def _check_refused_round(self, tables: tuple[Table, ...]) -> None:
         try:
-            self.form.paired(self.state, tables)
+            self.form.take_round(self.state, tables)
         except BadPairing:
             return
         raise AssertionError(f"these tables were taken for a round: {tables}")

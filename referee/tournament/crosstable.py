@@ -19,7 +19,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from .pairing.base import LATE, EntrantField, PlayedPairing
-from .points import HALF, ZERO, Scoring, bye_points, first_place, groups_of, match_points
+from .points import HALF, ZERO, Scoring, bye_points, first_place, match_points, rank_groups
 
 
 class HeadToHead(Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class Sums:
         return self.played + self.byes + self.voids
 
     @property
-    def missed_before(self) -> int:
+    def missed_earlier(self) -> int:
         """Rounds that went by without it before it came back."""
         return max(self.back - self.before_back, 0)
 
@@ -229,9 +229,9 @@ class Crosstable:
         """Return how an entrant fared against another; all zeros if they never met."""
         return self._met[entrant].get(opponent, HeadToHead())
 
-    def missed(self, entrant: int) -> int:
+    def count_missed_rounds(self, entrant: int) -> int:
         """Return how many rounds went by without an entrant that has withdrawn, whether it came back or not."""
-        return self._sums[entrant].missed_before + self._missed_at_last(entrant)
+        return self._sums[entrant].missed_earlier + self._missed_at_last(entrant)
 
     def scale(self) -> Scale:
         """Return everybody's points in a form that is quick to work with, made once for each state of the table."""
@@ -260,11 +260,11 @@ class Crosstable:
         if not sums.has_withdrawn:
             return 0
         since = self.rounds - max(sums.last_round, sums.back)
-        return max(min(since, self._most - sums.results - sums.missed_before), 0)
+        return max(min(since, self._most - sums.results - sums.missed_earlier), 0)
 
     def _add_match(self, played: PlayedPairing) -> None:
         """Count what takes opponents: encounters, wins, and the game's own points."""
-        seats, groups = played.pairing.seats, groups_of(played)
+        seats, groups = played.pairing.seats, rank_groups(played)
         fouls, sides = set(played.fouls), self.scoring.sides(len(seats))
         if len({sides[seat] for seat in groups[0]}) == 1 and fouls.isdisjoint(groups[0]):
             for seat in groups[0]:
@@ -284,7 +284,7 @@ class Crosstable:
         if self.field.seats != 2 or len(played.fouls) == 2:
             return
         (program, first), (opponent, second) = sorted(zip(played.pairing.seats, (0, 1), strict=True))
-        place = {seat: index for index, group in enumerate(groups_of(played)) for seat in group}
+        place = {seat: index for index, group in enumerate(rank_groups(played)) for seat in group}
         lead = place[second] - place[first]
         key = (~program if program in former else program, ~opponent if opponent in former else opponent)
         told = HeadToHead(wins=int(lead > 0), draws=int(lead == 0), losses=int(lead < 0))

@@ -127,7 +127,7 @@ class Decisions:
             books.join(field)
 
 
-def place_of(match: str, tournament: str) -> tuple[int, int]:
+def parse_match_name(match: str, tournament: str) -> tuple[int, int]:
     """Return the number of a match's pairing and its leg, from 0.
 
     Raises:
@@ -140,7 +140,7 @@ def place_of(match: str, tournament: str) -> tuple[int, int]:
     return int(number), int(leg or 1) - 1
 
 
-def decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture]) -> Fixture:
+def check_decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture]) -> Fixture:
     """Return the match that stands for a leg of a pairing now.
 
     Args:
@@ -159,7 +159,7 @@ def decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture
     return fixture
 
 
-def entrant_called(name: str, spec: TournamentSpec) -> int:
+def find_entrant(name: str, spec: TournamentSpec) -> int:
     """Return the index of an entrant.
 
     Raises:
@@ -172,7 +172,7 @@ def entrant_called(name: str, spec: TournamentSpec) -> int:
     raise BadRuling(f"nobody in {spec.name} is called {name}{near(name, names)}")
 
 
-def ruled(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:
+def make_ruled_entry(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:
     """Return what comes of a match by a ruling.
 
     Args:

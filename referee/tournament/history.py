@@ -11,7 +11,7 @@ from msgspec import Struct
 from .. import chance
 from . import commands as c
 from . import events as e
-from .decisions import place_of
+from .decisions import parse_match_name
 from .events import Ruling
 from .machine import Tournament
 from .match_context import Fixture, MatchEntry
@@ -173,7 +173,7 @@ class History:
             case e.Ruled():
                 self.ruled_at.append(event.at)
                 if event.ruling.kind == "award" and event.ruling.match is not None:
-                    place = place_of(event.ruling.match, self.tournament.spec.name)
+                    place = parse_match_name(event.ruling.match, self.tournament.spec.name)
                     self._awarded[place] = len(self.entries)
 
     def _note_programs(self, event: e.TournamentEvent) -> None:
@@ -249,9 +249,11 @@ class RuledLines:
 
     def __init__(self, history: History) -> None:
         self.all: Sequence[RuledLine] = list(_lines(history))
-        self._of_matches = _grouped(self.all, lambda line: [] if line.place is None else [line.place])
-        self._of_entrants = _grouped(self.all, lambda line: line.entrants)
-        self._of_pairs = _grouped(self.all, lambda line: [] if line.place is None else permutations(line.entrants, 2))
+        self._of_matches = _group_lines(self.all, lambda line: [] if line.place is None else [line.place])
+        self._of_entrants = _group_lines(self.all, lambda line: line.entrants)
+        self._of_pairs = _group_lines(
+            self.all, lambda line: [] if line.place is None else permutations(line.entrants, 2)
+        )
 
     def of_match(self, fixture: Fixture) -> Sequence[RuledLine]:
         """Return the rulings on a match, or on one that was played in its place."""
@@ -277,13 +279,15 @@ def _lines(history: History) -> Iterator[RuledLine]:
     seated |= {entry.fixture.number: entry.fixture.entrants for entry in history.results}
     ruled = zip(history.ruled_at, history.tournament.rulings, strict=True)
     for number, (at, ruling) in enumerate(ruled, 1):
-        place = None if ruling.match is None else place_of(ruling.match, spec.name)
+        place = None if ruling.match is None else parse_match_name(ruling.match, spec.name)
         named = () if ruling.entrant is None else (index[ruling.entrant],)
         entrants = named if place is None else seated.get(place[0], ())
         yield RuledLine(number=number, at=at, ruling=ruling, entrants=entrants, place=place)
 
 
-def _grouped(lines: Sequence[RuledLine], keys: Callable[[RuledLine], Iterable[Key]]) -> Mapping[Key, list[RuledLine]]:
+def _group_lines(
+    lines: Sequence[RuledLine], keys: Callable[[RuledLine], Iterable[Key]]
+) -> Mapping[Key, list[RuledLine]]:
     found: dict[Key, list[RuledLine]] = {}
     for line in lines:
         for key in keys(line):

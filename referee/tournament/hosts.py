@@ -21,7 +21,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Of a core: where this is much less, tables have to wait for cores."""
 
 
-def void_for(host: str, why: str) -> str:
+def void_reason(host: str, why: str) -> str:
     """Return why a match is void for its host.
 
     Args:
@@ -38,4 +38,4 @@ def is_void_for(host: str, void: str) -> bool:
         host: its name.
         void: why the match is.
     """
-    return void.startswith(void_for(host, ""))
+    return void.startswith(void_reason(host, ""))

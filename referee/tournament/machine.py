@@ -17,8 +17,8 @@ from ..text import counted
 from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
-from .decisions import Books, Decided, Decisions, decidable, entrant_called, place_of, ruled
-from .match_context import DuePairings, Fixture, MatchEntry, combined, is_free
+from .decisions import Books, Decided, Decisions, check_decidable, find_entrant, make_ruled_entry, parse_match_name
+from .match_context import DuePairings, Fixture, MatchEntry, combine_legs, is_free
 from .pairing.base import BadPairing, BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
 from .ratings.multi_seat import SkillBook
 from .spec import Participant, TournamentSpec
@@ -71,7 +71,7 @@ class Failures:
                     self._noted.append(TooMany(number, entrant, foul.detail))
         self._noted = sorted(self._noted, key=lambda failure: failure.number) if self._limit else []
 
-    def reached(self, before: int | None) -> list[TooMany]:
+    def find_suspensions(self, before: int | None) -> list[TooMany]:
         """Return who is to be suspended, in the order of the pairings.
 
         Args:
@@ -195,7 +195,7 @@ class Tournament:
     @property
     def given_up(self) -> int:
         """How many matches are not played because somebody has withdrawn, as far as the format can tell."""
-        return max(self._format.given_up(self._state) * self.spec.legs - self._due.given_up_legs, 0)
+        return max(self._format.count_cancelled_pairings(self._state) * self.spec.legs - self._due.given_up_legs, 0)
 
     @property
     def total(self) -> int | None:
@@ -207,7 +207,7 @@ class Tournament:
         later = self._format.later(self._state) if self.stopped is None else 0
         if later is None:
             return self.played if self.is_over else None
-        due = {pairing.number for pairing in self._wanted() if not pairing.is_bye}.union(self._due)
+        due = {pairing.number for pairing in self._list_due() if not pairing.is_bye}.union(self._due)
         legs = (len(self._due.fixtures(number)) if number in self._due else self.spec.legs for number in due)
         return self.played + sum(legs) + later * self.spec.legs
 
@@ -274,16 +274,16 @@ class Tournament:
         """
         if any(other.name == participant.name for other in self.spec.entrants):
             raise BadRuling(f"{participant.name} takes part already")
-        self._check_goes_on()
+        self._check_running()
         spec = replace(self.spec, entrants=(*self.spec.entrants, participant))
         return self._format.join(self._state, spec.field())
 
-    def _wanted(self) -> Sequence[Pairing]:
+    def _list_due(self) -> Sequence[Pairing]:
         """Return the pairings that are due; of a tournament that was stopped, those alone that were before."""
         due = self._format.due(self._state)
         return due if self.stopped is None else [pairing for pairing in due if pairing.number in self._due]
 
-    def _check_goes_on(self) -> None:
+    def _check_running(self) -> None:
         if self.stopped is not None:
             raise BadRuling(f"{self.spec.name} was stopped for good: {self.stopped.reason}")
 
@@ -292,21 +292,21 @@ class Tournament:
     def _take(self, event: e.TournamentEvent) -> None:
         match event:
             case e.MatchOpened():
-                self._opened(event)
+                self._open_match(event)
             case e.MatchClosed():
-                self._closed(event)
+                self._close_match(event)
             case e.RoundPaired():
-                self._paired(event)
+                self._pair_round(event)
             case e.EntrantJoined():
-                self._joined(event)
+                self._join(event)
             case e.ProgramChanged():
-                self._changed(event)
+                self._change_program(event)
             case e.Ruled():
-                self._ruled(event)
+                self._rule(event)
             case e.Finished():
-                self._finished()
+                self._finish()
 
-    def _opened(self, event: e.MatchOpened) -> None:
+    def _open_match(self, event: e.MatchOpened) -> None:
         fixture = event.fixture
         if fixture.match in self.playing:
             raise ImpossibleEvent(f"{fixture.match} is being played already")
@@ -314,7 +314,7 @@ class Tournament:
             raise ImpossibleEvent(f"{fixture.match} is not to be played now, or was opened for something else")
         self.playing[fixture.match] = fixture
 
-    def _closed(self, event: e.MatchClosed) -> None:
+    def _close_match(self, event: e.MatchClosed) -> None:
         entry = event.entry
         fixture = self.playing.get(entry.match)
         if fixture is None:
@@ -325,45 +325,45 @@ class Tournament:
             raise ImpossibleEvent(f"{entry.match} has a result of another number of seats")
         del self.playing[entry.match]
         if fixture not in self._due.fixtures(fixture.number):
-            self._tell(c.DisregardMatch(match=entry.match, why="somebody withdrew before it was over"))
+            self._command(c.DisregardMatch(match=entry.match, why="somebody withdrew before it was over"))
         elif entry.void is not None:
             self.voided += 1
             self._play_again(fixture)
         else:
             self._count(entry)
 
-    def _paired(self, event: e.RoundPaired) -> None:
+    def _pair_round(self, event: e.RoundPaired) -> None:
         asked = self.to_pair
         if asked is None or asked.round != event.round:
             raise ImpossibleEvent(f"round {event.round} is not to be paired now")
         try:
             if event.output is None:
-                self._state = self._format.paired(self._state, event.tables)
+                self._state = self._format.take_round(self._state, event.tables)
             else:
-                self._state = self._format.paired_by_program(self._state, event.tables, event.output)
+                self._state = self._format.take_printed_round(self._state, event.tables, event.output)
         except BadPairing as error:
             raise ImpossibleEvent(f"round {event.round}: {error}") from None
 
-    def _joined(self, event: e.EntrantJoined) -> None:
+    def _join(self, event: e.EntrantJoined) -> None:
         self._state = self.joined(event.participant)
         self.spec = replace(self.spec, entrants=(*self.spec.entrants, event.participant))
         self._decided.join(self.spec.field())
 
-    def _changed(self, event: e.ProgramChanged) -> None:
+    def _change_program(self, event: e.ProgramChanged) -> None:
         if not 0 <= event.entrant < len(self.spec.entrants):
             raise ImpossibleEvent(f"there is no entrant {event.entrant}")
         self.failures.forgive(event.entrant)
         self._state = self._format.renew(self._state, event.entrant)
         self._decided.renew(event.entrant)
 
-    def _finished(self) -> None:
+    def _finish(self) -> None:
         if not self.is_over or self.playing:
             raise ImpossibleEvent("matches are still to be played")
-        self._tell(c.EndTournament(standings=self.standings()))
+        self._command(c.EndTournament(standings=self.standings()))
 
     # --- rulings
 
-    def _ruled(self, event: e.Ruled) -> None:
+    def _rule(self, event: e.Ruled) -> None:
         ruling = event.ruling
         if any(known.id == ruling.id for known in self.rulings):
             raise ImpossibleEvent(f"the ruling {ruling.id} was carried out before")
@@ -372,17 +372,17 @@ class Tournament:
         elif ruling.match is not None:
             self._rule_on_match(ruling, ruling.match)
         elif ruling.entrant is not None:
-            self._rule_on_entrant(ruling, entrant_called(ruling.entrant, self.spec))
+            self._rule_on_entrant(ruling, find_entrant(ruling.entrant, self.spec))
         self.rulings.append(ruling)
 
     def _stop(self, ruling: e.Ruling) -> None:
         """Let no pairing begin any more; those that have begun are played to their last leg."""
-        self._check_goes_on()
+        self._check_running()
         if self.is_over:
             raise BadRuling(f"{self.spec.name} is over: there is nothing to stop")
         self.stopped = ruling
-        for number in self._due.not_begun(self.playing.values()):
-            self._give_up(number)
+        for number in self._due.find_idle(self.playing.values()):
+            self._call_off(number)
             self.taken_back.discard(number)
         self._settled = None  # other pairings are due, though the format's state is the same
 
@@ -394,7 +394,7 @@ class Tournament:
             del self.suspended[entrant]
             self.disqualified.discard(entrant)
             self.failures.forgive(entrant)
-            self._decided.reinstate(entrant, self._format.rounds_paired(self._state))
+            self._decided.reinstate(entrant, self._format.count_rounds(self._state))
             return
         if entrant in self.suspended and (ruling.kind == "withdraw" or entrant in self.disqualified):
             raise BadRuling(f"{ruling.entrant} plays no more already: {self.suspended[entrant].why}")
@@ -403,14 +403,14 @@ class Tournament:
         self._withdraw(entrant, ruling.reason)
 
     def _rule_on_match(self, ruling: e.Ruling, match: str) -> None:
-        number, leg = place_of(match, self.spec.name)
+        number, leg = parse_match_name(match, self.spec.name)
         found = self._decided.fixture(number, leg) or self._due.fixture(number, leg)
-        fixture = decidable(match, found, self.playing)
-        winner = None if ruling.entrant is None else entrant_called(ruling.entrant, self.spec)
+        fixture = check_decidable(match, found, self.playing)
+        winner = None if ruling.entrant is None else find_entrant(ruling.entrant, self.spec)
         if winner is not None and winner not in fixture.entrants:
             raise BadRuling(f"{ruling.entrant} does not play {match}")
         if ruling.kind == "replay":
-            self._check_goes_on()
+            self._check_running()
             if fixture in self._due.fixtures(number):
                 raise BadRuling(f"{match} is to be played anyway")
         self._take_back(fixture, ruling.reason)
@@ -418,7 +418,7 @@ class Tournament:
             self._play_again(fixture)
         else:
             names = tuple(self.spec.entrants[entrant].name for entrant in fixture.entrants)
-            entry = ruled(fixture, names, winner)
+            entry = make_ruled_entry(fixture, names, winner)
             if winner is not None:
                 self.awards[fixture.number, fixture.leg] = entry
             self._count(entry)
@@ -429,7 +429,7 @@ class Tournament:
         if decided is not None:
             state = self._format.revise(self._state, decided.played, None)
             due = {pairing.number for pairing in self._format.due(state)} | self.taken_back
-            self._due.check_unplayed(self.playing, due)
+            self._due.check_no_match_depends(self.playing, due)
             self._state = state
             self._decided.take_back(fixture.number)
             self._due.add(decided.played.pairing, decided.legs)
@@ -438,15 +438,15 @@ class Tournament:
         entry = self._due.results(fixture.number).get(fixture.leg)
         if entry is not None:
             self.played -= entry.head != ""
-            self._tell(c.DisregardMatch(match=entry.match, why=why))
+            self._command(c.DisregardMatch(match=entry.match, why=why))
 
     # --- what follows
 
-    def _tell(self, command: c.TournamentCommand) -> None:
+    def _command(self, command: c.TournamentCommand) -> None:
         self._commands.append(command)
 
     def _play_again(self, fixture: Fixture) -> None:
-        self._tell(c.PlayMatch(fixture=self._due.play_again(fixture)))
+        self._command(c.PlayMatch(fixture=self._due.play_again(fixture)))
 
     def _count(self, entry: MatchEntry) -> None:
         """Count what came of a match, by play or by a ruling."""
@@ -460,10 +460,10 @@ class Tournament:
         """Hand a pairing's result to the format and to the table, and suspend whom it is the last one of."""
         number, legs = pairing.number, self._due.results(pairing.number)
         entries = [legs[leg] for leg in sorted(legs)]
-        played = combined(pairing, entries, self.spec.scoring)
+        played = combine_legs(pairing, entries, self.spec.scoring)
         self.failures.note(number, entries)
         before = self._format.first_open(self._state, pairing)
-        leaving = [failed.entrant for failed in self.failures.reached(before) if failed.number == number]
+        leaving = [failed.entrant for failed in self.failures.find_suspensions(before) if failed.number == number]
         is_again = number in self.taken_back
         if is_again:
             self.taken_back.remove(number)
@@ -477,10 +477,10 @@ class Tournament:
 
     def _suspend_failing(self, through: Pairing, *, is_again: bool = False) -> None:
         """Suspend whose program has failed to start too often, now that a pairing is through."""
-        while failing := self.failures.reached(self._format.first_open(self._state, through)):
-            self._fail(failing[0], is_again=is_again)
+        while failing := self.failures.find_suspensions(self._format.first_open(self._state, through)):
+            self._suspend(failing[0], is_again=is_again)
 
-    def _fail(self, failed: TooMany, *, is_again: bool) -> None:
+    def _suspend(self, failed: TooMany, *, is_again: bool) -> None:
         """Suspend a program that has failed to start too often.
 
         What an entrant with copies has played beyond that pairing meanwhile becomes walkovers, unless this is a match
@@ -502,7 +502,7 @@ class Tournament:
         self.failures.take_back(pairing.number)
         for entry in decided.legs.values():
             self.played -= entry.head != ""
-            self._tell(c.DisregardMatch(match=entry.match, why=why))
+            self._command(c.DisregardMatch(match=entry.match, why=why))
         self._state = self._format.reopen(self._state, pairing)
         self.concluded.append(replace(decided.played, ranking=(), legs=()))
 
@@ -514,45 +514,45 @@ class Tournament:
         suspension = c.SuspendEntrant(entrant=entrant, why=why)
         is_new = entrant not in self.suspended
         self.suspended[entrant] = suspension
-        self._tell(suspension)
+        self._command(suspension)
         if is_new:
             self._decided.withdraw(entrant)
             self._state = self._format.withdraw(self._state, entrant)
 
     def _settle(self) -> None:
         """Give every bye that is due, and note what is to be played, paired, or not any more."""
-        due = self._wanted()
+        due = self._list_due()
         while (pairing := next((pairing for pairing in due if pairing.is_bye), None)) is not None:
             self._give_bye(pairing)
             self._suspend_failing(pairing)
-            due = self._wanted()
+            due = self._list_due()
         now = {pairing.number: pairing for pairing in due}
-        for number in self._due.outdated(now):
+        for number in self._due.find_obsolete(now):
             if number not in self.taken_back:
-                self._give_up(number)
+                self._call_off(number)
         for pairing in due:
             if pairing.number not in self._due:
                 for fixture in self._due.add(pairing):
-                    self._tell(c.PlayMatch(fixture=fixture))
+                    self._command(c.PlayMatch(fixture=fixture))
         self._order, self._settled = tuple(now), self._state
         asked = self.to_pair
         if asked is not None and asked.round != self._asked_round:
             self._asked_round = asked.round
-            self._tell(c.PairRound(round=asked.round))
+            self._command(c.PairRound(round=asked.round))
 
     def _give_bye(self, pairing: Pairing) -> None:
         (entrant,) = pairing.seats
         number, round_, table, against = pairing.number, pairing.round, pairing.table, pairing.against
-        self._tell(c.GiveBye(number=number, round=round_, entrant=entrant, table=table, against=against))
+        self._command(c.GiveBye(number=number, round=round_, entrant=entrant, table=table, against=against))
         if number in self._due:
-            self._give_up(number)
+            self._call_off(number)
         played = bye(pairing)
         self._state = self._format.record(self._state, played)
         self.concluded.append(played)
         self._decided.add(Decided(played, {}))
 
-    def _give_up(self, number: int) -> None:
+    def _call_off(self, number: int) -> None:
         """Give up a pairing that is not due any more, or has become a bye."""
         self._forget_awards(number)
-        for fixture in self._due.give_up(number):
-            self._tell(c.CallOff(match=fixture.match))
+        for fixture in self._due.call_off(number):
+            self._command(c.CallOff(match=fixture.match))

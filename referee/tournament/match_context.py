@@ -107,12 +107,12 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 # in every leg has fouled in the pairing.
 
 
-def rotated(seats: Sequence[int], leg: int) -> tuple[int, ...]:
+def rotate_seats(seats: Sequence[int], leg: int) -> tuple[int, ...]:
     """Return the entrants by seat in a leg: each moves up by a seat from leg to leg."""
     return tuple(seats[(seat + leg) % len(seats)] for seat in range(len(seats)))
 
 
-def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | None) -> PlayedPairing:
+def combine_legs(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | None) -> PlayedPairing:
     """Return what came of a pairing.
 
     Args:
@@ -123,7 +123,7 @@ def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | No
     Returns:
         The ranking by the sum of match points, none if no leg counts; the scores added up.
     """
-    parts = [_reordered(pairing, entry) for entry in legs]
+    parts = [_reorder(pairing, entry) for entry in legs]
     if len(parts) == 1 or scoring is None:
         return parts[0]
     seats = range(len(pairing.seats))
@@ -141,7 +141,7 @@ def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | No
     )
 
 
-def _reordered(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
+def _reorder(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
     """Return a match's result by the pairing's seats."""
     place = [pairing.seats.index(entrant) for entrant in entry.fixture.entrants]
     scores = [0] * len(place)
@@ -193,11 +193,11 @@ class DuePairings:
     def __iter__(self) -> Iterator[int]:
         return iter(tuple(self._pairings))
 
-    def outdated(self, now: Mapping[int, Pairing]) -> list[int]:
+    def find_obsolete(self, now: Mapping[int, Pairing]) -> list[int]:
         """Return the numbers of the pairings that are not due any more, or are others now."""
         return [number for number, pairing in self._pairings.items() if now.get(number) != pairing]
 
-    def not_begun(self, playing: Iterable[Fixture]) -> list[int]:
+    def find_idle(self, playing: Iterable[Fixture]) -> list[int]:
         """Return the numbers of the pairings of which nothing was played so far, nor is being played."""
         begun = {fixture.number for fixture in playing}
         return [number for number in self if number not in begun and not self.results(number)]
@@ -225,22 +225,22 @@ class DuePairings:
         self._pairings[pairing.number] = pairing
         if results:
             self._results[pairing.number] = dict(results)
-        return self._noted(pairing.number)
+        return self._refresh(pairing.number)
 
     def close(self, entry: MatchEntry) -> bool:
         """Take the result of a leg; return whether it was the last one of its pairing."""
         number = entry.fixture.number
         self._results.setdefault(number, {})[entry.fixture.leg] = entry
-        return not self._noted(number)
+        return not self._refresh(number)
 
     def play_again(self, fixture: Fixture) -> Fixture:
         """Let a leg be played once more, whether it has a result or not, and return the new match."""
         number, leg = fixture.number, fixture.leg
         self._results.get(number, {}).pop(leg, None)
         self._attempts[number, leg] = fixture.attempt + 1
-        return next(again for again in self._noted(number) if again.leg == leg)
+        return next(again for again in self._refresh(number) if again.leg == leg)
 
-    def give_up(self, number: int) -> tuple[Fixture, ...]:
+    def call_off(self, number: int) -> tuple[Fixture, ...]:
         """Let nothing more of a pairing be played, and return what was still to be played of it."""
         left = self.fixtures(number)
         self.given_up_legs += len(self.results(number))
@@ -254,7 +254,7 @@ class DuePairings:
         for leg in self._legs:
             self._attempts.pop((number, leg), None)
 
-    def check_unplayed(self, playing: Mapping[str, Fixture], due: AbstractSet[int]) -> None:
+    def check_no_match_depends(self, playing: Mapping[str, Fixture], due: AbstractSet[int]) -> None:
         """Check that nothing is being played that would not be due any more.
 
         Args:
@@ -268,7 +268,7 @@ class DuePairings:
             if fixture.number in self and fixture.number not in due:
                 raise BadRuling(f"{match} follows from it, and is being played")
 
-    def _noted(self, number: int) -> tuple[Fixture, ...]:
+    def _refresh(self, number: int) -> tuple[Fixture, ...]:
         """Note which legs of a pairing are to be played."""
         done = self.results(number)
         self._open[number] = tuple(self._fixture(number, leg) for leg in self._legs if leg not in done)
@@ -283,7 +283,7 @@ class DuePairings:
             table=pairing.table,
             leg=leg,
             attempt=attempt,
-            entrants=rotated(pairing.seats, leg),
+            entrants=rotate_seats(pairing.seats, leg),
         )
 
 

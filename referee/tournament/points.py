@@ -73,7 +73,7 @@ def exact(number: float) -> Fraction:
     return Fraction(str(number))
 
 
-def groups_of(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
+def rank_groups(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
     """Return the ranking with every seat that fouled behind every seat that did not.
 
     Returns:
@@ -116,7 +116,7 @@ def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tup
         return (bye_points(scoring, seats, is_late=played.pairing.table == LATE),)
     sides = scoring.sides(len(played.pairing.seats))
     best: dict[int, int] = {}
-    for place, group in enumerate(groups_of(played)):
+    for place, group in enumerate(rank_groups(played)):
         for seat in group:
             best.setdefault(sides[seat], place)
     sizes = Counter(best.values())

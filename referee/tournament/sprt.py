@@ -122,11 +122,11 @@ def log_likelihood_ratio(counts: Sequence[int], mean0: float, mean1: float) -> f
     if not sum(counts):
         return 0.0
     weights = [count or _UNSEEN for count in counts]
-    fitted0, fitted1 = _fitted(weights, mean0), _fitted(weights, mean1)
+    fitted0, fitted1 = _fit(weights, mean0), _fit(weights, mean1)
     return sum(weight * log(q1 / q0) for weight, q0, q1 in zip(weights, fitted0, fitted1, strict=True))
 
 
-def _fitted(weights: Sequence[float], mean: float) -> list[float]:
+def _fit(weights: Sequence[float], mean: float) -> list[float]:
     """Return the likeliest distribution among those with a mean.
 
     It has the form p / (1 + x (score - mean)), p being what was observed; x is where its mean is right, and is found
@@ -209,7 +209,7 @@ class SprtMatch(PairingFormat[State]):
         self.check_field(field)
         if len(field.entrants) != 2:
             raise BadFormat(f"an SPRT match is between two entrants, not {len(field.entrants)}")
-        return _filled(State(options=options))
+        return _fill(State(options=options))
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now, and those that may be handed in when all is decided."""
@@ -225,7 +225,7 @@ class SprtMatch(PairingFormat[State]):
         legs = played.legs or (played,)
         counts = state.counts or (0,) * (2 * len(legs) + 1)
         ahead = (*state.ahead, (played.pairing.number, outcome(legs)))
-        return _filled(_counted(replace(state, due=due, counts=counts, ahead=ahead)))
+        return _fill(_count(replace(state, due=due, counts=counts, ahead=ahead)))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state after one of the two has withdrawn: nothing is due any more."""
@@ -253,7 +253,7 @@ def _points_of_b(leg: PlayedPairing) -> Fraction:
     return (1 + points[1] - points[0]) / 2
 
 
-def _counted(state: State) -> State:
+def _count(state: State) -> State:
     """Return the state with all results counted before which none is missing."""
     ahead, counts, counted, verdict = dict(state.ahead), list(state.counts), state.counted, state.verdict
     while counted + 1 in ahead:
@@ -264,7 +264,7 @@ def _counted(state: State) -> State:
     return replace(state, ahead=tuple(ahead.items()), counts=tuple(counts), counted=counted, verdict=verdict)
 
 
-def _filled(state: State) -> State:
+def _fill(state: State) -> State:
     """Return the state with as many pairings due as may be."""
     if state.verdict is not SprtDecision.CONTINUE or state.is_given_up:
         return state

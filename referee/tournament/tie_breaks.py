@@ -128,7 +128,7 @@ def _contributions(table: Crosstable, entrant: int) -> Contributions:
     contributions = _byes(table, entrant)
     for opponent, versus in table.opponents(entrant).items():
         contributions[adjusted[opponent]] += versus.played
-    unplayed = table.missed(entrant) + table.sums(entrant).voids
+    unplayed = table.count_missed_rounds(entrant) + table.sums(entrant).voids
     contributions[_virtual(table, entrant)] += unplayed * table.opponents_each
     return +contributions
 
@@ -146,7 +146,7 @@ def _byes(table: Crosstable, entrant: int) -> Contributions:
 def _cut_1(table: Crosstable, entrant: int) -> Contributions:
     """Return the contributions without the first to go: an unplayed round by own choice, or else the lowest."""
     contributions = _contributions(table, entrant)
-    is_by_choice = table.missed(entrant) or table.sums(entrant).late_byes
+    is_by_choice = table.count_missed_rounds(entrant) or table.sums(entrant).late_byes
     if contributions:
         contributions[_virtual(table, entrant) if is_by_choice else min(contributions)] -= 1
     return +contributions

@@ -15,8 +15,8 @@ from msgspec import Struct
 from ..app.records.explain_text import foul_lines, standing
 from ..app.submit import read_explanation
 from ..errors import RemediableError
-from ..pages.explanation_page import answers_of, spoken_in
-from ..pages.replay_page import head_at_turn, parted
+from ..pages.explanation_page import list_answers, list_messages
+from ..pages.replay_page import head_at_turn, split_page
 from ..pages.verifying import verifying_link
 from .author_api import NOWHERE, AuthorApi
 from .contest.practice import Practice
@@ -91,8 +91,8 @@ class AuthorPages:
             turn=turn,
             standing=standing,
             foul=foul,
-            answers=answers_of(said),
-            spoken=() if turn is None else spoken_in(said, turn),
+            answers=list_answers(said),
+            spoken=() if turn is None else list_messages(said, turn),
         )
 
     async def _printed(self, visit: Visit, name: str) -> bytes:
@@ -286,7 +286,7 @@ class AuthorPractice:
 def _make_replay(service: Practice, author: str, number: str) -> tuple[str, memoryview] | None:
     """Return the page of a match in two parts; None if there is none that is over."""
     page = service.replay(author, number)
-    return None if page is None else parted(page.encode())
+    return None if page is None else split_page(page.encode())
 
 
 class PracticeState(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from ..pages.contest_page import contest_page, live_page, search_page
-from ..pages.replay_page import head_at_turn, parted
+from ..pages.replay_page import head_at_turn, split_page
 from ..pages.tournament_json import TournamentReport
 from .cards import ContestCard
 from .event_streams import EventStreams
@@ -213,7 +213,7 @@ def _send_public_file(content: SiteContent, made: _Made, request: Any, name: str
 def _begin_replay(path: Path, turn: int) -> tuple[bytes, BinaryIO, int]:
     """Return the first part of a match's page, with the board of a turn; its file from there, and its length."""
     file = path.open("rb")
-    head, rest = parted(file.read())
+    head, rest = split_page(file.read())
     head = head_at_turn(head, rest, turn)
     file.seek(-len(rest), os.SEEK_CUR)
     return head.encode(), file, len(rest)

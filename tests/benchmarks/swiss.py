@@ -26,8 +26,8 @@ from referee.chance import SEED_BYTES, Dealer
 from referee.testing import random_result
 from referee.tournament.pairing import dutch_library
 from referee.tournament.pairing.base import Entrant, EntrantField, PlayedRounds, RoundToPair, Table
-from referee.tournament.pairing.dutch import Card, TrfPlayer, cards_of, pair_round, trf_text
-from referee.tournament.pairing.swiss import Swiss, course_of
+from referee.tournament.pairing.dutch import Card, TrfPlayer, make_cards, pair_round, trf_text
+from referee.tournament.pairing.swiss import Swiss, make_played_rounds
 
 from ..tournament.pairing.trf_files import read_trf
 
@@ -107,7 +107,7 @@ class OtherProgram:
 
 
 def _pairs_of(path: Path) -> Pairs | None:
-    return dutch_library.pairs_of(read_trf(path.read_text(encoding="utf-8-sig")))
+    return dutch_library.pair(read_trf(path.read_text(encoding="utf-8-sig")))
 
 
 def _print_pairing(path: Path) -> int:
@@ -154,7 +154,7 @@ def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair,
     while (request := form.to_pair(state)) is not None:
         tables, by = pair_round(request)
         yield request, tables, by
-        state = form.paired(state, tables)
+        state = form.take_round(state, tables)
         while due := form.due(state):
             drawn = source.random()
             if drawn < given.withdrawals:
@@ -165,7 +165,7 @@ def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair,
             else:
                 state = form.record(state, random_result(due[0], source))
     if given.write is not None:
-        _write_trf(given.write / f"{seed}.trf", course_of(state))
+        _write_trf(given.write / f"{seed}.trf", make_played_rounds(state))
 
 
 def _write_trf(path: Path, course: PlayedRounds) -> None:
@@ -176,7 +176,7 @@ def _write_trf(path: Path, course: PlayedRounds) -> None:
 
 def _breaches(request: RoundToPair, tables: Sequence[Table]) -> Iterator[str]:
     """Yield what a round has that it should not have, or may have only at the end."""
-    cards = cards_of(request.course)
+    cards = make_cards(request.course)
     is_last = request.round == request.course.rounds
     for table in tables:
         own = [cards[entrant] for entrant in table]

@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from referee.pages.match_summary import summary_of
+from referee.pages.match_summary import summarize_match
 from referee.pages.report import Titles
 from referee.pages.report_files import Targets, Written, make_replay, write_report
 from referee.pages.summary import MatchNotes
@@ -34,7 +34,7 @@ def report(stage: Stage, **targets: Any) -> Written:
     return write_report(
         stage.folder,
         stage.history,
-        {path.stem: summary_of(read_record(path)) for path in records if path.is_file()},
+        {path.stem: summarize_match(read_record(path)) for path in records if path.is_file()},
         Titles(REGISTRY.game(stage.spec.game).title, format_.title),
         Targets(**targets),
         _make_replays,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.pages.replay_frames import fold_record
-from referee.pages.replay_page import at_turn, pooled, replay_page, unpooled, with_record
+from referee.pages.replay_page import at_turn, join_lines, pool_lines, replay_page, with_record
 from referee.pages.verifying import verifying_page
 from referee.pages.words import with_names
 from referee.plugins import load
@@ -108,7 +108,7 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
         asked = at_turn(text, turn)
         frame = [frame for frame in data["frames"] if frame["turn"] <= turn][-1]
         drawn = asked.partition('<figure class="drawn">')[2].partition("</figure>")[0]
-        assert "\n".join(unpooled(data["lines"], frame["board"])) in drawn
+        assert "\n".join(join_lines(data["lines"], frame["board"])) in drawn
         assert f"Turn {frame['turn']} of {data['turns']}" in drawn
         links = re.findall(r'href="\?turn=(\d+)"', asked)
         assert {str(each["turn"]) for each in data["frames"]} == set(links)
@@ -128,8 +128,8 @@ def test_turns_are_listed_and_drawn_without_a_script(tmp_path: Path) -> None:
 )
 def test_lines_are_kept_once(texts: list[str | None], lines: list[str], runs: list[list[int] | None]) -> None:
     """Equal lines share one place, and following ones one run."""
-    assert pooled(texts) == (lines, runs)
-    assert [run and "\n".join(unpooled(lines, run)) for run in runs] == texts
+    assert pool_lines(texts) == (lines, runs)
+    assert [run and "\n".join(join_lines(lines, run)) for run in runs] == texts
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from referee.record.reader import read_record
 from referee.record.timing import Timing, fairness
 from referee.text import counted
 from referee.tournament.events import HostCame, MatchOpened, TournamentResumed
-from referee.tournament.hosts import Calibration, void_for
+from referee.tournament.hosts import Calibration, void_reason
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
 from .reports import SWISS, data_of, entrant_page, header, page, raw_data_of, report, rows, section
@@ -163,7 +163,7 @@ def test_what_the_hosts_of_a_cluster_did(tmp_path: Path) -> None:
     assert (lab1.host, lab1.matches, lab1.void, lab1.standstills) == ("lab1", 7, 1, 0)
     assert (lab2.host, lab2.matches, lab2.void) == ("lab2", 0, 0)
     assert "lab1 7 1" in section(page(stage), "hosts")
-    refused = replace(stage.entries[0], void=void_for("lab2", "sent a record that does not hold"))
+    refused = replace(stage.entries[0], void=void_reason("lab2", "sent a record that does not hold"))
     assert [line.void for line in host_lines(stage.history.hosts, [refused], {})] == [0, 1]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry, combined, rotated
+from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry, combine_legs, rotate_seats
 from referee.tournament.pairing.base import Pairing
 from referee.tournament.points import Scoring
 
@@ -33,7 +33,7 @@ def entry(
 @pytest.mark.parametrize(("leg", "seats"), [(0, (4, 9, 5)), (1, (9, 5, 4)), (2, (5, 4, 9))])
 def test_everybody_moves_up_by_a_seat(leg: int, seats: tuple[int, ...]) -> None:
     """Over all legs, each entrant sits on each seat once."""
-    assert rotated((4, 9, 5), leg) == seats
+    assert rotate_seats((4, 9, 5), leg) == seats
 
 
 @pytest.mark.parametrize(
@@ -50,17 +50,17 @@ def test_a_pairing_is_ranked_by_the_sum(
 ) -> None:
     """Match points of both legs rank the pairing in its own seats; the game's points are added up."""
     legs = [entry((4, 9), one, (10, 5)), entry((9, 4), other, (5, 5), leg=1)]
-    played = combined(PAIRING, legs, Scoring())
+    played = combine_legs(PAIRING, legs, Scoring())
     assert (played.pairing, played.ranking, played.scores, played.fouls) == (PAIRING, ranking, scores, fouls)
 
 
 def test_who_fouled_in_every_leg_has_fouled() -> None:
     """A foul in one leg costs that leg alone; in all of them, the pairing."""
     once = [entry((4, 9), ((0,), (1,)), (1, 0), (1,)), entry((9, 4), ((0,), (1,)), (3, 0), leg=1)]
-    assert combined(PAIRING, once, Scoring()).fouls == ()
-    assert combined(PAIRING, once, Scoring()).ranking == ((0, 1),)
+    assert combine_legs(PAIRING, once, Scoring()).fouls == ()
+    assert combine_legs(PAIRING, once, Scoring()).ranking == ((0, 1),)
     twice = [entry((4, 9), ((0,), (1,)), (1, 0), (1,)), entry((9, 4), ((1,), (0,)), (0, 1), (0,), leg=1)]
-    assert (combined(PAIRING, twice, Scoring()).ranking, combined(PAIRING, twice, Scoring()).fouls) == (
+    assert (combine_legs(PAIRING, twice, Scoring()).ranking, combine_legs(PAIRING, twice, Scoring()).fouls) == (
         ((0,), (1,)),
         (1,),
     )
@@ -73,19 +73,19 @@ def test_three_seats_are_ranked_by_their_points() -> None:
         entry((9, 5, 4), ((2,), (0,), (1,)), (5, 1, 9), leg=1),
         entry((5, 4, 9), ((2,), (1,), (0,)), (1, 5, 9), leg=2),
     ]
-    played = combined(THREE, legs, Scoring())
+    played = combine_legs(THREE, legs, Scoring())
     assert (played.ranking, played.scores) == (((0,), (1,), (2,)), (23, 19, 3))
 
 
 def test_a_single_leg_is_the_match_itself() -> None:
     """Without duplicates nothing is reckoned anew."""
-    played = combined(PAIRING, [entry((4, 9), ((1,), (0,)), (3, 8), (0,))], Scoring())
+    played = combine_legs(PAIRING, [entry((4, 9), ((1,), (0,)), (3, 8), (0,))], Scoring())
     assert (played.ranking, played.scores, played.fouls) == (((1,), (0,)), (3, 8), (0,))
 
 
 def test_a_pairing_none_of_whose_legs_counts_is_void() -> None:
     """Nobody has drawn where rulings have made all matches void; one that counts decides alone."""
     voids = [entry((4, 9), (), (0, 0)), entry((9, 4), (), (0, 0), leg=1)]
-    assert combined(PAIRING, voids, Scoring()).ranking == ()
+    assert combine_legs(PAIRING, voids, Scoring()).ranking == ()
     won = entry((9, 4), ((0,), (1,)), (3, 0), leg=1)
-    assert combined(PAIRING, [voids[0], won], Scoring()).ranking == ((1,), (0,))
+    assert combine_legs(PAIRING, [voids[0], won], Scoring()).ranking == ((1,), (0,))

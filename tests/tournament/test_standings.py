@@ -171,7 +171,7 @@ LAST_ROUNDS = [duel(3, 0, 2, "1-0"), duel(3, 1, 3, "1-0"), duel(4, 3, 0, "1-0"),
 def test_rounds_missed_before_somebody_came_back_are_against_a_virtual_opponent_and_cut_first() -> None:
     """As FIDE C.07, 16.4 and 16.5 have it; for its opponents they are lost, as rounds before others that it played."""
     table = returned(FIRST_ROUND + WITHOUT_0, 2, LAST_ROUNDS, is_gone=False)
-    assert table.missed(0) == 1
+    assert table.count_missed_rounds(0) == 1
     # Points 2, 2, 2, 2 after four rounds, and so has the virtual opponent of 0.
     assert {
         name: TIE_BREAKS[name].measure(table, [0])[0] for name in ("buchholz", "buchholz-cut-1", "sonneborn-berger")
@@ -188,7 +188,7 @@ def test_who_came_back_and_left_again_has_missed_both() -> None:
     table = returned(FIRST_ROUND + WITHOUT_0, 2, LAST_ROUNDS[:2], is_gone=True)
     for played in (duel(4, 1, 2, "1-0"), sat_out(4, 3)):
         table.add(played)
-    assert table.missed(0) == 2
+    assert table.count_missed_rounds(0) == 2
     assert table.scale().own[0] + table.scale().draw == table.scale().adjusted[0]
 
 

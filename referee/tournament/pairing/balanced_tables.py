@@ -152,7 +152,7 @@ class ExchangeSearch:
             self._playing[self._round[table]].add(new)
 
 
-def even_out(rounds: Rounds, met: Met, work: int) -> None:
+def balance(rounds: Rounds, met: Met, work: int) -> None:
     """Exchange entrants between tables until all pairs of them meet as equally as possible, or it takes too long.
 
     Who plays how often stays the same. Who plays in which round may change, where somebody rests.

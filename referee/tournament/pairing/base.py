@@ -253,7 +253,7 @@ class PairingFormat(ABC, Generic[S]):
         """
         return None
 
-    def given_up(self, state: S) -> int:
+    def count_cancelled_pairings(self, state: S) -> int:
         """Return how many pairings of those in `extent` are not played because somebody withdrew.
 
         As soon as that is sure; a format that can't tell says 0.
@@ -347,11 +347,11 @@ class PairingFormat(ABC, Generic[S]):
     def to_pair(self, state: S) -> RoundToPair | None:
         """Return the round that must be paired before anything more is due; None: there is no such round.
 
-        Whoever keeps the tournament lets `dutch.pair_round` pair it, and hands the tables in with `paired`.
+        Whoever keeps the tournament lets `dutch.pair_round` pair it, and hands the tables in with `take_round`.
         """
         return None
 
-    def paired(self, state: S, tables: tuple[Table, ...]) -> S:
+    def take_round(self, state: S, tables: tuple[Table, ...]) -> S:
         """Return the state after a round was paired.
 
         Args:
@@ -363,7 +363,7 @@ class PairingFormat(ABC, Generic[S]):
         """
         raise BadPairing(f"{self.name} pairs its rounds itself")
 
-    def paired_by_program(self, state: S, tables: tuple[Table, ...], output: str) -> S:
+    def take_printed_round(self, state: S, tables: tuple[Table, ...], output: str) -> S:
         """Return the state after a round that a program of the organiser's paired, with what the program printed.
 
         Raises:
@@ -391,7 +391,7 @@ class PairingFormat(ABC, Generic[S]):
         """
         raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
 
-    def rounds_paired(self, state: S) -> int:
+    def count_rounds(self, state: S) -> int:
         """Return how many rounds are paired; 0 where not everybody has a match or a bye in every round."""
         return 0
 
@@ -453,7 +453,7 @@ class PairingFormat(ABC, Generic[S]):
             raise BadFormat(f"{few} too few for matches of {field.seats}")
 
 
-def seeded(field: EntrantField, shuffle: Shuffle) -> tuple[int, ...]:
+def order_by_seed(field: EntrantField, shuffle: Shuffle) -> tuple[int, ...]:
     """Return the entrants, the best rated first; equal ones and, after all others, unrated ones by lot."""
     ratings = [entrant.rating for entrant in field.entrants]
     lot = shuffle(range(len(ratings)))
@@ -468,7 +468,7 @@ def bye(pairing: Pairing) -> PlayedPairing:
     return PlayedPairing(pairing=pairing, ranking=((0,),), scores=(0,))
 
 
-def what_is_left(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
+def apply_withdrawals(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
     """Return what withdrawals have left of a pairing of two: a walkover for whoever stays; None if nobody does."""
     staying = tuple(entrant for entrant in pairing.seats if entrant not in withdrawn)
     if len(staying) == len(pairing.seats):

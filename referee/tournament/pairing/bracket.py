@@ -58,7 +58,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         """Return how often a match was played in vain before a pairing."""
         return (pairing.number - 1) % (self.replays + 1)
 
-    def issued(self, place: int, draws: int, *, seats: tuple[int, ...], round: int, table: str) -> Self:  # noqa: A002  # a pairing's
+    def issue(self, place: int, draws: int, *, seats: tuple[int, ...], round: int, table: str) -> Self:  # noqa: A002  # a pairing's
         """Return the state with one more pairing due.
 
         Args:
@@ -71,7 +71,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
         pairing = Pairing(number=place * (self.replays + 1) + draws + 1, seats=seats, round=round, table=table)
         return replace(self, due=tuple(sorted((*self.due, pairing), key=lambda other: other.number)))
 
-    def taken_back(self, old: PlayedPairing) -> Self:
+    def take_back(self, old: PlayedPairing) -> Self:
         """Return the state without a result.
 
         Raises:
@@ -132,7 +132,7 @@ class EliminationFormat(PairingFormat[S]):
         Raises:
             BadRuling: matches that follow from it have been played.
         """
-        state = state if old is None else state.taken_back(old)
+        state = state if old is None else state.take_back(old)
         return state if new is None else state.after(new)
 
     def later(self, state: S) -> int:
@@ -200,12 +200,12 @@ class State(EliminationState, frozen=True, kw_only=True):
     def after(self, played: PlayedPairing) -> "State":
         """Return the state with the match decided, or with the match due again."""
         place, seats = self.place(played.pairing), played.pairing.seats
-        state = replace(self, leans=_leant(self, seats, 1))
+        state = replace(self, leans=_lean(self, seats, 1))
         winner = _winner(self, played)
         if winner is None:
-            return _issued(state, place, self.draws(played.pairing) + 1, (seats[1], seats[0]))
+            return _issue(state, place, self.draws(played.pairing) + 1, (seats[1], seats[0]))
         loser = next((entrant for entrant in seats if entrant != winner), NOBODY)
-        return _decided(replace(state, played=state.played | {place}), place, (winner, loser))
+        return _decide(replace(state, played=state.played | {place}), place, (winner, loser))
 
     def withdraw(self, entrant: int) -> "State":
         """Return the state without an entrant; whoever was to meet it goes on.
@@ -223,9 +223,9 @@ class State(EliminationState, frozen=True, kw_only=True):
                 results[index] = None
         due = tuple(pairing for pairing in self.due if entrant not in pairing.seats)
         left = replace(self, results=tuple(results), due=due, withdrawn=self.withdrawn | {entrant})
-        return _opened(left, 0)
+        return _open_matches(left, 0)
 
-    def taken_back(self, old: PlayedPairing) -> "State":
+    def take_back(self, old: PlayedPairing) -> "State":
         """Return the state without a result, and without what followed from it and was not played."""
         place = self.place(old.pairing)
         if self.results[place] is None or _winner(self, old) is None:
@@ -239,7 +239,7 @@ class State(EliminationState, frozen=True, kw_only=True):
                 raise BadRuling("later matches that follow from it have been played")
         for index in gone:
             results[index] = None
-        leans, played = _leant(self, old.pairing.seats, -1), self.played - {place}
+        leans, played = _lean(self, old.pairing.seats, -1), self.played - {place}
         due = tuple(pairing for pairing in self.due if self.place(pairing) not in gone)
         return replace(self, results=tuple(results), leans=leans, due=due, played=played)
 
@@ -326,7 +326,7 @@ def winners_rounds(rounds: int) -> list[list[tuple[Source, Source]]]:
 def start(nodes: Iterable[BracketMatch], seeds: tuple[int, ...], replays: int) -> State:
     """Return the state before the first match."""
     nodes = tuple(nodes)
-    return _opened(
+    return _open_matches(
         State(nodes=nodes, seeds=seeds, replays=replays, results=(None,) * len(nodes), leans=(0,) * len(seeds)), 0
     )
 
@@ -340,7 +340,7 @@ def _winner(state: State, played: PlayedPairing) -> int | None:
     return min(seats, key=state.seeds.index) if state.draws(played.pairing) >= state.replays else None
 
 
-def _leant(state: State, seats: tuple[int, ...], sign: int) -> tuple[int, ...]:
+def _lean(state: State, seats: tuple[int, ...], sign: int) -> tuple[int, ...]:
     """Return the leans after a match, or with a sign of -1 those before it; a bye has no seats to count."""
     leans = list(state.leans)
     for entrant, step in zip(seats, (sign, -sign) if len(seats) > 1 else (), strict=False):
@@ -348,16 +348,16 @@ def _leant(state: State, seats: tuple[int, ...], sign: int) -> tuple[int, ...]:
     return tuple(leans)
 
 
-def _decided(state: State, index: int, result: tuple[int, int]) -> State:
+def _decide(state: State, index: int, result: tuple[int, int]) -> State:
     """Return the state with a match's result, and with what can be played or decided by that."""
-    return _opened(_with(state, index, result), index + 1)
+    return _open_matches(_with(state, index, result), index + 1)
 
 
 def _with(state: State, index: int, result: tuple[int, int]) -> State:
     return replace(state, results=(*state.results[:index], result, *state.results[index + 1 :]))
 
 
-def _opened(state: State, begin: int) -> State:
+def _open_matches(state: State, begin: int) -> State:
     """Return the state with those matches open or decided, from an index on, whose entrants are known now."""
     waiting = {state.place(pairing) for pairing in state.due}
     for index in range(begin, len(state.nodes)):
@@ -366,7 +366,7 @@ def _opened(state: State, begin: int) -> State:
             continue
         result = _without_match(state, index, first, second)
         state = (
-            _issued(state, index, 0, _seated(state, first, second)) if result is None else _with(state, index, result)
+            _issue(state, index, 0, _seat_two(state, first, second)) if result is None else _with(state, index, result)
         )
     return state
 
@@ -412,14 +412,14 @@ def _is_upset(state: State, index: int) -> bool:
     return result is not None and result[0] != first and state.withdrawn.isdisjoint(result)
 
 
-def _seated(state: State, first: int, second: int) -> tuple[int, ...]:
+def _seat_two(state: State, first: int, second: int) -> tuple[int, ...]:
     """Seat two entrants: whoever has had the first seat less has it; a bye if there is only one."""
     if second == NOBODY:
         return (first,)
     return (second, first) if state.leans[second] < state.leans[first] else (first, second)
 
 
-def _issued(state: State, index: int, draws: int, seats: tuple[int, ...]) -> State:
+def _issue(state: State, index: int, draws: int, seats: tuple[int, ...]) -> State:
     """Return the state with a match due, for the first time or again."""
     node = state.nodes[index]
-    return state.issued(index, draws, seats=seats, round=node.round, table=node.table)
+    return state.issue(index, draws, seats=seats, round=node.round, table=node.table)

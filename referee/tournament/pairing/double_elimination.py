@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from ...games.base import Shuffle
 from . import bracket
-from .base import EntrantField, Extent, seeded
+from .base import EntrantField, Extent, order_by_seed
 from .bracket import BracketMatch, EliminationFormat, Source, State
 
 
@@ -36,7 +36,7 @@ class DoubleElimination(EliminationFormat[State]):
         """
         self.check_field(field)
         rounds = (len(field.entrants) - 1).bit_length()
-        return bracket.start(_nodes(rounds, reset=options.reset), seeded(field, shuffle), options.replays)
+        return bracket.start(_nodes(rounds, reset=options.reset), order_by_seed(field, shuffle), options.replays)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: everybody but the winner loses twice, who may lose once."""

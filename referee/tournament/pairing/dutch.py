@@ -163,7 +163,7 @@ class Card(Struct, frozen=True, kw_only=True):
         return -self.points, self.number
 
 
-def cards_of(course: PlayedRounds) -> dict[int, Card]:
+def make_cards(course: PlayedRounds) -> dict[int, Card]:
     """Return the cards of those who play in the next round, the best ranked first."""
     cards = {
         entrant: _card(entrant, number, course)
@@ -195,11 +195,11 @@ def pair_plainly(course: PlayedRounds) -> list[Table]:
     Returns:
         Seats, from the first board; a bye last.
     """
-    cards = cards_of(course)
+    cards = make_cards(course)
     entrants = [*cards]
     costs = {edge: (*_worst(edge, entrants, cards), *_unlike(edge, entrants, cards)) for edge in _edges(len(entrants))}
     found = [tuple(entrants[place] for place in edge if place < len(entrants)) for edge in _cheapest(entrants, costs)]
-    return sorted((_seated(table, cards, course) for table in found), key=len, reverse=True)
+    return sorted((_seat_table(table, cards, course) for table in found), key=len, reverse=True)
 
 
 def _edges(count: int) -> list[Edge]:
@@ -233,7 +233,7 @@ def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> C
     return 0, int(clash and own.strength == other.strength == 3), gap * gap, int(clash)
 
 
-def _seated(table: Table, cards: Mapping[int, Card], course: PlayedRounds) -> Table:
+def _seat_table(table: Table, cards: Mapping[int, Card], course: PlayedRounds) -> Table:
     """Seat a table: the better ranked entrant's seat decides."""
     if len(table) == 1:
         return table
@@ -265,13 +265,13 @@ def complaint(tables: Sequence[Table], course: PlayedRounds) -> str | None:
     where there is no other way, seats are as E has them, and of those with equal points no two play below them who
     could have met (C.6).
     """
-    cards = cards_of(course)
+    cards = make_cards(course)
     if sorted(entrant for table in tables for entrant in table) != sorted(cards):
         return "not everybody who is to play has one table"
     if sorted(map(len, tables), reverse=True) != [2] * (len(cards) // 2) + [1] * (len(cards) % 2):
         return "a table has not two entrants"
     for table in tables:
-        if table != _seated(table, cards, course):
+        if table != _seat_table(table, cards, course):
             return f"the seats of {table} are the wrong way round"
     if _is_worse_than_need_be(tables, cards):
         return "somebody has a bye or an opponent again, and there is another way"
@@ -365,7 +365,7 @@ def read_output(output: str, course: PlayedRounds) -> tuple[Table, ...]:
         raise BadPairing("it printed nothing")
     (count, *more), *pairs = lines
     if more or not _is_number(count):
-        raise BadPairing(f"it printed no number of tables first, but {_shown(lines[0])}")
+        raise BadPairing(f"it printed no number of tables first, but {_quote(lines[0])}")
     if int(count) != len(pairs):
         raise BadPairing(f"it announced {int(count)} tables, and printed {len(pairs)}")
     tables = [_table(words, course.order) for words in pairs]
@@ -376,13 +376,13 @@ def _is_number(word: str) -> bool:
     return word.isascii() and word.isdecimal() and len(word) < 6
 
 
-def _shown(words: Sequence[str]) -> str:
+def _quote(words: Sequence[str]) -> str:
     return f'"{printable(" ".join(words)[:_SHOWN])}"'
 
 
 def _table(words: Sequence[str], order: Sequence[int]) -> Table:
     if len(words) != 2 or not all(map(_is_number, words)):
-        raise BadPairing(f"it printed no pair of starting numbers, but {_shown(words)}")
+        raise BadPairing(f"it printed no pair of starting numbers, but {_quote(words)}")
     white, black = map(int, words)
     if not (1 <= white <= len(order) and black <= len(order)):
         raise BadPairing(f"it paired {white} and {black}, and the starting numbers end with {len(order)}")
@@ -405,7 +405,7 @@ def check_round(tables: Sequence[Table], course: PlayedRounds) -> None:
 
 
 def _breaches(tables: Sequence[Table], course: PlayedRounds) -> Iterator[str]:
-    cards = cards_of(course)
+    cards = make_cards(course)
     number = {entrant: place for place, entrant in enumerate(course.order, start=1)}
     seen = set[int]()
     for entrant in (entrant for table in tables for entrant in table):
@@ -454,7 +454,7 @@ def pair_round(request: RoundToPair) -> tuple[tuple[Table, ...], str]:
     from . import dutch_library as library  # noqa: PLC0415  # it takes long to import; most commands pair nothing
 
     course = request.course
-    pairs = library.pairs_of(library.parsed(course))
+    pairs = library.pair(library.make_trf(course))
     if pairs is None:
         return tuple(pair_plainly(course)), f"referee {__version__}"
     return tuple(tuple(course.order[number - 1] for number in pair if number) for pair in pairs), library.NAME

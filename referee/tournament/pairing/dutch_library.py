@@ -15,7 +15,7 @@ from .base import LineResult, PlayedRounds
 NAME = f"py4swiss {version('py4swiss')}"
 
 
-def pairs_of(trf: ParsedTrf) -> list[tuple[int, int]] | None:
+def pair(trf: ParsedTrf) -> list[tuple[int, int]] | None:
     """Return who meets whom in the next round of a tournament, by the Dutch system.
 
     Returns:
@@ -27,7 +27,7 @@ def pairs_of(trf: ParsedTrf) -> list[tuple[int, int]] | None:
         return None
 
 
-def parsed(course: PlayedRounds) -> ParsedTrf:
+def make_trf(course: PlayedRounds) -> ParsedTrf:
     """Return a tournament as the library reads it from a file, for which it may be too long."""
     colour = XSectionConfiguration(first_round_color=course.is_white_first)
     return ParsedTrf(

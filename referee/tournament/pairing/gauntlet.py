@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ...games.base import Shuffle
-from .base import BadFormat, EntrantField, Extent, Pairing, PlayedPairing, what_is_left
+from .base import BadFormat, EntrantField, Extent, Pairing, PlayedPairing, apply_withdrawals
 from .timetable import FixedFormat, FixedState, with_result
 
 _WINDOW = 256
@@ -96,7 +96,7 @@ class Gauntlet(FixedFormat[State]):
             raise BadFormat(f"{options.challengers} challengers of {len(field.entrants)} entrants leave no opponents")
         single = frozenset(index for index, entrant in enumerate(field.entrants) if not entrant.has_copies)
         schedule = Schedule(len(field.entrants), options.challengers, options.cycles)
-        return _filled(State(schedule=schedule, single=single, planned=_matches(schedule)))
+        return _fill(State(schedule=schedule, single=single, planned=_matches(schedule)))
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: each challenger meets all others in both seats."""
@@ -110,7 +110,7 @@ class Gauntlet(FixedFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _filled(with_result(state, played))
+        return _fill(with_result(state, played))
 
     def first_open(self, state: State, besides: Pairing) -> int | None:
         """Return the smallest number of a pairing without a result, but for one of them; None if there is no other."""
@@ -121,7 +121,7 @@ class Gauntlet(FixedFormat[State]):
         """Return the state with a pairing that is through to come again."""
         lost = state.given_up + (not state.withdrawn.isdisjoint(pairing.seats))
         held = tuple(sorted((*state.held, pairing.number)))
-        return _filled(replace(state, held=held, through=state.through - (not pairing.is_bye), given_up=lost))
+        return _fill(replace(state, held=held, through=state.through - (not pairing.is_bye), given_up=lost))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers."""
@@ -131,13 +131,13 @@ class Gauntlet(FixedFormat[State]):
         held = {*state.held, *(pairing.number for pairing in state.due if entrant in pairing.seats)}
         lost = _still_to_come(replace(state, held=tuple(held)), entrant, state.withdrawn)
         left = replace(state, due=due, held=tuple(sorted(held)), given_up=state.given_up + lost)
-        return _filled(replace(left, withdrawn=state.withdrawn | {entrant}))
+        return _fill(replace(left, withdrawn=state.withdrawn | {entrant}))
 
     def reinstate(self, state: State, entrant: int) -> State:
         """Return the state with somebody who plays on; walkovers that were given stay."""
         withdrawn = state.withdrawn - {entrant}
         back = _still_to_come(state, entrant, withdrawn)
-        return _filled(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
+        return _fill(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
 
 
 def _matches(schedule: Schedule) -> int:
@@ -153,7 +153,7 @@ def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int
     )
 
 
-def _filled(state: State) -> State:
+def _fill(state: State) -> State:
     """Return the state with as many pairings due as may be; those of an entrant that is single come in their order.
 
     A walkover waits for all pairings before it: until then it may turn out that who is to have it was suspended before.
@@ -171,7 +171,7 @@ def _filled(state: State) -> State:
         else:
             looked_at, number = number, number + 1
         planned = state.schedule.pairing(looked_at)
-        pairing = None if planned is None else what_is_left(planned, state.withdrawn)
+        pairing = None if planned is None else apply_withdrawals(planned, state.withdrawn)
         if pairing is None:
             continue
         is_early = pairing.is_bye and (held or any(not other.is_bye and other.number < looked_at for other in due))

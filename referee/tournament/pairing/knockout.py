@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ...games.base import Shuffle
 from . import bracket
 from .balanced_tables import seat_one
-from .base import BadFormat, EntrantField, Extent, PlayedPairing, seeded
+from .base import BadFormat, EntrantField, Extent, PlayedPairing, order_by_seed
 from .bracket import BracketMatch, EliminationFormat, EliminationState, Source
 
 # --- More than two seats
@@ -52,9 +52,9 @@ class TablesState(EliminationState, frozen=True, kw_only=True):
         state = replace(self, used=tuple(used))
         groups = played.ranking or (tuple(range(len(table))),)
         if not _is_clear(groups, count) and draws < self.replays:
-            return _issued(state, place, draws + 1, seat_one(table, used))
+            return _issue(state, place, draws + 1, seat_one(table, used))
         ranks = {table[seat]: rank for rank, group in enumerate(groups) for seat in group}
-        return _settled(state, table, ranks, count)
+        return _settle_table(state, table, ranks, count)
 
     def withdraw(self, entrant: int) -> "TablesState":
         """Return the state without an entrant; all others at its table go on."""
@@ -115,10 +115,10 @@ def _without_match(state: TablesState, entrant: int) -> TablesState:
         return state
     table = broken.seats
     state = replace(state, due=tuple(pairing for pairing in state.due if pairing != broken))
-    return _settled(state, table, {other: int(other == entrant) for other in table}, len(table) - 1)
+    return _settle_table(state, table, {other: int(other == entrant) for other in table}, len(table) - 1)
 
 
-def _settled(state: TablesState, table: Sequence[int], ranks: dict[int, int], count: int) -> TablesState:
+def _settle_table(state: TablesState, table: Sequence[int], ranks: dict[int, int], count: int) -> TablesState:
     """Return the state with a table through: who goes on takes its best slots, the others are out."""
     slot = {entrant: at for at, entrant in enumerate(state.slots)}
     order = sorted(table, key=lambda entrant: (ranks.get(entrant, len(table)), slot[entrant]))
@@ -128,10 +128,10 @@ def _settled(state: TablesState, table: Sequence[int], ranks: dict[int, int], co
     state = replace(state, going_on=through, ranks=(*state.ranks, *lost))
     if state.due:
         return state
-    return _next_round(_closed(state), tuple(entrant for _, entrant in sorted(through)))
+    return _next_round(_close_round(state), tuple(entrant for _, entrant in sorted(through)))
 
 
-def _closed(state: TablesState) -> TablesState:
+def _close_round(state: TablesState) -> TablesState:
     """Return the state with those who are out in groups: equally good ones of a round share one."""
     ranks = dict(state.ranks)
     groups = tuple(
@@ -157,7 +157,7 @@ def _next_round(state: TablesState, slots: tuple[int, ...]) -> TablesState:
     last = 1 if len(left) == seats else state.advance + extra
     state = replace(state, counts=(*(1,) * byes, *(state.advance,) * (tables - 1), last))
     for place, entrants in enumerate([*((entrant,) for entrant in left[:byes]), *members], first):
-        state = _issued(state, place, 0, entrants)
+        state = _issue(state, place, 0, entrants)
     return state
 
 
@@ -183,10 +183,10 @@ def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
     return tables, max(0, tables * off - (left - aim))
 
 
-def _issued(state: TablesState, place: int, draws: int, seats: tuple[int, ...]) -> TablesState:
+def _issue(state: TablesState, place: int, draws: int, seats: tuple[int, ...]) -> TablesState:
     """Return the state with a match due, for the first time or again."""
     table = "final" if len(state.slots) == len(seats) else ""
-    return state.issued(place, draws, seats=seats, round=state.round, table=table)
+    return state.issue(place, draws, seats=seats, round=state.round, table=table)
 
 
 # --- The format
@@ -228,7 +228,7 @@ class Knockout(EliminationFormat[State]):
             raise BadFormat(f"of {field.seats} seats, {advance} can't go on: it takes a part without a remainder")
         if field.seats > 2 and options.third_place:
             raise BadFormat("a match for the third place is for two seats: larger finals rank all their seats")
-        seeds = seeded(field, shuffle)
+        seeds = order_by_seed(field, shuffle)
         if field.seats > 2:
             return start_tables(seeds, field.seats, advance, options.replays)
         rounds = (len(seeds) - 1).bit_length()

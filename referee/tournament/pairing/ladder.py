@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from ...games.base import Shuffle
 from ...text import counted
 from .balanced_tables import seat_one
-from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, seeded, without
+from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, order_by_seed, without
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
 """Before the first match, as the source has them."""
@@ -117,12 +117,12 @@ class Ladder(PairingFormat[State]):
         count = len(field.entrants)
         state = State(
             options=options,
-            order=seeded(field, shuffle),
+            order=order_by_seed(field, shuffle),
             ratings=(Skill(),) * count,
             met=((0,) * count,) * count,
             used=((0,) * field.seats,) * count,
         )
-        return _filled(state)
+        return _fill(state)
 
     def extent(self, options: Any, field: EntrantField) -> Extent | None:
         """Return how long it takes: as long as was said, or until the ranking is certain enough."""
@@ -159,7 +159,7 @@ class Ladder(PairingFormat[State]):
             NotDue: the pairing is not due.
         """
         through = Waiting(pairing=played.pairing, played=played, leaving=frozenset(leaving))
-        return _counted(_with_waiting(replace(state, due=without(state.due, played)), through))
+        return _count_results(_with_waiting(replace(state, due=without(state.due, played)), through))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant from its last pairing on; other matches take the place of its own."""
@@ -169,10 +169,10 @@ class Ladder(PairingFormat[State]):
         if given_up is not None:
             due = tuple(pairing for pairing in state.due if pairing != given_up)
             gone = Waiting(pairing=given_up, played=None, leaving=frozenset({entrant}))
-            return _counted(_with_waiting(replace(state, due=due), gone))
+            return _count_results(_with_waiting(replace(state, due=due), gone))
         last = _waiting(state, entrant)
         if last is None:
-            return _filled(replace(state, withdrawn=state.withdrawn | {entrant}))
+            return _fill(replace(state, withdrawn=state.withdrawn | {entrant}))
         return _with_waiting(state, replace(last, leaving=last.leaving | {entrant}))
 
     def join(self, state: State, field: EntrantField) -> State:
@@ -184,7 +184,7 @@ class Ladder(PairingFormat[State]):
         matches = state.options.matches
         if matches != "endless" and state.done + len(state.due) + len(state.early) >= matches:
             raise BadRuling(f"all {counted(matches, 'match', 'matches')} of the ladder are played, or begun already")
-        return _filled(
+        return _fill(
             replace(
                 state,
                 order=(*state.order, len(state.order)),
@@ -199,13 +199,13 @@ class Ladder(PairingFormat[State]):
         last = _waiting(state, entrant)
         if last is not None and entrant in last.leaving:
             return _with_waiting(state, replace(last, leaving=last.leaving - {entrant}))
-        return _filled(replace(state, withdrawn=state.withdrawn - {entrant}))
+        return _fill(replace(state, withdrawn=state.withdrawn - {entrant}))
 
     def renew(self, state: State, entrant: int) -> State:
         """Return the state with another program in an entrant's place: about as strong, as far as anybody knows."""
         last = _waiting(state, entrant)
         if last is None:
-            return _renewed(state, entrant)
+            return _renew(state, entrant)
         return _with_waiting(state, replace(last, renewed=last.renewed | {entrant}))
 
     def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
@@ -219,7 +219,7 @@ class Ladder(PairingFormat[State]):
         if waiting is not None:
             return _with_waiting(state, replace(waiting, played=new or replace(told, ranking=())))
         sign = 1 if old is None else -1
-        for entrant, after in zip(told.pairing.seats, _rated(state, told), strict=True):
+        for entrant, after in zip(told.pairing.seats, _rate(state, told), strict=True):
             mine = state.ratings[entrant]
             moved = round(mine.mean + sign * (after.mean - mine.mean), _DIGITS)
             state = _with_rating(state, entrant, replace(mine, mean=moved))
@@ -249,7 +249,7 @@ def _with_rating(state: State, entrant: int, rating: Skill) -> State:
     return replace(state, ratings=ratings)
 
 
-def _renewed(state: State, entrant: int) -> State:
+def _renew(state: State, entrant: int) -> State:
     old = state.ratings[entrant]
     return _with_rating(state, entrant, replace(old, variance=max(old.variance, _RENEWED)))
 
@@ -265,24 +265,24 @@ def _with_waiting(state: State, waiting: Waiting) -> State:
     return replace(state, early=tuple(sorted((*others, waiting), key=lambda waited: waited.pairing.number)))
 
 
-def _counted(state: State) -> State:
+def _count_results(state: State) -> State:
     """Return the state with all results counted before which none is missing, and with matches in their place."""
     while state.early and (not state.due or state.early[0].pairing.number < state.due[0].number):
         first, *others = state.early
         state = replace(state, early=tuple(others))
         if first.played is not None:
-            state = _noted(state, first.played)
+            state = _note_result(state, first.played)
         for entrant in first.renewed:
-            state = _renewed(state, entrant)
-        state = _filled(replace(state, withdrawn=state.withdrawn | first.leaving))
+            state = _renew(state, entrant)
+        state = _fill(replace(state, withdrawn=state.withdrawn | first.leaving))
     return state
 
 
-def _noted(state: State, played: PlayedPairing) -> State:
+def _note_result(state: State, played: PlayedPairing) -> State:
     """Return the state with what a result tells."""
     table = played.pairing.seats
     ratings, met, used = list(state.ratings), list(state.met), list(state.used)
-    for seat, (entrant, rating) in enumerate(zip(table, _rated(state, played), strict=True)):
+    for seat, (entrant, rating) in enumerate(zip(table, _rate(state, played), strict=True)):
         ratings[entrant] = rating
         row, seats = list(met[entrant]), list(used[entrant])
         for other in table:
@@ -300,14 +300,14 @@ def _noted(state: State, played: PlayedPairing) -> State:
     )
 
 
-def _rated(state: State, played: PlayedPairing) -> list[Skill]:
+def _rate(state: State, played: PlayedPairing) -> list[Skill]:
     """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
     own = [state.ratings[entrant] for entrant in played.pairing.seats]
     ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
-    return [_updated(seat, own, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(own)]
+    return [_update_skill(seat, own, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(own)]
 
 
-def _updated(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fouls: Sequence[int]) -> Skill:
+def _update_skill(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fouls: Sequence[int]) -> Skill:
     """Return one seat's rating after a match; of two that both fouled, nobody has shown which is the better.
 
     Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c.
@@ -326,7 +326,7 @@ def _updated(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fouls: 
     return Skill(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
 
 
-def _filled(state: State) -> State:
+def _fill(state: State) -> State:
     """Return the state with as many matches begun or waiting as may be."""
     begun = [*state.due, *(waiting.pairing for waiting in state.early)]
     busy = {entrant for pairing in begun for entrant in pairing.seats} | state.withdrawn

@@ -20,7 +20,15 @@ from msgspec.structs import replace
 from ...games.base import Shuffle
 from . import timetable
 from .base import EntrantField, Extent, Pairing, PlayedPairing
-from .timetable import FixedFormat, SeatedTimetable, State, made_up, planned, tables_to_make_up, without_tables
+from .timetable import (
+    FixedFormat,
+    SeatedTimetable,
+    State,
+    add_extra_tables,
+    count_extra_tables,
+    make_plan,
+    without_tables,
+)
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,7 +103,7 @@ class RoundRobin(FixedFormat[State]):
             numbers = tuple(order.index(entrant) + 1 for entrant in range(count))
             berger = Berger(numbers, order, _berger_rounds(options, count))
             return timetable.start(berger, count, berger.rounds * (count // 2))
-        plan = planned(SeatedTimetable(seats=field.seats, each=_each(options, field), limit=options.rounds), order)
+        plan = make_plan(SeatedTimetable(seats=field.seats, each=_each(options, field), limit=options.rounds), order)
         return timetable.start(plan, count, plan.matches)
 
     def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
@@ -129,11 +137,11 @@ class RoundRobin(FixedFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _made_up(timetable.record(state, played))
+        return _make_up(timetable.record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers, or other tables at the end."""
-        return _made_up(_left(state, entrant))
+        return _make_up(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
         """Return the state after a result; at tables that are added at the end, nobody sits who leaves with it.
@@ -141,7 +149,7 @@ class RoundRobin(FixedFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _made_up(reduce(_left, leaving, timetable.record(state, played)))
+        return _make_up(reduce(_remove, leaving, timetable.record(state, played)))
 
     def reinstate(self, state: State, entrant: int) -> State:
         """Return the state with somebody who plays on: in its own pairings, or at other tables at the end."""
@@ -150,23 +158,23 @@ class RoundRobin(FixedFormat[State]):
             return timetable.reinstate(state, entrant)
         back = timetable.with_progress(state, {entrant: plan.rounds})
         back = replace(back, withdrawn=state.withdrawn - {entrant})
-        return _made_up(_with_given_up(state, back))
+        return _make_up(_count_cancellations(state, back))
 
 
-def _left(state: State, entrant: int) -> State:
+def _remove(state: State, entrant: int) -> State:
     """Return the state without an entrant, before anything is made up for."""
     plan = state.timetable
     if entrant in state.withdrawn or not isinstance(plan, SeatedTimetable):
         return timetable.withdraw(state, entrant)
     left = timetable.withdraw(state, entrant, without_tables(plan, entrant, state.progress[entrant]))
-    return _with_given_up(state, left)
+    return _count_cancellations(state, left)
 
 
 def _staying(state: State) -> list[int]:
     return [entrant for entrant in range(len(state.progress)) if entrant not in state.withdrawn]
 
 
-def _made_up(state: State) -> State:
+def _make_up(state: State) -> State:
     """Return the state with tables for what withdrawals have cost those who stay, once all others are through.
 
     By then it is no matter any more in which order matches ended, and who withdrew first.
@@ -175,14 +183,14 @@ def _made_up(state: State) -> State:
     if state.due or not isinstance(plan, SeatedTimetable):
         return state
     staying = _staying(state)
-    new = made_up(plan, staying)
+    new = add_extra_tables(plan, staying)
     if new.rounds == plan.rounds:
         return state
-    longer = timetable.arrived(replace(state, timetable=new), dict.fromkeys(staying, plan.rounds))
-    return _with_given_up(state, longer)
+    longer = timetable.arrive(replace(state, timetable=new), dict.fromkeys(staying, plan.rounds))
+    return _count_cancellations(state, longer)
 
 
-def _with_given_up(before: State, after: State) -> State:
+def _count_cancellations(before: State, after: State) -> State:
     """Return a state that knows how many tables fewer than before it comes to."""
     less = _tables(before) - _tables(after)
     return replace(after, given_up=max(before.given_up + less, 0))
@@ -192,7 +200,7 @@ def _tables(state: State) -> int:
     """Return how many tables a plan comes to, those made up for included."""
     plan = state.timetable
     assert isinstance(plan, SeatedTimetable), "only those make up for anything"
-    return plan.matches + tables_to_make_up(plan, _staying(state))
+    return plan.matches + count_extra_tables(plan, _staying(state))
 
 
 def _berger_rounds(options: Options, count: int) -> int:

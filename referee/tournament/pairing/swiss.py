@@ -30,7 +30,7 @@ from .base import (
     RoundToPair,
     Table,
     half_points,
-    seeded,
+    order_by_seed,
     without,
 )
 from .dutch import TRF, check_round, complaint, read_output
@@ -112,12 +112,12 @@ class Swiss(PairingFormat[State]):
         state = State(
             rounds=_rounds(options, field),
             seats=field.seats,
-            order=seeded(field, shuffle),
+            order=order_by_seed(field, shuffle),
             is_white_first=shuffle.later(1)([True, False])[0],
             has_program=has_program,
             lines=((),) * count,
         )
-        return _gathered(state)
+        return _pair_groups(state)
 
     def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
         """Yield the limit of a program that there is not."""
@@ -130,7 +130,7 @@ class Swiss(PairingFormat[State]):
         matches = rounds * (len(field.entrants) // field.seats)
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
-    def given_up(self, state: State) -> int:
+    def count_cancelled_pairings(self, state: State) -> int:
         """Return how many tables are left out, now and later."""
         return state.given_up
 
@@ -146,9 +146,9 @@ class Swiss(PairingFormat[State]):
         """Return the next round of two seats, once all results of the one before are in."""
         if state.seats > 2 or _is_settled(state):
             return None
-        return RoundToPair(round=state.round + 1, course=course_of(state))
+        return RoundToPair(round=state.round + 1, course=make_played_rounds(state))
 
-    def paired(self, state: State, tables: tuple[Table, ...]) -> State:
+    def take_round(self, state: State, tables: tuple[Table, ...]) -> State:
         """Return the state with a round of two seats that was paired.
 
         Raises:
@@ -160,9 +160,9 @@ class Swiss(PairingFormat[State]):
         wrong = complaint(tables, request.course)
         if wrong is not None:
             raise BadPairing(f"round {request.round}: {wrong}")
-        return _opened(state, tables)
+        return _open_round(state, tables)
 
-    def paired_by_program(self, state: State, tables: tuple[Table, ...], output: str) -> State:
+    def take_printed_round(self, state: State, tables: tuple[Table, ...], output: str) -> State:
         """Return the state with a round of two seats that a program of the organiser's paired.
 
         Raises:
@@ -177,7 +177,7 @@ class Swiss(PairingFormat[State]):
         if read_output(output, request.course) != tables:
             raise BadPairing("the tables are not those that the program printed")
         check_round(tables, request.course)
-        return _opened(state, tables)
+        return _open_round(state, tables)
 
     def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
@@ -185,11 +185,11 @@ class Swiss(PairingFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _gathered(_recorded(state, played))
+        return _pair_groups(_record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those at its table have a walkover in place of the match."""
-        return _gathered(_left(state, entrant))
+        return _pair_groups(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
         """Return the state after a result; who leaves with it is in no later round.
@@ -197,7 +197,7 @@ class Swiss(PairingFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        return _gathered(reduce(_left, leaving, _recorded(state, played)))
+        return _pair_groups(reduce(_remove, leaving, _record(state, played)))
 
     def join(self, state: State, field: EntrantField) -> State:
         """Return the state with another entrant, the last by seed; the rounds that it has missed are byes to be given.
@@ -226,7 +226,7 @@ class Swiss(PairingFormat[State]):
         withdrawn = state.withdrawn - {entrant}
         return replace(state, withdrawn=withdrawn, given_up=max(state.given_up - later, 0))
 
-    def rounds_paired(self, state: State) -> int:
+    def count_rounds(self, state: State) -> int:
         """Return how many rounds are paired."""
         return state.round
 
@@ -254,20 +254,20 @@ class Swiss(PairingFormat[State]):
         return not state.due and _is_settled(state)
 
 
-def course_of(state: State) -> PlayedRounds:
+def make_played_rounds(state: State) -> PlayedRounds:
     """Return a tournament of two seats as far as its rounds are through."""
     through = state.round - bool(state.due)
     return PlayedRounds(
         rounds=state.rounds,
         through=through,
-        order=_numbered(state),
+        order=_number_entrants(state),
         lines=tuple(tuple(line for line in own if line.round <= through) for own in state.lines),
         away=state.withdrawn,
         is_white_first=state.is_white_first,
     )
 
 
-def _numbered(state: State) -> tuple[int, ...]:
+def _number_entrants(state: State) -> tuple[int, ...]:
     """Return the entrants by starting number.
 
     Before round 1, numbers are given to those who are there: who begins with which colour goes by whether a number is
@@ -278,24 +278,24 @@ def _numbered(state: State) -> tuple[int, ...]:
     return tuple(sorted(state.order, key=state.withdrawn.__contains__))
 
 
-def _recorded(state: State, played: PlayedPairing) -> State:
+def _record(state: State, played: PlayedPairing) -> State:
     """Return the state after a result, before the next round is paired."""
     due = without(state.due, played)
     table = played.pairing.seats
     if not played.pairing.is_bye:
         points = half_points(played)
         lines = {entrant: RoundLine(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
-        return replace(_noted(state, lines), due=due)
+        return replace(_add_lines(state, lines), due=due)
     (entrant,) = table
     if played.pairing.table == LATE:
         line = RoundLine(played.pairing.round, table, _bye_worth(state) // 2, "H")
     else:
         unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table == _WALKOVER else ("U", table)
         line = RoundLine(state.round, table, _bye_worth(state), unplayed)
-    return replace(_noted(state, {entrant: line}), due=due)
+    return replace(_add_lines(state, {entrant: line}), due=due)
 
 
-def _left(state: State, entrant: int) -> State:
+def _remove(state: State, entrant: int) -> State:
     """Return the state without an entrant, before the next round is paired."""
     if entrant in state.withdrawn:
         return state
@@ -313,7 +313,7 @@ def _left(state: State, entrant: int) -> State:
     for pairing in gone:
         table = _walked_over(state, entrant) if pairing.table == _WALKOVER else pairing.seats
         if len(table) > 1:
-            state = _noted(state, {entrant: RoundLine(state.round, table, 0, "-")})
+            state = _add_lines(state, {entrant: RoundLine(state.round, table, 0, "-")})
     return replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost)
 
 
@@ -326,7 +326,7 @@ def _bye_worth(state: State) -> int:
     return 2 if state.seats == 2 else state.seats - 1
 
 
-def _noted(state: State, lines: dict[int, RoundLine]) -> State:
+def _add_lines(state: State, lines: dict[int, RoundLine]) -> State:
     """Return the state with another round of some entrants."""
     return replace(
         state,
@@ -345,23 +345,23 @@ def _is_settled(state: State) -> bool:
     return bool(state.due) or state.round == state.rounds or len(state.lines) - len(state.withdrawn) < state.seats
 
 
-def _gathered(state: State) -> State:
+def _pair_groups(state: State) -> State:
     """Return the state with the next round of more than two seats paired, if the last one is through."""
     if state.seats == 2 or _is_settled(state):
         return state
     active = [entrant for entrant in state.order if entrant not in state.withdrawn]
     points = [sum(line.points for line in own) for own in state.lines]
     ranked = sorted(active, key=lambda entrant: -points[entrant])
-    return _opened(state, _make_tables(ranked, state.seats, state.lines, is_first=state.round == 0))
+    return _open_round(state, _make_tables(ranked, state.seats, state.lines, is_first=state.round == 0))
 
 
-def _opened(state: State, tables: Sequence[Table]) -> State:
+def _open_round(state: State, tables: Sequence[Table]) -> State:
     """Return the state with the next round, as it was paired; the first one settles the starting numbers."""
     due = tuple(
         Pairing(number=number, round=state.round + 1, seats=table)
         for number, table in enumerate(tables, start=state.number + 1)
     )
-    return replace(state, order=_numbered(state), due=due, round=state.round + 1, number=state.number + len(due))
+    return replace(state, order=_number_entrants(state), due=due, round=state.round + 1, number=state.number + len(due))
 
 
 def _make_tables(

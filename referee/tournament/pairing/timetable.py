@@ -18,8 +18,8 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .balanced_tables import Met, count_meetings, even_out, excess, gather, seat_all
-from .base import Pairing, PairingFormat, PlayedPairing, Table, what_is_left, without
+from .balanced_tables import Met, balance, count_meetings, excess, gather, seat_all
+from .base import Pairing, PairingFormat, PlayedPairing, Table, apply_withdrawals, without
 
 
 class Timetable(Protocol):
@@ -63,7 +63,7 @@ def start(timetable: Timetable, entrants: int, planned: int | None = None) -> St
         planned: how many pairings the timetable has, byes not counted; None: nobody is told how many are to come.
     """
     state = State(timetable=timetable, progress=(-1,) * entrants, planned=planned)
-    return _moved_on(state, range(entrants))
+    return _advance(state, range(entrants))
 
 
 def record(state: State, played: PlayedPairing) -> State:
@@ -72,7 +72,7 @@ def record(state: State, played: PlayedPairing) -> State:
     Raises:
         NotDue: its pairing is not due.
     """
-    return _moved_on(with_result(state, played), played.pairing.seats)
+    return _advance(with_result(state, played), played.pairing.seats)
 
 
 F = TypeVar("F", bound=FixedState)
@@ -117,12 +117,12 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
         given_up=state.given_up + lost,
     )
     bound = withdrawn.union(*(pairing.seats for pairing in due))
-    return arrived(left, {other: at for other, at in enumerate(progress) if other not in bound})
+    return arrive(left, {other: at for other, at in enumerate(progress) if other not in bound})
 
 
 def reinstate(state: State, entrant: int) -> State:
     """Return the state with somebody who had withdrawn, from the first round on that nobody has begun."""
-    first, withdrawn = _begun(state), state.withdrawn - {entrant}
+    first, withdrawn = _count_begun_rounds(state), state.withdrawn - {entrant}
     found = (state.timetable.pairing(entrant, index) for index in range(first, state.timetable.rounds))
     won_back = sum(
         pairing is not None and not pairing.is_bye and withdrawn.isdisjoint(pairing.seats) for pairing in found
@@ -130,10 +130,10 @@ def reinstate(state: State, entrant: int) -> State:
     back = replace(state, withdrawn=withdrawn, given_up=max(state.given_up - won_back, 0))
     bound = withdrawn.union(*(pairing.seats for pairing in state.due))
     waiting = {other: at for other, at in enumerate(state.progress) if other not in bound}
-    return arrived(back, {**waiting, entrant: first})
+    return arrive(back, {**waiting, entrant: first})
 
 
-def _begun(state: State) -> int:
+def _count_begun_rounds(state: State) -> int:
     """Return how many rounds somebody who still plays has begun."""
     reached = (at + 1 for entrant, at in enumerate(state.progress) if entrant not in state.withdrawn)
     return min(max(reached, default=0), state.timetable.rounds)
@@ -142,12 +142,12 @@ def _begun(state: State) -> int:
 def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
     """Return what withdrawals have left of an entrant's pairing of a round; None if it rests."""
     pairing = state.timetable.pairing(entrant, index)
-    return None if pairing is None else what_is_left(pairing, state.withdrawn)
+    return None if pairing is None else apply_withdrawals(pairing, state.withdrawn)
 
 
-def _moved_on(state: State, entrants: Iterable[int]) -> State:
+def _advance(state: State, entrants: Iterable[int]) -> State:
     """Return the state with some entrants behind their last pairing, and with what becomes due by that."""
-    return arrived(state, {entrant: state.progress[entrant] + 1 for entrant in entrants})
+    return arrive(state, {entrant: state.progress[entrant] + 1 for entrant in entrants})
 
 
 def with_progress(state: State, rounds: Mapping[int, int]) -> State:
@@ -155,7 +155,7 @@ def with_progress(state: State, rounds: Mapping[int, int]) -> State:
     return replace(state, progress=tuple(rounds.get(entrant, at) for entrant, at in enumerate(state.progress)))
 
 
-def arrived(state: State, rounds: Mapping[int, int]) -> State:
+def arrive(state: State, rounds: Mapping[int, int]) -> State:
     """Return the state with some entrants at their first pairing from a round on, and with what becomes due by that.
 
     Args:
@@ -180,7 +180,7 @@ S = TypeVar("S", bound=FixedState)
 class FixedFormat(PairingFormat[S]):
     """Base of the formats whose pairings do not depend on results; points decide."""
 
-    def given_up(self, state: S) -> int:
+    def count_cancelled_pairings(self, state: S) -> int:
         """Return how many pairings are walkovers, or of nobody any more."""
         return state.given_up
 
@@ -251,7 +251,7 @@ class SeatedTimetable(Struct, frozen=True, kw_only=True):
         return None if place is None else self.pairings[index][place]
 
 
-def planned(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable:
+def make_plan(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable:
     """Fill an empty plan.
 
     Args:
@@ -259,7 +259,7 @@ def planned(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable:
         entrants: who plays, in the order in which they are served.
     """
     need = tuple(_need(plan, entrants))
-    return _filled(plan, entrants, _begin_rounds(need, plan.seats, plan.limit), "")
+    return _fill(plan, entrants, _begin_rounds(need, plan.seats, plan.limit), "")
 
 
 def without_tables(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
@@ -271,20 +271,20 @@ def without_tables(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTim
     return _with(plan, tuple(kept), plan.last)
 
 
-def made_up(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
+def add_extra_tables(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
     """Return a plan with rounds behind its last one, in which those who stay play what withdrawals have cost them.
 
     It takes a bye where that can't be done. A plan in which nobody lacks anything stays as it is.
     """
     index = {entrant: place for place, entrant in enumerate(staying)}
-    met = _nobody_met(len(staying))
+    met = _no_meetings(len(staying))
     for pairing in (pairing for done in plan.pairings for pairing in done):
         count_meetings(met, [index[entrant] for entrant in pairing.seats if entrant in index])
-    rounds = _evened(_need(plan, staying), plan.seats, None, met, _WORK_AGAIN)
-    return _filled(plan, staying, rounds, "walkover")
+    rounds = _even_rounds(_need(plan, staying), plan.seats, None, met, _WORK_AGAIN)
+    return _fill(plan, staying, rounds, "walkover")
 
 
-def tables_to_make_up(plan: SeatedTimetable, staying: Sequence[int]) -> int:
+def count_extra_tables(plan: SeatedTimetable, staying: Sequence[int]) -> int:
     """Return how many tables that takes, or nearly so."""
     return sum(len(playing) // plan.seats for playing in _attendance(_need(plan, staying), plan.seats, None))
 
@@ -292,14 +292,14 @@ def tables_to_make_up(plan: SeatedTimetable, staying: Sequence[int]) -> int:
 @lru_cache(maxsize=32)  # the same tournament is folded again and again: to go on, for its report, in an audit
 def _begin_rounds(need: tuple[int, ...], seats: int, limit: int | None) -> list[list[list[int]]]:
     """Return who sits together in each round where nobody has met yet; nobody may change it."""
-    return _evened(need, seats, limit, _nobody_met(len(need)), _WORK)
+    return _even_rounds(need, seats, limit, _no_meetings(len(need)), _WORK)
 
 
-def _nobody_met(entrants: int) -> Met:
+def _no_meetings(entrants: int) -> Met:
     return [[0] * entrants for _ in range(entrants)]
 
 
-def _filled(
+def _fill(
     plan: SeatedTimetable, entrants: Sequence[int], rounds: Sequence[Sequence[Sequence[int]]], bye: str
 ) -> SeatedTimetable:
     """Add matches, and byes for whoever has fewer than others since the numbers do not divide.
@@ -312,11 +312,11 @@ def _filled(
     """
     tables = [[entrants[place] for place in table] for together in rounds for table in together]
     seated = iter(seat_all(tables, plan.seats))
-    plan = _extended(plan, [list(islice(seated, len(together))) for together in rounds], bye)
+    plan = _extend(plan, [list(islice(seated, len(together))) for together in rounds], bye)
     results = _results(plan)
     most = max((results[entrant] for entrant in entrants), default=0)
     byes = ([(entrant,) for entrant in entrants if results[entrant] < count] for count in range(1, most + 1))
-    return _extended(plan, [short for short in byes if short], bye)
+    return _extend(plan, [short for short in byes if short], bye)
 
 
 def _need(plan: SeatedTimetable, entrants: Sequence[int]) -> list[int]:
@@ -329,7 +329,7 @@ def _results(plan: SeatedTimetable) -> Counter[int]:
     return Counter(entrant for done in plan.pairings for pairing in done for entrant in pairing.seats)
 
 
-def _evened(need: Sequence[int], seats: int, limit: int | None, met: Met, work: int) -> list[list[list[int]]]:
+def _even_rounds(need: Sequence[int], seats: int, limit: int | None, met: Met, work: int) -> list[list[list[int]]]:
     """Return who sits together in each round.
 
     Args:
@@ -344,7 +344,7 @@ def _evened(need: Sequence[int], seats: int, limit: int | None, met: Met, work: 
     if limit is None and sum(map(len, rounds)) <= _CHUNK and max(map(len, rounds), default=1) > 1 and excess(evened):
         single = _together(_attendance(need, seats, None, at_once=1), seats, met, work)
         if not excess(met):
-            return _packed([table for tables in single for table in tables])
+            return _pack([table for tables in single for table in tables])
     return rounds
 
 
@@ -381,12 +381,12 @@ def _together(attendance: Sequence[list[int]], seats: int, met: Met, work: int) 
             chunk.append(gather(playing, seats, counted))
             for table in chunk[-1]:
                 count_meetings(counted, table)
-        even_out(chunk, met, max(work * len(chunk) // len(attendance), _LEAST_WORK))
+        balance(chunk, met, max(work * len(chunk) // len(attendance), _LEAST_WORK))
         rounds += chunk
     return rounds
 
 
-def _packed(tables: Sequence[list[int]]) -> list[list[list[int]]]:
+def _pack(tables: Sequence[list[int]]) -> list[list[list[int]]]:
     """Put tables into rounds in which nobody sits at two, those first who have played least."""
     left, played, rounds = list(range(len(tables))), Counter[int](), []
     while left:
@@ -401,7 +401,7 @@ def _packed(tables: Sequence[list[int]]) -> list[list[list[int]]]:
     return rounds
 
 
-def _extended(plan: SeatedTimetable, rounds: Sequence[Sequence[Table]], bye: str) -> SeatedTimetable:
+def _extend(plan: SeatedTimetable, rounds: Sequence[Sequence[Table]], bye: str) -> SeatedTimetable:
     """Add rounds to a plan; byes belong to the round before."""
     pairings, last = list(plan.pairings), plan.last
     for tables in rounds:

@@ -116,7 +116,7 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
         weights = [weigh_result(strengths[pair.program] - strengths[pair.opponent], dispersion) for pair in pairs]
         strengths = most_likely(prior.size, _Pairs(pairs, prior, weights), strengths)
     information = _Pairs(pairs, prior, weights).information(strengths)
-    return programs.rated(strengths, information, mean)
+    return programs.rate(strengths, information, mean)
 
 
 def estimate_dispersion(table: Crosstable, ratings: Sequence[Rating]) -> float:
@@ -232,7 +232,7 @@ class Programs:
             self._met[index].update(indices)
             self._played[index] += times
 
-    def rated(self, strengths: Vector, information: Matrix, mean: float) -> tuple[Rating, ...]:
+    def rate(self, strengths: Vector, information: Matrix, mean: float) -> tuple[Rating, ...]:
         """Return the ratings of the programs of now, with the half-widths of their 95 % intervals.
 
         What is unknown of a group's mean, which no result tells, is taken off the variances: with the prior alone
@@ -244,7 +244,7 @@ class Programs:
             mean: of the ratings of each group's first programs.
         """
         inverted = inverse(factor(information))
-        groups = connected(self._met)[: self._size]
+        groups = find_groups(self._met)[: self._size]
         found = []
         for entrant, group in enumerate(groups):
             members = groups.count(group)
@@ -273,7 +273,7 @@ def _dispersion(strengths: Vector, pairs: Sequence[Pair]) -> float:
     return (decided + _DECIDED) / (possible + _DECIDED)
 
 
-def connected(met: Sequence[set[int]]) -> list[int]:
+def find_groups(met: Sequence[set[int]]) -> list[int]:
     """Number the groups of entrants that are connected by matches.
 
     Args:

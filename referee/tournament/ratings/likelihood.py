@@ -107,7 +107,7 @@ def most_likely(size: int, likelihood: Likelihood, start: Vector | None = None) 
     strengths = [0.0] * size if start is None else start
     value = likelihood.value(strengths)
     for _ in range(_STEPS):
-        step = _capped(solve(factor(likelihood.information(strengths)), likelihood.gradient(strengths)))
+        step = _cap(solve(factor(likelihood.information(strengths)), likelihood.gradient(strengths)))
         nearer = [x + y for x, y in zip(strengths, step, strict=True)]
         # A whole step can go too far where nearly everything was won; half of one, often enough, cannot.
         while (gained := likelihood.value(nearer)) < value and max(map(abs, step)) > _SMALL:
@@ -119,7 +119,7 @@ def most_likely(size: int, likelihood: Likelihood, start: Vector | None = None) 
     return strengths
 
 
-def _capped(step: Vector) -> Vector:
+def _cap(step: Vector) -> Vector:
     """Return a step in the same direction that changes nothing by more than the farthest."""
     longest = max(map(abs, step), default=0.0)
     return step if longest <= _FARTHEST else [y * _FARTHEST / longest for y in step]

@@ -28,7 +28,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from ..pairing.base import EntrantField, PlayedPairing
-from ..points import Scoring, groups_of
+from ..points import Scoring, rank_groups
 from .elo import Programs, Rating
 from .likelihood import Matrix, Prior, Vector, most_likely
 
@@ -193,7 +193,7 @@ class TeamResults:
         """Return how much more each entrant has got than expected, less the pull of the prior."""
         slope = self._prior.slope(strengths)
         for encounter, times in self._counts.items():
-            more = times * (encounter.points - _expected(encounter, strengths))
+            more = times * (encounter.points - _expected_points(encounter, strengths))
             for index, share in _shares(encounter):
                 slope[index] += more * share
         return slope
@@ -202,7 +202,7 @@ class TeamResults:
         """Return the information matrix of results and prior."""
         matrix = self._prior.matrix()
         for encounter, times in self._counts.items():
-            expected, shares = _expected(encounter, strengths), _shares(encounter)
+            expected, shares = _expected_points(encounter, strengths), _shares(encounter)
             known = times * expected * (1 - expected)
             for index, share in shares:
                 for other, other_share in shares:
@@ -220,7 +220,7 @@ def _lead(encounter: _Encounter, strengths: Vector) -> float:
     return sum(share * strengths[index] for index, share in _shares(encounter))
 
 
-def _expected(encounter: _Encounter, strengths: Vector) -> float:
+def _expected_points(encounter: _Encounter, strengths: Vector) -> float:
     lead = _lead(encounter, strengths)
     return 1 / (1 + exp(-lead)) if lead >= 0 else 1 - 1 / (1 + exp(lead))
 
@@ -252,7 +252,7 @@ class SkillBook:
             former: entrants that have another program since.
         """
         for leg in played.legs or (played,):
-            seats, groups = leg.pairing.seats, groups_of(leg)
+            seats, groups = leg.pairing.seats, rank_groups(leg)
             if len(seats) < 2 or not groups or len(leg.fouls) == len(seats):
                 continue
             programs = [~entrant if entrant in former else entrant for entrant in seats]
@@ -268,8 +268,8 @@ class SkillBook:
 
     def renew(self, entrant: int) -> None:
         """Note that an entrant has another program: what it has done so far, its former one has."""
-        self._rankings = self._renamed(lambda program: ~program if program == entrant else program)
-        self._team_matches = self._renamed_teams(lambda program: ~program if program == entrant else program)
+        self._rankings = self._rename(lambda program: ~program if program == entrant else program)
+        self._team_matches = self._rename_teams(lambda program: ~program if program == entrant else program)
 
     def ratings(self, mean: float = 1500.0) -> tuple[Rating, ...]:
         """Rate the field, in its order.
@@ -280,20 +280,20 @@ class SkillBook:
         named = [program for ranking in self._rankings for group in ranking.groups for program in group]
         named += [program for match in self._team_matches for program in match.programs()]
         programs = Programs(self._size, {~program for program in named if program < 0})
-        rankings = dict(sorted(self._renamed(programs.index).items()))
+        rankings = dict(sorted(self._rename(programs.index).items()))
         for ranking, times in rankings.items():
             programs.meet([index for group in ranking.groups for index in group], times)
-        matches = dict(sorted(self._renamed_teams(programs.index).items()))
+        matches = dict(sorted(self._rename_teams(programs.index).items()))
         for match, times in matches.items():
             programs.meet(match.programs(), times)
         prior = programs.prior()
         likelihood = TeamResults(matches, prior) if self._scoring.teams else Rankings(rankings, prior)
         strengths = most_likely(prior.size, likelihood)
-        return programs.rated(strengths, likelihood.information(strengths), mean)
+        return programs.rate(strengths, likelihood.information(strengths), mean)
 
     def _team_match(self, leg: PlayedPairing, programs: Sequence[int]) -> TeamMatch:
         """Return a match of teams: a team is where its best seat is that did not foul."""
-        place = {seat: at for at, group in enumerate(groups_of(leg)) for seat in group if seat not in leg.fouls}
+        place = {seat: at for at, group in enumerate(rank_groups(leg)) for seat in group if seat not in leg.fouls}
         last = len(programs)
         return TeamMatch(
             teams=tuple(tuple(programs[seat] for seat in team) for team in self._scoring.teams),
@@ -301,14 +301,14 @@ class SkillBook:
             out=last,
         )
 
-    def _renamed_teams(self, name: Callable[[int], int]) -> Counter[TeamMatch]:
+    def _rename_teams(self, name: Callable[[int], int]) -> Counter[TeamMatch]:
         """Return the matches of teams with other names for programs."""
         found: Counter[TeamMatch] = Counter()
         for match, times in self._team_matches.items():
             found[match._replace(teams=tuple(tuple(map(name, team)) for team in match.teams))] += times
         return found
 
-    def _renamed(self, name: Callable[[int], int]) -> Counter[Ranking]:
+    def _rename(self, name: Callable[[int], int]) -> Counter[Ranking]:
         """Return the rankings with other names for programs."""
         found: Counter[Ranking] = Counter()
         for ranking, times in self._rankings.items():

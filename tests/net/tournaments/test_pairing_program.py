@@ -220,7 +220,7 @@ def test_every_round_that_fides_system_pairs_is_accepted(seed: int) -> None:
             return  # the Dutch system has no pairing here
         number = {entrant: place for place, entrant in enumerate(request.course.order, start=1)}
         lines = [" ".join([*(str(number[entrant]) for entrant in table), "0"][:2]) for table in tables]
-        state = form.paired_by_program(state, tables, "\n".join([str(len(tables)), *lines]))
+        state = form.take_printed_round(state, tables, "\n".join([str(len(tables)), *lines]))
         while due := form.due(state):
             if source.random() < 0.05:
                 state = form.withdraw(state, source.randrange(count))

@@ -102,7 +102,7 @@ def test_most_formats_pair_their_rounds_themselves(name: str) -> None:
     state = started(FORMATS[name], field(6))
     assert FORMATS[name].to_pair(state) is None
     with pytest.raises(BadPairing, match=name):
-        FORMATS[name].paired(state, ((0, 1), (2, 3), (4, 5)))
+        FORMATS[name].take_round(state, ((0, 1), (2, 3), (4, 5)))
 
 
 class Doubling(RoundRobin):
@@ -193,7 +193,7 @@ class Moody(RoundRobin):
 class Gullible(Swiss):
     """Takes any tables for a round."""
 
-    def paired(self, state: SwissState, tables: tuple[Table, ...]) -> SwissState:
+    def take_round(self, state: SwissState, tables: tuple[Table, ...]) -> SwissState:
         return replace(state, round=state.round + 1)
 
 

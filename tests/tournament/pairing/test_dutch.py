@@ -84,7 +84,7 @@ def test_published_rounds_come_out(before: PlayedRounds, text: str) -> None:
 def test_where_the_dutch_system_has_no_pairing_ours_does_it(players: tuple[str, ...], rounds: int) -> None:
     """Everybody has met everybody, or must not have the same seat again: a round is paired all the same, and legal."""
     before = course(*players, rounds=rounds)
-    assert dutch_library.pairs_of(dutch_library.parsed(before)) is None
+    assert dutch_library.pair(dutch_library.make_trf(before)) is None
     tables, by = pair_round(RoundToPair(round=before.through + 1, course=before))
     assert by == f"referee {__version__}"
     assert complaint(tables, before) is None
@@ -103,14 +103,14 @@ def test_a_file_tells_the_library_what_the_tournament_does(count: int, seed: int
     form, source = Swiss(), Random(seed)
     state = form.new(form.parse_options({"rounds": 4}), field(count), SHUFFLE)
     while (request := form.to_pair(state)) is not None:
-        handed = dutch_library.parsed(request.course)
+        handed = dutch_library.make_trf(request.course)
         text = trf_text(request.course, [TrfPlayer(f"e{entrant}") for entrant in range(count)], [("012", "cup")])
         read = read_trf(text)
         assert read.x_section == handed.x_section
         for one, other in zip(read.player_sections, handed.player_sections, strict=True):
             assert (one.starting_number, one.points_times_ten) == (other.starting_number, other.points_times_ten)
             assert one.results == other.results
-        state = form.paired(state, pair_round(request)[0])
+        state = form.take_round(state, pair_round(request)[0])
         for pairing in form.due(state):
             state = form.record(state, random_result(pairing, source))
             if source.random() < 0.03:

@@ -74,14 +74,14 @@ def test_what_is_given_up_makes_up_the_difference(
             matches += not pairing.is_bye
             state = with_rounds(form, form.record(state, first_wins(pairing)))
     assert told is not None
-    assert matches + form.given_up(state) == told.fewest
+    assert matches + form.count_cancelled_pairings(state) == told.fewest
 
 
 def test_a_format_need_not_tell() -> None:
     """A format of somebody else's that says nothing about it is none the worse."""
     form = FORMATS["swiss"]
     assert PairingFormat.extent(form, form.parse_options({}), field(4)) is None
-    assert PairingFormat.given_up(form, started(form, field(4))) == 0
+    assert PairingFormat.count_cancelled_pairings(form, started(form, field(4))) == 0
 
 
 def test_a_swiss_of_many_is_told_at_once() -> None:

@@ -85,7 +85,7 @@ def test_without_its_challenger_a_gauntlet_has_walkovers_alone() -> None:
     state, pairings = played_out(FORM, FORM.withdraw(state, 0))
     assert {"walkover"} == {pairing.table for pairing in pairings}
     assert {3: 1, **dict.fromkeys(range(4, 8), 2)} == Counter(pairing.seats[0] for pairing in pairings)
-    assert FORM.given_up(state) == 9
+    assert FORM.count_cancelled_pairings(state) == 9
 
 
 def test_who_withdraws_from_a_gauntlet_leaves_walkovers_to_the_challengers() -> None:
@@ -101,10 +101,10 @@ def test_who_comes_back_before_a_walkover_was_given_misses_nothing(entrant: int,
     """Nothing is given up then, though some of its pairings wait for a challenger who plays."""
     state = started(FORM, field(6), challengers=challengers)
     gone = FORM.withdraw(state, entrant)
-    assert FORM.given_up(gone) == 2 * (6 - challengers if entrant < challengers else challengers)
+    assert FORM.count_cancelled_pairings(gone) == 2 * (6 - challengers if entrant < challengers else challengers)
     if not any(pairing.is_bye for pairing in FORM.due(gone)):
         back = FORM.reinstate(gone, entrant)
-        assert (FORM.given_up(back), FORM.due(back)) == (0, FORM.due(state))
+        assert (FORM.count_cancelled_pairings(back), FORM.due(back)) == (0, FORM.due(state))
 
 
 def test_a_field_of_challengers_only_is_refused() -> None:

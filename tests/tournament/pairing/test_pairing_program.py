@@ -23,7 +23,7 @@ def new(**options: object) -> State:
 
 def test_tables_are_those_that_were_printed() -> None:
     """The round is due as it was printed."""
-    state = FORM.paired_by_program(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
+    state = FORM.take_printed_round(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
     assert [pairing.seats for pairing in FORM.due(state)] == [(0, 2), (3, 1)]
 
 
@@ -40,29 +40,29 @@ def test_tables_are_those_that_were_printed() -> None:
 def test_other_tables_are_refused(tables: tuple[tuple[int, ...], ...], output: str, why: str) -> None:
     """Those that the output does not have, and those that no rules allow."""
     with pytest.raises(BadPairing, match=why):
-        FORM.paired_by_program(new(pairing_program=WORDS), tables, output)
+        FORM.take_printed_round(new(pairing_program=WORDS), tables, output)
 
 
 def test_nobody_meets_twice_whatever_a_program_says() -> None:
     """A record that has it is refused."""
-    state = FORM.paired_by_program(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
+    state = FORM.take_printed_round(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
     for pairing in FORM.due(state):
         state = FORM.record(state, first_wins(pairing))
     with pytest.raises(BadPairing, match="3 and 1 have met before"):
-        FORM.paired_by_program(state, ((2, 0), (1, 3)), "2\n3 1\n2 4\n")
+        FORM.take_printed_round(state, ((2, 0), (1, 3)), "2\n3 1\n2 4\n")
 
 
 def test_a_tournament_that_names_no_program_takes_no_round_of_one() -> None:
     """Nor does a format that pairs its rounds itself; and nothing is paired while a round is played."""
     with pytest.raises(BadPairing, match="names no pairing_program"):
-        FORM.paired_by_program(new(), ((0, 2), (3, 1)), FIRST)
-    playing = FORM.paired_by_program(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
+        FORM.take_printed_round(new(), ((0, 2), (3, 1)), FIRST)
+    playing = FORM.take_printed_round(new(pairing_program=WORDS), ((0, 2), (3, 1)), FIRST)
     with pytest.raises(BadPairing, match="no round is to be paired"):
-        FORM.paired_by_program(playing, ((0, 2), (3, 1)), FIRST)
+        FORM.take_printed_round(playing, ((0, 2), (3, 1)), FIRST)
     knockout = Knockout()
     state = knockout.new(knockout.parse_options({}), field(4), SHUFFLE)
     with pytest.raises(BadPairing, match="knockout has no program"):
-        PairingFormat.paired_by_program(knockout, state, ((0, 2), (3, 1)), FIRST)
+        PairingFormat.take_printed_round(knockout, state, ((0, 2), (3, 1)), FIRST)
 
 
 def test_the_fold_refuses_what_the_format_does() -> None:

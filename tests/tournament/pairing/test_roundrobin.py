@@ -130,7 +130,7 @@ def test_a_match_of_two_who_withdrew_is_nobodys() -> None:
     _, pairings = played_out(form, state)
     byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
     assert dict.fromkeys((0, 1, 3, 5), 2) == byes
-    assert form.given_up(state) == 9
+    assert form.count_cancelled_pairings(state) == 9
 
 
 def spread(tables: list[tuple[int, ...]], count: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -235,7 +235,7 @@ def test_whoever_stays_has_as_many_results_as_others(
             results.update(pairing.seats)
             state = form.record(state, first_wins(pairing))
     assert len({results[entrant] for entrant in range(len(of.entrants)) if entrant not in gone}) <= 1
-    assert told.fewest == matches + form.given_up(state)
+    assert told.fewest == matches + form.count_cancelled_pairings(state)
 
 
 def test_a_withdrawal_from_tables_makes_new_tables() -> None:

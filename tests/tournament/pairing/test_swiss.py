@@ -203,13 +203,13 @@ def test_tables_of_another_round_are_refused() -> None:
     """Whoever pairs too late, after a withdrawal, or too much, is told so; the same goes for larger tables."""
     state = FORM.new(FORM.parse_options({"rounds": 2}), field(4, ratings=falling(4)), SHUFFLE)
     tables = ((2, 0), (1, 3))
-    assert [pairing.seats for pairing in FORM.due(FORM.paired(state, tables))] == [*tables]
+    assert [pairing.seats for pairing in FORM.due(FORM.take_round(state, tables))] == [*tables]
     with pytest.raises(BadPairing, match="round 1: not everybody"):
-        FORM.paired(FORM.withdraw(state, 3), tables)
+        FORM.take_round(FORM.withdraw(state, 3), tables)
     with pytest.raises(BadPairing, match="no round is to be paired"):
-        FORM.paired(FORM.paired(state, tables), tables)
+        FORM.take_round(FORM.take_round(state, tables), tables)
     with pytest.raises(BadPairing, match="no round is to be paired"):
-        FORM.paired(started(FORM, field(6, 3)), ())
+        FORM.take_round(started(FORM, field(6, 3)), ())
 
 
 def test_draws_keep_everybody_in_one_score_group() -> None:
