@@ -91,14 +91,14 @@ class Watching:
     class Leaver(Observer):
         """Wants to end the process."""
 
-        def match_stepped(self, step: MatchStep) -> None:
+        def on_match_stepped(self, step: MatchStep) -> None:
             """Try."""
             raise SystemExit(7)
 
     class Interrupter(Observer):
         """Pretends that somebody has interrupted."""
 
-        def noted(self, text: str) -> None:
+        def on_notice(self, text: str) -> None:
             """Try."""
             raise KeyboardInterrupt
 
@@ -120,7 +120,7 @@ def test_the_observers_of_a_plugin_watch_a_match(monkeypatch: pytest.MonkeyPatch
     Watching.kept.clear()
     with services.monitoring(services.RefereeOptions(diagnostics=tmp_path / "log")) as monitoring:
         match = InMemoryMatch(tmp_path, observers=monitoring.observers)
-        monitoring.observers.tell(Observer.noted, "low disk")
+        monitoring.observers.notify(Observer.on_notice, "low disk")
         match.ready()
         monitoring.observers.note("listening")
         match.answer(0)

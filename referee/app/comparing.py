@@ -98,7 +98,7 @@ def compare(
     run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables, sandbox=options.sandbox)
     with services(options, place.folder) as at_hand, at_hand.match.observers.also(observer) as observers:
         if place.notice:
-            observers.tell(Observer.noted, place.notice)
+            observers.notify(Observer.on_notice, place.notice)
         conducted = conduct(place.spec, SprtMatch(), run_settings, at_hand)
     return _comparison(conducted, place.folder)
 

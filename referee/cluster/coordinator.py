@@ -35,7 +35,6 @@ from ..net.matches.runner import MatchPaused
 from ..net.matches.settings import MatchServices
 from ..net.waiting import outlasting
 from ..observers import Observer, PlayingProcess
-from ..observers.unusual import tell_step
 from ..record.reader import RecordError
 from ..text import counted
 from ..tournament.hosts import Calibration, void_reason
@@ -183,7 +182,7 @@ class Hosts:
     def say(self, text: str, **facts: Any) -> None:
         """Print a line for the organiser, and write it to the diagnostics."""
         self._note("cluster", text=text, **facts)
-        self.services.observers.tell(Observer.noted, text)
+        self.services.observers.notify(Observer.on_notice, text)
 
     def _say_once(self, text: str) -> None:
         if text not in self._printed:
@@ -504,7 +503,7 @@ class Cluster:
             await self._in_thread(followed.void, void_reason(host.name, why), self._services.sealer)
         await self._in_thread(store_output, self._hosts.settings.folder, followed.job, printed)
         for step in followed.remote.untold:
-            tell_step(self._services.observers, step)
+            self._services.observers.notify_step(step)
         return followed.remote.played
 
     def _find_excuse(self, host: ClusterHost, shipped: ShippedJob, job: MatchJob, judged: JudgedMatch) -> str | None:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from ..net.jobs.messages import Stepped
 from ..net.jobs.remote_match import RemoteMatch
 from ..net.run_terms import RunTerms
 from ..observers import Observer, Observers
-from ..observers.unusual import UNUSUAL_COMMANDS, tell_step, unusual
+from ..observers.base import UNUSUAL_COMMANDS, unusual_events
 from ..plugins import find_game
 from ..record.audit.match import check_course
 from ..record.audit.times import Presence, presences
@@ -110,7 +109,7 @@ def _find_unusual(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     for step in record.steps:
         plain = [command for command in step.commands if command["command"] in _UNUSUAL]
         commands = [msgspec.convert(command, _UNUSUAL[command["command"]]) for command in plain]
-        yield from unusual(step.event, commands, record.header.setup)
+        yield from unusual_events(step.event, commands, record.header.setup)
 
 
 def _check_header(job: MatchJob, record: Record, handout: Handout) -> None:
@@ -224,7 +223,7 @@ class FollowedMatch:
         self.job = job
         self.handout = handout
         """How the job was handed out."""
-        self.is_live = observers.hear(Observer.match_stepped)
+        self.is_live = observers.has_listener(Observer.on_match_stepped)
         """Whether somebody watches the match."""
         self.remote = self._new_match(observers)
         self.remote.path.unlink(missing_ok=True)  # what a referee that was killed has left
@@ -351,8 +350,8 @@ class FollowedMatch:
         return self.remote.path.read_bytes() if self.is_begun else b""
 
     def _new_match(self, observers: Observers) -> RemoteMatch:
-        tell = partial(tell_step, observers)
-        return RemoteMatch(self.job, self._folder, self.handout.terms.durability, tell, self._folder / AWAY)
+        durability, away = self.handout.terms.durability, self._folder / AWAY
+        return RemoteMatch(self.job, self._folder, durability, observers.notify_step, away)
 
     def _take(self, lines: bytes) -> None:
         """Feed lines to the match, if somebody watches; note if they are impossible."""

@@ -1,6 +1,6 @@
 """What can be observed of matches and tournaments."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,19 +21,19 @@ class MatchStep(Struct, frozen=True, kw_only=True):
 
     setup: MatchSetup
     line: int
-    """Of the match's record, from 0."""
+    """Number of the step's line in the match's record, from 0."""
     hash: str
-    """Of that line."""
+    """Hash of that line."""
     event: e.Event
     commands: tuple[c.Command, ...]
     turn: int
     """Number of the last turn that was asked; 0 before the first."""
     position: Any
-    """The state of the game; None before the deal. It is what views are made of, and no seat may know all of it."""
+    """State of the game; None before the deal. Views are made of it, and no seat may know all of it."""
     asked: tuple[int, ...]
-    """The seats that have been asked for a move."""
+    """Seats that have been asked for a move."""
     expelled: tuple[int, ...]
-    """The seats that have fouled, in the order of their fouls."""
+    """Seats that have fouled, in the order of their fouls."""
 
     @classmethod
     def of(cls, event: e.Event, commands: tuple[c.Command, ...], match: Match, written: tuple[int, str]) -> Self:
@@ -59,29 +59,59 @@ class MatchStep(Struct, frozen=True, kw_only=True):
         )
 
 
+UNUSUAL_COMMANDS = (c.ExpelSeat, c.ExtendLimit, c.CloseMatch)
+"""Commands that unusual_events looks at."""
+
+
+def unusual_events(
+    event: e.Event, commands: Sequence[c.Command], setup: MatchSetup
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is unusual in a step of a match: names and facts for Observer.note.
+
+    Args:
+        event: what happened.
+        commands: what followed from it, or at least those of UNUSUAL_COMMANDS.
+        setup: the match's.
+    """
+    match = setup.match
+    if isinstance(event, e.MatchOpened | e.MatchResumed | e.SeatReturned | e.RefereeFailed):
+        yield str(type(event).__struct_config__.tag), {"match": match, "names": list(setup.names)}
+    for command in commands:
+        if isinstance(command, c.ExpelSeat):
+            foul = command.foul
+            facts = {"match": match, "seat": foul.seat, "cause": str(foul.cause), "detail": foul.detail}
+            yield "seat-expelled", facts
+        elif isinstance(command, c.ExtendLimit):
+            stalled_ms = getattr(event, "stalled_ms", 0.0)
+            yield "verdict-voided", {"match": match, "seat": command.seat, "stalled_ms": stalled_ms}
+        elif isinstance(command, c.CloseMatch):
+            result = command.result
+            yield "match-ended", {"match": match, "reason": result.reason, "void": result.void}
+
+
 OWN_PROCESS = "the tournament's own"
-"""What the process is called that runs the tournament."""
+"""Name of the process that runs the tournament."""
 
 
 class PlayingProcess(Struct, frozen=True, kw_only=True):
-    """What plays matches of a tournament: its own process, a worker, or a host of a cluster."""
+    """A process that plays matches of a tournament: its own, a worker, or a host of a cluster."""
 
     name: str
     state: str
-    """In words: `plays`."""
+    """State in words, such as `plays`."""
     tables: int | None
-    """How many matches it plays at a time; None: as many as it is given."""
+    """Number of matches that it plays at a time; None: as many as it is given."""
     matches: tuple[str, ...]
-    """That it has now; some may wait there."""
+    """Names of the matches that it has now; some may wait there."""
     silent_s: float
-    """For so long it was not there, or has said nothing, when it was looked last."""
+    """Seconds since it was last heard of, as of the last look."""
 
 
 class Observer:
-    """Base of all observers: is told what happens once it has happened, and overrides what it wants to hear.
+    """Base of all observers: it is notified of what has happened, by the methods that a subclass overrides.
 
-    An observer is entered before it is told anything, and left when nothing more is to be told. What it raises, even
-    SystemExit, is noted as `observer-failed`; it is left then and told nothing more, and what it observes goes on.
+    An observer is entered before the first notification, and left after the last one. If it raises, even SystemExit,
+    that is noted as `observer-failed`; the observer is left and not notified again, and what it observes goes on.
 
     Observers of packages run in a thread of their own (InThread): they may take their time, and get a copy of the
     tournament as it stood. Those of the referee itself are called in the loop's thread, so they return at once.
@@ -93,96 +123,88 @@ class Observer:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Let go of whatever was opened; nothing more is told."""
+        """Close what was opened; no notification follows."""
 
     @property
     def label(self) -> str:
-        """What this observer is called where its failure is told."""
+        """Name of this observer in the report of its failure."""
         return type(self).__name__
 
-    def hears(self, method: Callable[..., object]) -> bool:
-        """Tell whether a call of another method does anything: this class overrides it, or takes all calls by `told`.
+    def find_listener(self, method: Callable[..., object]) -> Callable[..., object] | None:
+        """Return what takes the calls of another method; None if a call would do nothing.
+
+        An observer that passes calls on to another one overrides this method alone.
 
         Args:
             method: of Observer.
         """
-        own = type(self)
-        return own.told is not Observer.told or getattr(own, method.__name__) is not method
-
-    def told(self, method: str, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
-        """Take one call of another method; whoever hands calls on to somebody else overrides this alone.
-
-        Args:
-            method: its name.
-            args: by place.
-            facts: by keyword.
-        """
-        getattr(self, method)(*args, **facts)
+        is_overridden = getattr(type(self), method.__name__) is not method
+        return getattr(self, method.__name__) if is_overridden else None
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Take note of what happened at the edges: connections, programs, standstills, observers that failed.
+        """Take what happened at the edges: connections, programs, standstills, observers that failed.
 
         Args:
             event: its name, such as `connection-refused`.
             facts: plain values.
         """
 
-    def match_stepped(self, step: MatchStep) -> None:
-        """Take note of a step of a match; called many times a second."""
+    def on_match_stepped(self, step: MatchStep) -> None:
+        """Take a step of a match; called many times a second."""
 
-    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Take note that a tournament begins or goes on.
-
-        Args:
-            tournament: it goes on changing; observers look at it, and leave it as it is.
-            total: how many matches it will have at least, as far as is known now, those played before included; None:
-                nobody knows. The tournament's own `total` says later how many more they have become.
-        """
-
-    def match_recalled(self, entry: MatchEntry) -> None:
-        """Take note of a result from before the tournament was stopped; told before it goes on, the oldest first."""
-
-    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Take note that a match of a tournament begins.
+    def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Take the begin of a tournament, new or resumed.
 
         Args:
-            name: of the match.
-            table: on which of the tables it is played, from 1.
-            fixture: that is played.
+            tournament: it goes on changing; observers may read it, and must not change it.
+            total: least number of its matches as far as is known now, including those played before; None: unknown.
+                The tournament's own `total` says later how many more they have become.
         """
 
-    def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
-        """Take note of what a tournament is, before any of its steps.
+    def on_match_recalled(self, entry: MatchEntry) -> None:
+        """Take a result from before the tournament was stopped; called before it goes on, the oldest first."""
+
+    def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+        """Take the begin of a match of a tournament.
+
+        Args:
+            name: the match's.
+            table: number of the table where it is played, from 1.
+            fixture: what is played.
+        """
+
+    def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
+        """Take what a tournament is, before any of its steps.
 
         Args:
             spec: as it began.
-            salt: from which its chance follows, in hex.
+            salt: source of the tournament's chance, in hex.
             key: the public key that seals its records, in hex.
         """
 
-    def tournament_stepped(self, step: TakenStep) -> None:
-        """Take note of a step of a tournament, once it is on record; the three below tell of results one by one.
+    def on_tournament_stepped(self, step: TakenStep) -> None:
+        """Take a step of a tournament, once it is on record; the three methods below report results one by one.
 
-        When a tournament is gone on with, the steps of its record are told first.
+        When a tournament is resumed, the steps of its record come first.
         """
 
-    def match_closed(self, entry: MatchEntry) -> None:
-        """Take note of a result that counts, once the tournament has taken it."""
+    def on_match_closed(self, entry: MatchEntry) -> None:
+        """Take a result that counts, once the tournament has recorded it."""
 
-    def match_voided(self, entry: MatchEntry) -> None:
-        """Take note of a match that is void, once the tournament has taken that."""
+    def on_match_voided(self, entry: MatchEntry) -> None:
+        """Take a match that is void, once the tournament has recorded that."""
 
-    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
-        """Take note that an entrant plays no more."""
+    def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
+        """Take the suspension of an entrant, which plays no more."""
 
-    def noted(self, text: str) -> None:
-        """Take note of anything else that an organiser should know, in one sentence."""
+    def on_notice(self, text: str) -> None:
+        """Take anything else that an organiser should know, in one sentence."""
 
-    def processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
-        """Take note of what plays matches of a tournament; called every second, the tournament's own process first."""
+    def on_processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
+        """Take which processes play matches of a tournament; called every second, the tournament's own first."""
 
     def refresh(self) -> None:
         """Show what has changed; called a few times a second, whether anything has or not."""
 
-    def tournament_ended(self, tournament: Tournament) -> None:
-        """Take note that nothing more is played, for the tournament is over or was stopped."""
+    def on_tournament_ended(self, tournament: Tournament) -> None:
+        """Take the end: the tournament is over or was stopped, and nothing more is played."""

@@ -30,7 +30,7 @@ class HeadLog(Observer):
         with contextlib.suppress(OSError):
             self._file.close()
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Write a line.
 
         Raises:
@@ -38,11 +38,11 @@ class HeadLog(Observer):
         """
         self._publish(step.setup.match, step.line, step.hash)
 
-    def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
+    def on_tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
         """Keep whose steps follow."""
         self._tournament = spec.name
 
-    def tournament_stepped(self, step: TakenStep) -> None:
+    def on_tournament_stepped(self, step: TakenStep) -> None:
         """Write a line, unless that was done when the step was taken.
 
         Raises:

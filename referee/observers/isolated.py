@@ -1,30 +1,41 @@
-"""Tells observers what happens, each isolated from what it observes and from the others."""
+"""Notifies observers, each isolated from what it observes and from the others.
 
+Two things could go wrong: an observer raises, or it takes its time. One that raises, even SystemExit, is dropped and
+the others go on. An observer of a package runs in a thread of its own (InThread), so the referee's loop never waits for
+it; those of the referee itself are called in the loop's thread, because waking a thread for every move costs more than
+what they do.
+"""
+
+import copy
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
 from typing import Any, Concatenate, ParamSpec, Self
 
 from ..errors import RefereeError
-from .base import Observer
-from .threads import InThread
+from ..tournament.machine import Tournament
+from .base import MatchStep, Observer, unusual_events
 
 P = ParamSpec("P")
 Note = Callable[..., None]
-"""Takes the name of an event, in the past tense, and plain facts by keyword."""
+"""Function that takes the name of an event, in the past tense, and plain facts by keyword."""
+Listener = Callable[..., object]
 
 
 class Observers:
-    """Tells observers what happens, so that none can touch what it observes: one that raises is told nothing more.
+    """All observers of one referee.
 
     Args:
-        observers: in the order in which they are told; they are left in the opposite one.
+        observers: in the order in which they are notified; they are left in the opposite order.
     """
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = list(observers)
-        self._hearing: dict[str, tuple[Observer, ...]] = {}
-        """Method of Observer -> those that do anything when they are told by it; empty after every change of them."""
+        self._listeners: dict[Listener, tuple[tuple[Observer, Listener], ...]] = {}
+        """Method of Observer -> the observers that listen to it; a cache, emptied when the observers change."""
 
     def __enter__(self) -> Self:
         self._each(self._observers, lambda observer: observer.__enter__())
@@ -35,10 +46,10 @@ class Observers:
 
     @contextmanager
     def also(self, *observers: Observer) -> Iterator[Self]:
-        """Tell some others, too, within a block.
+        """Notify some more observers within a block.
 
         Args:
-            observers: are entered at its beginning, and left at its end.
+            observers: are entered at the beginning of the block, and left at its end.
         """
         self._change([*self._observers, *observers])
         self._each(observers, lambda observer: observer.__enter__())
@@ -49,10 +60,10 @@ class Observers:
             self._change([observer for observer in self._observers if observer not in observers])
 
     def add(self, make: Callable[[], Observer]) -> None:
-        """Tell an observer of a package from now on, in a thread of its own, if it can be made.
+        """Notify an observer of a package from now on, in a thread of its own, if it can be made.
 
         Args:
-            make: returns it.
+            make: returns the observer.
         """
         try:
             observer = InThread(make())
@@ -62,49 +73,67 @@ class Observers:
         self._change([*self._observers, observer])
         self._each([observer], lambda added: added.__enter__())
 
-    def hear(self, method: Callable[..., object]) -> bool:
-        """Tell whether anybody would hear of what is told by this method of Observer."""
-        return bool(self._hearers(method))
+    def has_listener(self, method: Callable[..., object]) -> bool:
+        """Tell whether any observer listens to this method of Observer."""
+        return bool(self._find_listeners(method))
 
-    def tell(self, method: Callable[Concatenate[Observer, P], object], /, *args: P.args, **facts: P.kwargs) -> None:
-        """Tell every observer that has this method of Observer."""
-        for observer in self._hearers(method):
-            if observer in self._observers:  # else one before it has had it dropped
+    def notify(self, method: Callable[Concatenate[Observer, P], object], /, *args: P.args, **facts: P.kwargs) -> None:
+        """Call this method of every observer that listens to it.
+
+        Args:
+            method: of Observer.
+            args: the method's own.
+            facts: the method's own.
+        """
+        listeners = self._listeners.get(method)
+        for observer, listen in self._find_listeners(method) if listeners is None else listeners:
+            if observer in self._observers:  # else the failure of an earlier one has had it dropped
                 try:
-                    observer.told(method.__name__, args, facts)
+                    listen(*args, **facts)
                 except BaseException as error:  # noqa: BLE001  # as in _each
                     self._drop(observer, error)
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Tell every observer what happened at the edges; see Observer.note."""
-        self.tell(Observer.note, event, **facts)
+        """Notify every observer of what happened at the edges; see Observer.note."""
+        self.notify(Observer.note, event, **facts)
 
-    def _hearers(self, method: Callable[..., object]) -> tuple[Observer, ...]:
-        hearers = self._hearing.get(method.__name__)
-        if hearers is None:
-            hearers = tuple(observer for observer in self._observers if observer.hears(method))
-            self._hearing[method.__name__] = hearers
-        return hearers
+    def notify_step(self, step: MatchStep) -> None:
+        """Notify observers of a step of a match, and note what is unusual in it."""
+        self.notify(Observer.on_match_stepped, step)
+        self.note_unusual(step)
+
+    def note_unusual(self, step: MatchStep) -> None:
+        """Note what is unusual in a step, see Observer.note; the record has all the rest."""
+        for event, facts in unusual_events(step.event, step.commands, step.setup):
+            self.note(event, **facts)
+
+    def _find_listeners(self, method: Listener) -> tuple[tuple[Observer, Listener], ...]:
+        """Return the observers that listen to a method, each with what is to be called."""
+        if method not in self._listeners:
+            listeners = ((observer, observer.find_listener(method)) for observer in self._observers)
+            self._listeners[method] = tuple([(observer, listen) for observer, listen in listeners if listen])
+        return self._listeners[method]
 
     def _change(self, observers: Iterable[Observer]) -> None:
         self._observers = list(observers)
-        self._hearing.clear()
+        self._listeners.clear()
 
     def _each(self, observers: Iterable[Observer], call: Callable[[Observer], object]) -> None:
         for observer in tuple(observers):
-            if observer in self._observers:  # else one before it has had it dropped
+            if observer in self._observers:  # else the failure of an earlier one has had it dropped
                 try:
                     call(observer)
-                except BaseException as error:  # noqa: BLE001  # whatever it is: a signal raises nothing while the loop runs
+                except BaseException as error:  # noqa: BLE001  # of whatever kind: no signal raises in a running loop
                     self._drop(observer, error)
 
     def _leave(self, observers: Iterable[Observer]) -> None:
         self._each(reversed(list(observers)), lambda observer: observer.__exit__(None, None, None))
 
     def _drop(self, observer: Observer, error: BaseException) -> None:
+        """Leave an observer that failed, and note why; that note may drop another one."""
         if observer not in self._observers:
             return
-        self._change([kept for kept in self._observers if kept is not observer])
+        self._change([other for other in self._observers if other is not observer])
         with suppress(BaseException):
             observer.__exit__(type(error), error, error.__traceback__)
         self._note_failure(observer.label, error)
@@ -116,3 +145,109 @@ class Observers:
             error=str(error) if isinstance(error, RefereeError) else f"{type(error).__name__}: {error}",
             traceback="".join(traceback.format_exception(error)),
         )
+
+
+MOST_WAITING = 10_000
+"""Calls that may wait for an observer: some minutes of a busy tournament."""
+GATHER_S = 0.02
+"""Seconds that a thread lets calls gather behind the first one: waking it costs the loop more than the call."""
+LINGER_S = 5.0
+"""Seconds that an observer may take at the end for the calls that still wait."""
+_Call = tuple[Listener, tuple[Any, ...], dict[str, Any]]
+
+
+class ObserverTooSlow(Exception):  # a plain word for what happened
+    """An observer that has not kept up with what happens."""
+
+
+class InThread(Observer):
+    """Makes every call of an observer in a thread of its own, in order.
+
+    If the observer raises, the next call raises that again, or else leaving does.
+
+    Args:
+        observer: entered, notified and left in that thread. A tournament is passed to it as a copy.
+        most_waiting: number of calls that may wait for it; one more is a failure.
+        linger_s: longest wait for it at the end, in seconds.
+    """
+
+    def __init__(self, observer: Observer, *, most_waiting: int = MOST_WAITING, linger_s: float = LINGER_S) -> None:
+        self._observer = observer
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()  # to put something into a Queue costs ten times as much
+        self._most_waiting = most_waiting
+        self._linger_s = linger_s
+        self._error: BaseException | None = None
+        self._is_leaving = Event()
+        self._thread = Thread(target=self._work, name=f"observer {observer.label}", daemon=True)
+
+    @property
+    def label(self) -> str:
+        """The observer's own label."""
+        return self._observer.label
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: object, *_exc: object) -> None:
+        if kind is not None:
+            self._abandon()
+            return
+        if self._error is None:
+            self._end_calls()
+        self._thread.join(self._linger_s)
+        if self._thread.is_alive():
+            self._abandon()
+            raise ObserverTooSlow(f"it was not through {self._linger_s} s after the end")
+        if self._error is not None:
+            raise self._error
+
+    def find_listener(self, method: Callable[..., object]) -> Listener | None:
+        """Return what puts a call into the queue; None if the observer itself does not listen to the method."""
+        listen = self._observer.find_listener(method)
+        return None if listen is None else partial(self._enqueue, listen)
+
+    def _enqueue(self, listen: Listener, /, *args: Any, **facts: Any) -> None:
+        """Have the thread make a call.
+
+        Raises:
+            ObserverTooSlow: too many calls wait.
+            BaseException: what the observer raised before.
+        """
+        if self._error is not None:
+            raise self._error
+        # The loop goes on changing a tournament; the thread has to see it as it was at this moment.
+        copies = tuple([copy.deepcopy(value) if isinstance(value, Tournament) else value for value in args])
+        if self._most_waiting <= self._calls.qsize():
+            raise ObserverTooSlow(f"{self._most_waiting} calls wait for it")
+        self._calls.put((listen, copies, facts))
+
+    def _abandon(self) -> None:
+        """Drop all calls that wait, so that the thread ends after the present one."""
+        with suppress(Empty):
+            while True:
+                self._calls.get_nowait()
+        self._end_calls()
+
+    def _end_calls(self) -> None:
+        self._calls.put(None)
+        self._is_leaving.set()
+
+    def _work(self) -> None:
+        """Make all calls; runs in the thread."""
+        try:
+            with self._observer:
+                while (call := self._calls.get()) is not None:
+                    self._is_leaving.wait(GATHER_S)
+                    for listen, args, facts in self._take_waiting(call):
+                        listen(*args, **facts)
+        except BaseException as error:  # noqa: BLE001  # raised by the next call
+            self._error = error
+
+    def _take_waiting(self, first: _Call) -> Iterator[_Call]:
+        """Yield a call and those that wait behind it."""
+        yield first
+        with suppress(Empty):
+            while (call := self._calls.get_nowait()) is not None:
+                yield call
+            self._calls.put(None)  # the end, for the outer loop

@@ -65,7 +65,7 @@ class Metrics(Observer):
         elif event == "match-paused":
             self._playing.discard(facts["match"])
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Count what a step means."""
         game, event = step.setup.game, step.event
         if isinstance(event, e.MatchOpened | e.MatchResumed):

@@ -38,7 +38,7 @@ class ProcessLines(Observer):
         elif event == "host-match":
             self._late(facts["host"], 1000 * facts["lag_s"])
 
-    def processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
+    def on_processes_seen(self, processes: tuple[PlayingProcess, ...]) -> None:
         """Write, if it is time."""
         self._looks += 1
         if self._looks % EVERY:

@@ -149,16 +149,16 @@ class SpectatedTables(Observer):
         """By match."""
         self._is_shown = True
 
-    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+    def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """See whether deals are played once."""
         self._is_shown = not tournament.spec.duplicate
 
-    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+    def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Look at a match from now on."""
         if self._is_shown:
             self._tables[name] = _Table()
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Keep what has changed."""
         table = self._tables.get(step.setup.match)
         if table is not None:
@@ -169,13 +169,13 @@ class SpectatedTables(Observer):
         for table in self._tables.values():
             self._tell(table)
 
-    def match_closed(self, entry: MatchEntry) -> None:
+    def on_match_closed(self, entry: MatchEntry) -> None:
         """Write how a match stood at its end."""
         table = self._tables.pop(entry.match, None)
         if table is not None:
             self._tell(table)
 
-    match_voided = match_closed
+    on_match_voided = on_match_closed
 
     def _tell(self, table: _Table) -> None:
         if table.has_changed:

@@ -42,16 +42,16 @@ class Meter(Observer):
         self.turns = self.matches = 0
         self.cpu_s = self.wall_s = 0.0
 
-    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+    def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Start the clocks."""
         self.cpu_s, self.wall_s = -time.process_time(), -time.monotonic()
 
-    def match_closed(self, entry: MatchEntry) -> None:
+    def on_match_closed(self, entry: MatchEntry) -> None:
         """Count a match's turns."""
         self.turns += entry.turns
         self.matches += 1
 
-    def tournament_ended(self, tournament: Tournament) -> None:
+    def on_tournament_ended(self, tournament: Tournament) -> None:
         """Stop the clocks."""
         self.cpu_s += time.process_time()
         self.wall_s += time.monotonic()

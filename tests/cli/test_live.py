@@ -50,20 +50,20 @@ def shown(stage: Stage, watch: Observer, most: int = 100, each: Callable[[], Non
     """Play, and tell a watcher everything that a runner does."""
     tournament = stage.tournament
     with watch:
-        watch.tournament_begun(tournament, 6)
+        watch.on_tournament_begun(tournament, 6)
         while most and (fixture := next(tournament.fixtures(), None)) is not None:
             most -= 1
             known = set(tournament.suspended)
-            watch.match_opened(fixture.match, 1, fixture)
+            watch.on_match_opened(fixture.match, 1, fixture)
             entry, match = stage.play_one(fixture)
-            watch.match_stepped(step_of(match))
-            (watch.match_closed if entry.void is None else watch.match_voided)(entry)
+            watch.on_match_stepped(step_of(match))
+            (watch.on_match_closed if entry.void is None else watch.on_match_voided)(entry)
             for entrant in sorted(tournament.suspended.keys() - known):
-                watch.entrant_suspended(tournament.suspended[entrant])
+                watch.on_entrant_suspended(tournament.suspended[entrant])
             each()
             watch.refresh()
-        watch.noted(f"low disk {ESCAPE}")
-        watch.tournament_ended(tournament)
+        watch.on_notice(f"low disk {ESCAPE}")
+        watch.on_tournament_ended(tournament)
 
 
 def view(width: int, height: int = 30) -> tuple[LiveView, Console, Clock]:
@@ -115,14 +115,14 @@ def test_a_drawn_match_that_is_played_again_is_one_more_of_all() -> None:
     rows = []
     with live:
         for watch in watches:
-            watch.tournament_begun(tournament, tournament.total)
+            watch.on_tournament_begun(tournament, tournament.total)
         while (fixture := next(tournament.fixtures(), None)) is not None:
             tournament.handle(te.MatchOpened(at=AT, fixture=fixture))
             ranking = ((0, 1),) if fixture.number % 3 else ((0,), (1,))  # two draws before each win
             closed = match_closed(tournament, fixture.match, Random(1), ranking=ranking, fouls=())
             tournament.handle(closed)
             for watch in watches:
-                watch.match_closed(closed.entry)
+                watch.on_match_closed(closed.entry)
             rows.append(screen(live, console)[1].split("   ")[0])
     assert [line.split()[0] for line in lines] == ["cup:", "[1/3]", "[2/4]", "[3/4]", "[4/5]", "[5/6]", "[6/6]"]
     assert [(item["played"], item["total"]) for item in told if "match" in item] == [
@@ -194,15 +194,15 @@ def test_who_joins_late_has_a_name(tmp_path: Path, kind: str) -> None:
     said: list[Any] = []
     watch: Observer = {"plain": PlainLines(said.append), "json": JsonLines(said.append), "screen": live}[kind]
     told = Stage(spec(4), tmp_path)
-    watch.tournament_begun(told.tournament, None)
+    watch.on_tournament_begun(told.tournament, None)
     told.take(te.EntrantJoined(at=AT, participant=Participant(name="late", player="house:dag"), digest=None))
     fixture = Fixture(match="cup-00009", number=9, round=1, table="", leg=0, attempt=0, entrants=(4, 0))
-    watch.match_opened(fixture.match, 1, fixture)
+    watch.on_match_opened(fixture.match, 1, fixture)
     if kind == "screen":
         said += screen(live, console)
-    watch.entrant_suspended(SuspendEntrant(entrant=4, why="so"))
+    watch.on_entrant_suspended(SuspendEntrant(entrant=4, why="so"))
     clock.now_s += 1.0
-    watch.tournament_ended(told.tournament)
+    watch.on_tournament_ended(told.tournament)
     assert "late" in str(said)
 
 
@@ -217,8 +217,8 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
     with live:
         shown_to(told, live, clock, matches=5)
         fixture = next(told.tournament.fixtures())
-        live.match_opened("cup-00009", 7, fixture)
-        live.match_stepped(step_of(half_played(told), "cup-00009"))
+        live.on_match_opened("cup-00009", 7, fixture)
+        live.on_match_stepped(step_of(half_played(told), "cup-00009"))
         clock.now_s += 65.0
         rows = screen(live, console)
     text = "\n".join(rows)
@@ -235,13 +235,13 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
 
 def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
     """Play some matches of ten seconds each."""
-    live.tournament_begun(told.tournament, 15)
+    live.on_tournament_begun(told.tournament, 15)
     for _ in range(matches):
         fixture = next(told.tournament.fixtures())
-        live.match_opened(fixture.match, 1, fixture)
+        live.on_match_opened(fixture.match, 1, fixture)
         entry, _match = told.play_one(fixture)
         clock.now_s += 10.0
-        (live.match_closed if entry.void is None else live.match_voided)(entry)
+        (live.on_match_closed if entry.void is None else live.on_match_voided)(entry)
 
 
 def step_of(match: Match, name: str | None = None) -> MatchStep:
@@ -267,9 +267,9 @@ def test_the_screen_fits_the_terminal(tmp_path: Path, width: int, height: int) -
     with live:
         shown_to(told, live, clock, matches=6)
         for table in range(1, 65):
-            live.match_opened(f"cup-{table}", table, next(told.tournament.fixtures()))
+            live.on_match_opened(f"cup-{table}", table, next(told.tournament.fixtures()))
         for number in range(2 * LATELY):
-            live.noted(f"note {number} " + "x" * 300)
+            live.on_notice(f"note {number} " + "x" * 300)
         rows = screen(live, console)
     assert len(rows) < height
     assert all(len(row) < width for row in rows)
@@ -286,14 +286,14 @@ def test_what_went_wrong_before_it_was_stopped_is_shown(tmp_path: Path) -> None:
     with seen, live:
         shown_to(stage(tmp_path / "again"), seen, Clock(), matches=4)
         for entry in told.entries:
-            live.match_recalled(entry)
-        live.tournament_begun(told.tournament, 6)
+            live.on_match_recalled(entry)
+        live.on_tournament_begun(told.tournament, 6)
         wrong = screen(seen, console)[-LATELY:]
         assert wrong == screen(live, fresh)[-LATELY:]
         assert any("expelled: illegal-move" in row for row in wrong)
         assert any("void, to be played again" in row for row in wrong)
         for number in range(LATELY):
-            live.noted(f"note {number}")
+            live.on_notice(f"note {number}")
         assert screen(live, fresh)[-LATELY:] == [f"note {number}" for number in range(LATELY)]
 
 
@@ -321,7 +321,7 @@ def test_a_ladder_shows_the_rating_that_decides_its_places(tmp_path: Path) -> No
     head = next(index for index, row in enumerate(rows) if "rating points played" in row)
     ratings = [float(row.split()[2]) for row in rows[head + 1 : head + 7]]
     assert ratings == sorted(told.tournament.placing_ratings() or (), reverse=True)
-    PlainLines(lines.append).tournament_ended(told.tournament)
+    PlainLines(lines.append).on_tournament_ended(told.tournament)
     assert f"(rating {ratings[0]:.1f})" in lines[1]
 
 
@@ -329,8 +329,8 @@ def test_a_screen_that_grows_shows_what_was_cut(tmp_path: Path) -> None:
     """A line that was too long for a narrow terminal is whole again on a wide one."""
     live, console, _ = view(20)
     with live:
-        live.tournament_begun(stage(tmp_path).tournament, 6)
-        live.noted("low disk in " + "x" * 30)
+        live.on_tournament_begun(stage(tmp_path).tournament, 6)
+        live.on_notice("low disk in " + "x" * 30)
         assert screen(live, console)[-1].endswith("…")
         console.width = 80
         assert screen(live, console)[-1] == "low disk in " + "x" * 30
@@ -342,7 +342,7 @@ def test_hostile_text_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
     told = Stage(spec(4, "roundrobin"), tmp_path, Cast(rude={0: 1}, junk=ESCAPE))
     with live:
         shown(told, live, most=1)
-        live.noted(ESCAPE)
+        live.on_notice(ESCAPE)
         rows = screen(live, console)
     assert rows[-1] == r"\x1b[2J[/red][bold]"
     assert not any("\x1b" in row for row in rows)
@@ -355,7 +355,7 @@ def test_it_is_drawn_four_times_a_second_at_most(tmp_path: Path) -> None:
     file = console.file
     assert isinstance(file, io.StringIO)
     with live:
-        live.tournament_begun(told.tournament, 6)
+        live.on_tournament_begun(told.tournament, 6)
         sizes = []
         for step in range(9):
             clock.now_s = 100.0 + step / 16
@@ -393,9 +393,9 @@ def test_a_match_that_was_given_up_leaves_its_table(tmp_path: Path) -> None:
     told = stage(tmp_path)
     fixture = next(told.tournament.fixtures())
     with live:
-        live.tournament_begun(told.tournament, None)
+        live.on_tournament_begun(told.tournament, None)
         for name in ("cup-1", "cup-2"):
-            live.match_opened(name, 1, fixture)
+            live.on_match_opened(name, 1, fixture)
         assert len([row for row in screen(live, console) if row.startswith("    1")]) == 1
 
 
@@ -405,10 +405,10 @@ def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
     told = stage(tmp_path).play(4)
     entry: MatchEntry = next(item for item in told.entries if item.fouls and item.void is None)
     with live:
-        live.tournament_begun(told.tournament, None)
+        live.on_tournament_begun(told.tournament, None)
         before = screen(live, console)
-        live.match_closed(entry)
-        live.match_stepped(step_of(half_played(told), entry.match))
+        live.on_match_closed(entry)
+        live.on_match_stepped(step_of(half_played(told), entry.match))
         after = screen(live, console)
     assert not [row for row in after if row.startswith("    1")]  # it takes no table
     assert after[: len(before)] == before

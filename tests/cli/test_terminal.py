@@ -72,7 +72,7 @@ def named(folder: Path, name: str = FILE) -> Path:
 def told(folder: Path, watch: Observer) -> None:
     """Tell a watcher of a whole tournament of such players."""
     shown(Stage(spec(4, "roundrobin", names=[f"{NASTY}{number}" for number in range(4)]), folder, CAST), watch)
-    watch.noted(NASTY)
+    watch.on_notice(NASTY)
 
 
 def seen(folder: Path) -> None:
@@ -82,8 +82,8 @@ def seen(folder: Path) -> None:
     progress.note("reported", text=NASTY)
     for event, commands in story.steps:
         step = MatchStep.of(event, commands, story.match, (1, "0" * 64))
-        moves.match_stepped(step)
-        progress.match_stepped(step)
+        moves.on_match_stepped(step)
+        progress.on_match_stepped(step)
     result = story.match.result
     assert result is not None
     played = MatchReport(

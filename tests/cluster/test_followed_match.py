@@ -28,7 +28,7 @@ class Watching(Observer):
     def __init__(self) -> None:
         self.lines: list[int] = []
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Keep one."""
         self.lines.append(step.line)
 

@@ -111,7 +111,7 @@ class InMemoryMatch:
             Journal(writer, commits, durability),
             self.clock,
             self.event_loop,
-            on_step=lambda step: told.tell(Observer.match_stepped, step),
+            on_step=lambda step: told.notify(Observer.on_match_stepped, step),
         )
         lobby.returns = self.runner
         self.result = fired(self.runner.start())

@@ -44,7 +44,7 @@ def test_a_tournament_is_published_once(tmp_path: Path) -> None:
     path = tmp_path / "heads.log"
     with HeadLog(path) as heads:
         tournament = InMemoryTournament(tmp_path, spec_of(4), observers=(heads,))
-        tournament.observers.tell(Observer.tournament_founded, tournament.tournament.spec, "00", "0" * 64)
+        tournament.observers.notify(Observer.on_tournament_founded, tournament.tournament.spec, "00", "0" * 64)
         tournament.recorder.take(e.Begun(at=AT))
         fixture = next(tournament.tournament.fixtures())
         tournament.recorder.open(fixture)
@@ -52,7 +52,7 @@ def test_a_tournament_is_published_once(tmp_path: Path) -> None:
         tournament.writer.close()
         record = read_tournament(tournament.path)
         for step in refold(record, tournament_of(spec_of(4)).handle):
-            tournament.observers.tell(Observer.tournament_stepped, step)
+            tournament.observers.notify(Observer.on_tournament_stepped, step)
     steps = [("cup", number, line.hash) for number, line in enumerate(record.chain.lines) if number]
     assert published(path) == steps
 

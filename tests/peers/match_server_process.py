@@ -52,7 +52,7 @@ class Watch(Observer):
             now = time.monotonic()
             self.stalls.append((now - facts["stalled_s"], now))
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Keep the instant of the first step."""
         self.opened_s = self.opened_s or time.monotonic() - step.event.at_ms / 1000
 

@@ -79,9 +79,9 @@ def seen_of(steps: Sequence[MatchStep]) -> Iterator[bytes]:
     """Yield what the tournament's process tells of each step."""
     told: list[Any] = []
     tables = SpectatedTables(told.append, installed().game, lambda: 5.0)
-    tables.match_opened("m", 1, FIXTURE)
+    tables.on_match_opened("m", 1, FIXTURE)
     for step in steps:
-        tables.match_stepped(step)
+        tables.on_match_stepped(step)
         tables.refresh()
     for line in told:
         assert line["event"] == "table-changed"
@@ -183,9 +183,9 @@ def test_nothing_is_told_of_duplicate_deals(*, is_duplicate: bool) -> None:
     """Who is still to play one would see it."""
     told: list[Any] = []
     tables = SpectatedTables(told.append, installed().game)
-    tables.tournament_begun(begun(spec_of(2, duplicate=is_duplicate)), None)
-    tables.match_opened("m", 1, FIXTURE)
+    tables.on_tournament_begun(begun(spec_of(2, duplicate=is_duplicate)), None)
+    tables.on_match_opened("m", 1, FIXTURE)
     for step in steps_of("q"):
-        tables.match_stepped(step)
+        tables.on_match_stepped(step)
     tables.refresh()
     assert len(told) == (not is_duplicate)

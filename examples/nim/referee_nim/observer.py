@@ -9,7 +9,7 @@ from referee.observers import MatchStep, Observer
 class HeapLog(Observer):
     """Adds a line for each step of a match of Nim; it can touch nothing that it is told of."""
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Write a line, if a file is named and heaps are there."""
         where = os.environ.get("NIM_LOG")
         if where and step.setup.game == "nim" and step.position is not None:

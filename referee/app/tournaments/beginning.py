@@ -104,7 +104,7 @@ def _begin(
     programs = digests_of(spec.entrants)
     writer = TournamentWriter(path, sealer)
     writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
-    observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
+    observers.notify(Observer.on_tournament_founded, spec, salt, sealer.public)
     begun = TournamentStart(spec, len(spec.entrants), salt, programs, {})
     return LoadedTournament(begun=begun, tournament=tournament, writer=writer, is_new=True)
 
@@ -116,13 +116,13 @@ def _go_on(
     format_: PairingFormat[Any],
     observers: Observers,
 ) -> LoadedTournament:
-    observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, record.header.key)
+    observers.notify(Observer.on_tournament_founded, record.header.spec, begun.salt, record.header.key)
     tournament = new_tournament(record.header.spec, format_, begun.salt)
     begun_pairings: dict[int, str] = {}
     for step in refold(record, tournament.handle):
-        observers.tell(Observer.tournament_stepped, step)
+        observers.notify(Observer.on_tournament_stepped, step)
         if isinstance(step.event, e.MatchClosed):
-            observers.tell(Observer.match_recalled, step.event.entry)
+            observers.notify(Observer.on_match_recalled, step.event.entry)
             if step.event.entry.void is None:
                 begun_pairings[step.event.entry.fixture.number] = step.event.entry.match
         for played in tournament.concluded:

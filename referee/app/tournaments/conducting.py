@@ -112,7 +112,7 @@ def _is_asked(loaded: LoadedTournament, spec: TournamentSpec, folder: Path, obse
         try:
             loaded.tournament.joined(entrant)
         except BadRuling as error:
-            observers.tell(Observer.noted, f"{entrant.name} does not join: {error}")
+            observers.notify(Observer.on_notice, f"{entrant.name} does not join: {error}")
         else:
             joining = True
     return joining or bool(pending(folder))
@@ -146,7 +146,7 @@ def _conducted(
     recorder = play.recorder
     for entrant in spec.entrants[len(loaded.begun.spec.entrants) :]:
         for text in _join(play, entrant, launch(entrant)):
-            observers.tell(Observer.noted, text)
+            observers.notify(Observer.on_notice, text)
     make = partial(
         TournamentRunner,
         now=monotonic,
@@ -203,7 +203,7 @@ def _begin_play(
 
 def _note_changes(recorder: Recorder, programs: dict[str, str], observers: Observers, how: str) -> None:
     for name in note_changes(recorder, programs):
-        observers.tell(Observer.noted, f"{name} {how}")
+        observers.notify(Observer.on_notice, f"{name} {how}")
 
 
 def _open_executor(
@@ -263,7 +263,7 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
         try:
             request = read_request(path)
         except BadRequestFile as error:
-            observers.tell(Observer.noted, str(error))
+            observers.notify(Observer.on_notice, str(error))
             with contextlib.suppress(FileNotFoundError):  # somebody has thought better of it
                 path.rename(path.with_suffix(REFUSED))
             continue
@@ -273,7 +273,7 @@ async def _look(folder: Path, play: TournamentPlay, launch: LaunchEntrant, obser
             told = _rule(play.recorder, request)
         await play.recorder.synced()
         for text in told:
-            observers.tell(Observer.noted, text)
+            observers.notify(Observer.on_notice, text)
         path.unlink(missing_ok=True)
 
 

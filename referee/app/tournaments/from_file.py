@@ -152,6 +152,6 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
         at_hand.match.observers.also(observer) as observers,
     ):
         for warning in plan.warnings:
-            observers.tell(Observer.noted, warning)
+            observers.notify(Observer.on_notice, warning)
         conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand)
     return conducted.is_over

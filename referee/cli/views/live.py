@@ -111,51 +111,51 @@ class LiveView(Observer):
 
     # --- what happens
 
-    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+    def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Note what is played."""
         self._tournament = tournament
         self._begun_s = self._clock()
 
-    def match_recalled(self, entry: MatchEntry) -> None:
+    def on_match_recalled(self, entry: MatchEntry) -> None:
         """Note who won, who was expelled, and a fault of the referee, as far as nothing newer has happened."""
         self._note_result(entry)
         self._recalled.extend(_trouble_lines(entry))
 
-    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+    def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a table is taken."""
         names = tuple(printable(name_of(self._tournament, entrant)) for entrant in fixture.entrants)
         for other in [seated for seated in self._seated.values() if seated.table == table]:
             del self._seated[other.name]  # it was given up
         self._seated[name] = _Seated(name, table, names, fixture.round, self._clock())
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Note where a match is; what is shown of it is looked up when it is drawn."""
         name = step.setup.match
         if name in self._seated:
             self._seated[name].step = step
 
-    def match_closed(self, entry: MatchEntry) -> None:
+    def on_match_closed(self, entry: MatchEntry) -> None:
         """Note that a table is free, who won, and who was expelled."""
         self._seated.pop(entry.match, None)
         self._closed_s.append(self._clock())
         self._note_result(entry)
         self._lately.extend(_trouble_lines(entry))
 
-    def match_voided(self, entry: MatchEntry) -> None:
+    def on_match_voided(self, entry: MatchEntry) -> None:
         """Note that a table is free, and a fault of the referee."""
         self._seated.pop(entry.match, None)
         self._lately.extend(_trouble_lines(entry))
 
-    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
+    def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Note who plays no more."""
         name = printable(name_of(self._tournament, suspension.entrant))
         self._lately.append(Text(f"{name} is suspended: {printable(short_cause(suspension.why))}", "bold red"))
 
-    def noted(self, text: str) -> None:
+    def on_notice(self, text: str) -> None:
         """Note anything else."""
         self._lately.append(Text(printable(text), "yellow"))
 
-    def tournament_ended(self, tournament: Tournament) -> None:
+    def on_tournament_ended(self, tournament: Tournament) -> None:
         """Draw the last state."""
         self._drawn_s = float("-inf")
         self.refresh()

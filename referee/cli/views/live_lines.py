@@ -73,7 +73,7 @@ class PlainLines(Observer):
         self._tournament: Tournament | None = None
         self._causes = Causes()
 
-    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+    def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Say what is going to be played."""
         self._tournament = tournament
         spec = tournament.spec
@@ -86,7 +86,7 @@ class PlainLines(Observer):
         parts += [f"{tournament.given_up} given up"] if tournament.given_up else []
         self._say(f"{spec.name}: {', '.join(parts)}")
 
-    def match_closed(self, entry: MatchEntry) -> None:
+    def on_match_closed(self, entry: MatchEntry) -> None:
         """Say the result, and who was expelled why."""
         played, total = (0, None) if self._tournament is None else (self._tournament.played, self._tournament.total)
         of = "" if total is None else f"/{total}"
@@ -94,20 +94,20 @@ class PlainLines(Observer):
         for line in foul_lines(entry, self._causes):
             self._say(f"  {line}")
 
-    def match_voided(self, entry: MatchEntry) -> None:
+    def on_match_voided(self, entry: MatchEntry) -> None:
         """Say that it is played again, and why."""
         self._say(f"{entry.match}: void, to be played again: {printable(entry.void or '')}")
 
-    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
+    def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Say who plays no more, and why."""
         name = printable(name_of(self._tournament, suspension.entrant))
         self._say(f"{name} is suspended: {printable(short_cause(suspension.why))}")
 
-    def noted(self, text: str) -> None:
+    def on_notice(self, text: str) -> None:
         """Say it."""
         self._say(printable(text))
 
-    def tournament_ended(self, tournament: Tournament) -> None:
+    def on_tournament_ended(self, tournament: Tournament) -> None:
         """Say how many matches there were, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
         self._say(f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
@@ -130,7 +130,7 @@ class JsonLines(Observer):
         self._write = write
         self._tournament: Tournament | None = None
 
-    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+    def on_tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Write what is going to be played."""
         self._tournament = tournament
         spec = tournament.spec
@@ -138,13 +138,13 @@ class JsonLines(Observer):
         begun = {"game": spec.game, "format": spec.format, "entrants": names, "total": total}
         self._event("tournament-begun", tournament=spec.name, **begun, played=tournament.played)
 
-    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+    def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Write what is played where."""
         names = [name_of(self._tournament, entrant) for entrant in fixture.entrants]
         place = {key: getattr(fixture, key) for key in ("number", "round", "leg", "attempt")}
         self._event("match-opened", match=name, table=table, **place, names=names)
 
-    def match_closed(self, entry: MatchEntry) -> None:
+    def on_match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
         told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
         result = result_text(self._tournament, entry)
@@ -153,22 +153,22 @@ class JsonLines(Observer):
         if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
             self._standings(tournament)
 
-    def match_voided(self, entry: MatchEntry) -> None:
+    def on_match_voided(self, entry: MatchEntry) -> None:
         """Write the referee's fault for which the match is played again."""
         result = result_text(self._tournament, entry)
         self._event("match-voided", match=entry.match, names=entry.names, void=entry.void, result=result)
 
-    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
+    def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Write who plays no more and why, and how many matches are not played because of all who do not."""
         given_up = 0 if self._tournament is None else self._tournament.given_up
         name, counts = name_of(self._tournament, suspension.entrant), _counts(self._tournament)
         self._event("entrant-suspended", name=name, why=suspension.why, given_up=given_up, **counts)
 
-    def noted(self, text: str) -> None:
+    def on_notice(self, text: str) -> None:
         """Write it."""
         self._event("noted", text=text)
 
-    def tournament_ended(self, tournament: Tournament) -> None:
+    def on_tournament_ended(self, tournament: Tournament) -> None:
         """Write the last standings, and that it is over or was stopped."""
         self._standings(tournament)
         self._event(

@@ -55,7 +55,7 @@ class Moves(Observer):
     def __init__(self) -> None:
         self.so_far: list[LegalMove] = []
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Keep a move."""
         event = step.event
         if _is_legal_move(event, step.commands):
@@ -89,7 +89,7 @@ class MatchProgress(Observer):
         if event == "reported":
             self._show(facts["text"])
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Show how far the match is, and every expulsion."""
         event, names = step.event, step.setup.names
         if _is_legal_move(event, step.commands) and not is_interactive():

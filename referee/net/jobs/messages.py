@@ -111,7 +111,7 @@ class Noted(Struct, frozen=True, kw_only=True, tag="noted"):
 
 
 class OrganiserNote(Struct, frozen=True, kw_only=True, tag="said"):
-    """Something that an organiser should know, as Observer.noted has it."""
+    """Something that an organiser should know, as Observer.on_notice has it."""
 
     text: str
 

@@ -68,11 +68,11 @@ class Reporter(Observer):
         """Tell what happened at the edges."""
         self._report(Noted(event=event, facts=facts))
 
-    def noted(self, text: str) -> None:
+    def on_notice(self, text: str) -> None:
         """Tell what an organiser should know."""
         self._report(OrganiserNote(text=text))
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Tell of a line of a record, if anybody looks on; what followed from its event follows again."""
         match = step.setup.match
         if match in self._followed:

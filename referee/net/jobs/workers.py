@@ -13,7 +13,6 @@ from twisted.internet.threads import deferToThreadPool
 
 from ...errors import RefereeError
 from ...observers import MatchStep, Observer, Observers, PlayingProcess
-from ...observers.unusual import note_unusual
 from ...programs.control_groups import clear_groups
 from ...record.reader import RecordError
 from ..matches.runner import MatchPaused
@@ -93,7 +92,7 @@ class WorkerProcess:
             outcome.callback(self._died)
             return outcome
         self.playing[match.job.match] = match, outcome
-        self._order(Play(job=encoded(match.job), is_followed=self._observers.hear(Observer.match_stepped)))
+        self._order(Play(job=encoded(match.job), is_followed=self._observers.has_listener(Observer.on_match_stepped)))
         return outcome
 
     def pause(self, match: str) -> None:
@@ -136,7 +135,7 @@ class WorkerProcess:
             case Noted():
                 self._observers.note(report.event, **{**report.facts, "worker": self.number})
             case OrganiserNote():
-                self._observers.tell(Observer.noted, report.text)
+                self._observers.notify(Observer.on_notice, report.text)
             case MatchEnded() | MatchStopped() | MatchFailed() if report.match in self.playing:
                 self.playing.pop(report.match)[1].callback(report)
 
@@ -237,11 +236,11 @@ class Workers:
         for step in match.untold:
             self._tell(step)
         for step in match.untold[-1:]:
-            note_unusual(self._observers, step)  # the worker has noted the ones before
+            self._observers.note_unusual(step)  # the worker has noted the ones before
         return match.played
 
     def _tell(self, step: MatchStep) -> None:
-        self._observers.tell(Observer.match_stepped, step)
+        self._observers.notify(Observer.on_match_stepped, step)
 
     def _least_busy(self) -> WorkerProcess:
         """Return the worker that has least to do, for one match more.

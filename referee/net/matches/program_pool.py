@@ -210,7 +210,7 @@ class ProgramPool:
         if kept.has_left and name not in self._cannot_stay:
             self._cannot_stay.add(name)
             text = f"{name} ended between two matches: from here on, it is started anew for each one"
-            self._observers.tell(Observer.noted, text)
+            self._observers.notify(Observer.on_notice, text)
         self._rouse(kept)
         if kept.link is not None and kept.link.owner in (kept, None):
             kept.link.say_goodbye()

@@ -531,6 +531,9 @@ class MatchRunner(Owner):
                 for told in self._links:
                     if told is not None and told.held:
                         told.flush()
+                for command in due.step.commands:
+                    if isinstance(command, c.ExpelSeat) and command.seat in self._programs:
+                        self._programs[command.seat].end()  # it could only disturb the others from now on
                 self._on_step(due.step)
         except Exception as error:  # noqa: BLE001  # as above
             assert due is not None

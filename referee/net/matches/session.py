@@ -15,10 +15,8 @@ from protocol import ConnectionState
 
 from ... import __version__
 from ...games.base import Game
-from ...match.commands import ExpelSeat, Result
+from ...match.commands import Result
 from ...match.machine import Match
-from ...observers import MatchStep
-from ...observers.unusual import tell_step
 from ...programs.player_spec import Launch, PlayerError
 from ...programs.program import Invitation
 from ...record.resume import Resumption
@@ -351,19 +349,11 @@ class MatchSession:
     ) -> MatchReport:
         writer = self._new_record(match) if resumed is None else resumed.writer
         observers, remote_pool = self._services.observers, self._services.remote_pool
-        programs = {} if match_programs is None else match_programs.programs
-
-        def _step(step: MatchStep) -> None:
-            for command in step.commands:
-                if isinstance(command, ExpelSeat) and command.seat in programs:
-                    programs[command.seat].end()  # what it still does would only be in the others' way
-            tell_step(observers, step)
-
         players = SeatedPlayers(
             links=links,
             tokens=self._tokens(match),
             vacancies=lobby.vacancies,
-            programs=programs,
+            programs={} if match_programs is None else match_programs.programs,
             come_back_s=self._settings.come_back_s,
             starts=() if match_programs is None else match_programs.starts,
             reused={} if match_programs is None else match_programs.reused,
@@ -374,7 +364,8 @@ class MatchSession:
             self._services.terms.durability if resumed is None else Durability(resumed.durability or Durability.MATCH)
         )
         journal = Journal(writer, self._commits, durability)
-        runner = MatchRunner(match, players, journal, self.reactor, self._loop, last_ms=last_ms, on_step=_step)
+        notify = observers.notify_step
+        runner = MatchRunner(match, players, journal, self.reactor, self._loop, last_ms=last_ms, on_step=notify)
         lobby.returns = runner
         if remote_pool is not None:
             remote_pool.playing[self.match_name] = runner

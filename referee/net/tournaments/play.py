@@ -206,16 +206,16 @@ class Recorder:
             self._waiting.popleft()[1].callback(None)
 
     def _tell_step(self, step: c.TakenStep) -> None:
-        tell, event = self._observers.tell, step.event
-        tell(Observer.tournament_stepped, step)
+        notify, event = self._observers.notify, step.event
+        notify(Observer.on_tournament_stepped, step)
         for command in step.commands:
             if isinstance(command, c.SuspendEntrant):
-                tell(Observer.entrant_suspended, command)
+                notify(Observer.on_entrant_suspended, command)
             elif isinstance(command, c.DisregardMatch):
-                tell(Observer.noted, f"{command.match} does not count: {command.why}")
+                notify(Observer.on_notice, f"{command.match} does not count: {command.why}")
         is_disregarded = any(isinstance(command, c.DisregardMatch) for command in step.commands)
         if isinstance(event, e.MatchClosed) and not is_disregarded:
-            tell(Observer.match_closed if event.entry.void is None else Observer.match_voided, event.entry)
+            notify(Observer.on_match_closed if event.entry.void is None else Observer.on_match_voided, event.entry)
 
     def _refused(self, failure: Failure) -> None:
         while self._waiting:

@@ -254,7 +254,7 @@ class TournamentRunner:
         self._due_since: dict[str, float] = {}
         """Match -> since when it waits for somebody remote."""
         self._alarm: Timer | None = None
-        self._refreshing = LoopingCall(self._observers.tell, Observer.refresh)
+        self._refreshing = LoopingCall(self._observers.notify, Observer.refresh)
         self._looking = LoopingCall(self._look)
         self._refreshing.clock = self._looking.clock = reactor
         self._pairing: PairingProcess | RoundByProgram | None = None
@@ -281,7 +281,7 @@ class TournamentRunner:
             self._tables.loop.lag.start()  # else nobody here has a limit, unless a match is played here all the same
         if self._open_executor is not None:
             self._executor = self._open_executor(self._reactor, self._shared, self._tables.services, self._fill)
-        self._observers.tell(Observer.tournament_begun, self._tournament, self._tournament.total)
+        self._observers.notify(Observer.on_tournament_begun, self._tournament, self._tournament.total)
         self._refreshing.start(REFRESH_S, now=False)
         self._recorder.commits, self._recorder.on_refused = self._tables.commits, self._failed
         try:
@@ -290,7 +290,7 @@ class TournamentRunner:
             self._looking.start(LOOK_S).addErrback(self._failed)
             await self._finished
             await self._recorder.synced()
-            self._observers.tell(Observer.tournament_ended, self._tournament)
+            self._observers.notify(Observer.on_tournament_ended, self._tournament)
         except CancelledError as error:
             self._stop(error)
             for _, playing in list(self._playing.values()):
@@ -321,7 +321,7 @@ class TournamentRunner:
 
     def _look(self) -> Deferred[None]:
         """Tell what plays; take in what was asked for meanwhile, and go on by it."""
-        self._observers.tell(Observer.processes_seen, tuple(self._processes()))
+        self._observers.notify(Observer.on_processes_seen, tuple(self._processes()))
         self._look_now = look = Deferred.fromCoroutine(self._tournament_play.look())
         return look.addBoth(self._looked)
 
@@ -346,7 +346,7 @@ class TournamentRunner:
             return None
         port = await listen(self._reactor, self._run_settings.listen, LinkFactory(self._pool, self._reactor, self._now))
         self._observers.note("listening", address=self._run_settings.listen)
-        self._observers.tell(Observer.noted, f"remote entrants may connect to {self._run_settings.listen}")
+        self._observers.notify(Observer.on_notice, f"remote entrants may connect to {self._run_settings.listen}")
         return port
 
     # --- what to open
@@ -452,7 +452,7 @@ class TournamentRunner:
             return True
         where, least = self._run_settings.folder, self._run_settings.min_free_mib
         text = f"no match is begun: {free_mib:.0f} MiB are free at {where}, fewer than {least:g}"
-        self._observers.tell(Observer.noted, f"{text}; free some, and the tournament goes on by itself")
+        self._observers.notify(Observer.on_notice, f"{text}; free some, and the tournament goes on by itself")
         self._look_again(LOOK_AGAIN_S)
         return False
 
@@ -493,7 +493,7 @@ class TournamentRunner:
         occupants = play.occupants(fixture, self._pool, run_settings, is_back=is_back)  # now: they are here
         context = play.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
         await self._recorder.synced()
-        self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
+        self._observers.notify(Observer.on_match_opened, fixture.match, table, fixture)
         job = play.job(context, occupants, self._tables.services.sealer, run_settings)
         executor = None if is_back or play.has_remote(fixture) else self._executor
         if executor is not None and executor.takes(job):

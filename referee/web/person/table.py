@@ -103,7 +103,7 @@ class PersonTable(Observer):
                 if self._interface.open is not None:
                     self._interface.open(site.link(name))
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Tell every person."""
         for seat in self._seats.values():
             seat.take_step(step)

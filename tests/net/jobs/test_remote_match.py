@@ -1,7 +1,6 @@
 """A match that a worker has played, without the key: its record is sealed, or made void."""
 
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from referee.net.jobs.messages import Stepped
 from referee.net.jobs.remote_match import RemoteMatch
 from referee.observers import MatchStep, Observer, Observers
 from referee.observers.metrics import Metrics
-from referee.observers.unusual import tell_step
 from referee.plugins import find_game
 from referee.record.audit.match import audit
 from referee.record.reader import RecordError, read_record
@@ -31,7 +29,7 @@ class Watching(Observer):
     def __init__(self) -> None:
         self.steps: list[MatchStep] = []
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Keep one."""
         self.steps.append(step)
 
@@ -41,7 +39,7 @@ def followed(
 ) -> tuple[RemoteMatch, Watching]:
     """Return a match that was followed, and who was told of it besides others."""
     watching = Watching()
-    match = RemoteMatch(JOB, folder, durability, partial(tell_step, Observers(watching, *others)))
+    match = RemoteMatch(JOB, folder, durability, Observers(watching, *others).notify_step)
     for stepped in told:
         match.take(stepped)
     return match, watching
@@ -120,8 +118,8 @@ def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, tol
     match, watching = followed(tmp_path, reports[:told], metrics)
     match.void(WHY, SEALER)
     for step in match.untold:
-        watching.match_stepped(step)
-        metrics.match_stepped(step)
+        watching.on_match_stepped(step)
+        metrics.on_match_stepped(step)
     hashes = [line.hash for line in read_record(match.path).chain.lines[1:-2]]
     assert [(step.line, step.hash) for step in watching.steps] == list(enumerate(hashes, 1))
     assert len(hashes) == (lines or len(reports))

@@ -50,9 +50,9 @@ def test_only_a_match_that_is_followed_is_told_step_by_step(tmp_path: Path) -> N
         expelled=(),
     )
     reporter = Reporter(reports.append, followed)
-    reporter.match_stepped(step)
+    reporter.on_match_stepped(step)
     followed.add(JOB.match)
-    reporter.match_stepped(step)
+    reporter.on_match_stepped(step)
     assert reports == [told]
 
 

@@ -11,7 +11,6 @@ import pytest
 from referee.cli.views.live_lines import JsonLines
 from referee.observers import InThread, MatchStep, Observer, Observers
 from referee.observers.diagnostics import DiagnosticLog
-from referee.observers.unusual import tell_step
 
 from ...pages.tournaments import new, spec
 from ...record.records import tell
@@ -47,7 +46,7 @@ class Failing(Observer):
         if not self.is_deaf:
             self._fail()
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Raise."""
         self._fail()
 
@@ -67,7 +66,7 @@ class Noted(Observer):
         """Keep it."""
         self.notes.append((event, facts))
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Count it."""
         self.steps += 1
 
@@ -78,7 +77,7 @@ class Stuck(Observer):
     def __init__(self) -> None:
         self.is_told, self.may_go = ThreadEvent(), ThreadEvent()
 
-    def match_stepped(self, step: MatchStep) -> None:
+    def on_match_stepped(self, step: MatchStep) -> None:
         """Block."""
         self.is_told.set()
         self.may_go.wait()
@@ -166,19 +165,19 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
             self.events: list[str] = []
             self.played = -1
 
-        def match_stepped(self, step: MatchStep) -> None:
+        def on_match_stepped(self, step: MatchStep) -> None:
             """Keep it, once the test has gone ahead."""
             ahead.wait()
             self.events.append(type(step.event).__name__)
 
-        def tournament_begun(self, tournament: Any, total: int | None) -> None:
+        def on_tournament_begun(self, tournament: Any, total: int | None) -> None:
             """Keep how much was played, once the test has gone ahead."""
             ahead.wait()
             self.played = tournament.played
 
     ahead, slow, tournament = ThreadEvent(), Slow(), new(spec(2, "roundrobin"))
     with Observers(InThread(slow)) as observers:
-        observers.tell(Observer.tournament_begun, tournament, None)
+        observers.notify(Observer.on_tournament_begun, tournament, None)
         tournament.played = 7
         running = open_match(observers=observers)
         running.ready()
@@ -223,7 +222,7 @@ def test_diagnostics_that_can_not_be_written_are_dropped() -> None:
 
 @pytest.mark.parametrize(
     "moment",
-    [lambda told: told.tell(Observer.refresh), lambda told: told.tell(Observer.noted, "low disk")],
+    [lambda told: told.notify(Observer.refresh), lambda told: told.notify(Observer.on_notice, "low disk")],
     ids=["refresh", "noted"],
 )
 def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Observers], None]) -> None:
@@ -236,7 +235,7 @@ def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Obs
             """Fail."""
             raise OSError
 
-        def noted(self, text: str) -> None:
+        def on_notice(self, text: str) -> None:
             """Fail."""
             raise OSError
 
@@ -251,7 +250,7 @@ def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Obs
     with Observers(broken, JsonLines(written.append), noted) as observers:
         moment(observers)
         assert left == [broken]
-        observers.tell(Observer.noted, "once more")
+        observers.notify(Observer.on_notice, "once more")
     assert left == [broken]
     assert written[-1] == {"event": "noted", "text": "once more"}
     assert [event for event, _ in noted.notes] == ["observer-failed"]
@@ -274,7 +273,7 @@ def test_what_is_unusual_in_a_match_is_noted(name: str) -> None:
     story, noted = tell(name), Noted()
     with Observers(noted) as observers:
         for line, (event, commands) in enumerate(story.steps, 1):
-            tell_step(observers, MatchStep.of(event, commands, story.match, (line, "")))
+            observers.notify_step(MatchStep.of(event, commands, story.match, (line, "")))
     assert noted.steps == len(story.steps)
     result = story.match.result
     assert result is not None
@@ -285,8 +284,8 @@ def test_what_is_unusual_in_a_match_is_noted(name: str) -> None:
 def test_it_is_known_whether_anybody_would_hear_of_a_step() -> None:
     """In a thread of its own or not; diagnostics are told of what is unusual by notes alone."""
     noted, deaf = Noted(), Observer()
-    assert not Observers(deaf, InThread(deaf)).hear(Observer.match_stepped)
-    assert Observers(deaf, noted).hear(Observer.match_stepped)
-    assert Observers(InThread(noted)).hear(Observer.match_stepped)
+    assert not Observers(deaf, InThread(deaf)).has_listener(Observer.on_match_stepped)
+    assert Observers(deaf, noted).has_listener(Observer.on_match_stepped)
+    assert Observers(InThread(noted)).has_listener(Observer.on_match_stepped)
     with DiagnosticLog(Path("/dev/null")) as log:
-        assert not Observers(InThread(log)).hear(Observer.match_stepped)
+        assert not Observers(InThread(log)).has_listener(Observer.on_match_stepped)

@@ -22,7 +22,9 @@ def test_each_line_has_the_longest_lag_since_the_last_one() -> None:
     watch.note("worker-started", worker=1)
     watch.note("host-match", host="host", lag_s=0.125)
     for _ in range(2 * EVERY):
-        watch.processes_seen((OWN, WORKER, *(replace(WORKER, name=name, matches=()) for name in ("worker 2", "host"))))
+        watch.on_processes_seen(
+            (OWN, WORKER, *(replace(WORKER, name=name, matches=()) for name in ("worker 2", "host")))
+        )
     first, second = lines
     assert [process["lag_ms"] for process in first["processes"]] == [250.0, 0.0, 500.0, 125.0]
     assert [process["lag_ms"] for process in second["processes"]] == [0.0] * 4

@@ -145,14 +145,17 @@ class Told(Observer):
         self.path = path
         self.calls: list[tuple[str, tuple[Any, ...], int]] = []
 
-    def told(self, method: str, args: tuple[Any, ...], _facts: dict[str, Any]) -> None:
-        """Keep a call."""
-        if method not in ("refresh", "note"):
-            self.calls.append((method, args, len(lines_of(self.path))))
+    def find_listener(self, method: Callable[..., object]) -> Callable[..., object] | None:
+        """Keep every call but those of `refresh` and `note`."""
+        name = method.__name__
+        return None if name in ("refresh", "note") else lambda *args: self._keep(name, args)
+
+    def _keep(self, method: str, args: tuple[Any, ...]) -> None:
+        self.calls.append((method, args, len(lines_of(self.path))))
 
     def texts(self) -> list[str]:
         """Return what was noted."""
-        return [args[0] for method, args, _ in self.calls if method == "noted"]
+        return [args[0] for method, args, _ in self.calls if method == "on_notice"]
 
 
 class InMemoryTournament:

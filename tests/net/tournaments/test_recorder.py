@@ -59,9 +59,12 @@ CRASH = FoulEntry(seat=0, cause="crashed", turn=0, detail="exit status 1")
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"ranking": ((0,), (1,))}, ["tournament_stepped", "match_closed"]),
-        ({"void": "the disk is full", "ranking": ()}, ["tournament_stepped", "match_voided"]),
-        ({"ranking": ((1,), (0,)), "fouls": (CRASH,)}, ["tournament_stepped", "entrant_suspended", "match_closed"]),
+        ({"ranking": ((0,), (1,))}, ["on_tournament_stepped", "on_match_closed"]),
+        ({"void": "the disk is full", "ranking": ()}, ["on_tournament_stepped", "on_match_voided"]),
+        (
+            {"ranking": ((1,), (0,)), "fouls": (CRASH,)},
+            ["on_tournament_stepped", "on_entrant_suspended", "on_match_closed"],
+        ),
     ],
     ids=["counted", "void", "suspended"],
 )
@@ -78,7 +81,7 @@ def test_a_result_that_does_not_count_is_no_news(begun: InMemoryTournament) -> N
     name = f"e{begun.tournament.playing[match].entrants[0]}"
     ruling = e.Ruling(id="1", kind="withdraw", entrant=name, reason="so", by="the organiser")
     begun.recorder.take(e.Ruled(at=AT, ruling=ruling))
-    assert told_of(begun, match) == ["tournament_stepped", "noted"]
+    assert told_of(begun, match) == ["on_tournament_stepped", "on_notice"]
     assert begun.told.texts()[-1] == f"{match} does not count: somebody withdrew before it was over"
 
 
@@ -124,7 +127,7 @@ def test_no_match_is_played_before_the_disk_has_its_opening(tmp_path: Path, host
     tournament = slow(tmp_path)
     assert events_on_record(tournament.path) == ["begun", "match-opened", "match-opened"]
     assert hosts.opened == []
-    assert {method for method, _, _ in tournament.told.calls}.isdisjoint({"match_opened", "match_stepped"})
+    assert {method for method, _, _ in tournament.told.calls}.isdisjoint({"on_match_opened", "on_match_stepped"})
     tournament.loop.work.pop(0)()
     assert len(hosts.opened) == 1
     tournament.loop.work.pop(0)()
@@ -145,8 +148,8 @@ def test_a_tournament_is_over_once_the_disk_has_its_results(tmp_path: Path, host
     while tournament.loop.work:
         tournament.loop.work.pop(0)()
     told = [method for method, _, _ in tournament.told.calls]
-    assert told.count("match_closed") == 6
-    assert told[-1] == "tournament_ended"
+    assert told.count("on_match_closed") == 6
+    assert told[-1] == "on_tournament_ended"
     tournament.finish()
 
 
@@ -165,5 +168,5 @@ def test_a_disk_that_refuses_stops_the_tournament(
     (failure,) = tournament.outcome
     assert isinstance(failure.value, NotWritten)
     assert hosts.opened == []
-    assert "match_opened" not in [method for method, _, _ in tournament.told.calls]
+    assert "on_match_opened" not in [method for method, _, _ in tournament.told.calls]
     tournament.writer.close()

@@ -104,11 +104,11 @@ def test_a_line_is_on_record_before_anybody_is_told(make: Make, hosts: Hosts, fo
     hosts.at_opening = opened
     played_out(tournament, hosts)
     assert set(before) == {"match-opened"}
-    steps = [(args[0], count) for method, args, count in tournament.told.calls if method == "tournament_stepped"]
+    steps = [(args[0], count) for method, args, count in tournament.told.calls if method == "on_tournament_stepped"]
     assert [step.line + 1 for step, _ in steps] == [count for _, count in steps]
     lines = read_tournament(tournament.path).chain.lines
     assert all(lines[step.line].hash == step.hash for step, _ in steps)
-    closed = [(args[0].match, count) for method, args, count in tournament.told.calls if method == "match_closed"]
+    closed = [(args[0].match, count) for method, args, count in tournament.told.calls if method == "on_match_closed"]
     assert len(closed) == len(hosts.opened)
     for match, count in closed:
         (line,) = [line["n"] for line in lines_of(tournament.path) if result_of(line) == match]
@@ -122,7 +122,7 @@ def test_as_many_matches_are_open_as_there_are_tables(make: Make, hosts: Hosts) 
     first = hosts.end()
     assert len(hosts.playing) == 2
     assert first not in hosts.playing
-    tables = [args[1] for method, args, _ in tournament.told.calls if method == "match_opened"]
+    tables = [args[1] for method, args, _ in tournament.told.calls if method == "on_match_opened"]
     assert tables == [1, 2, 1]
 
 
@@ -130,7 +130,7 @@ def test_what_plays_is_told_each_second(make: Make, hosts: Hosts) -> None:
     """The tournament's own process, with the matches that are open."""
     tournament = make(tables=2)
     tournament.loop.run(2.0)
-    told = [args[0] for method, args, _ in tournament.told.calls if method == "processes_seen"]
+    told = [args[0] for method, args, _ in tournament.told.calls if method == "on_processes_seen"]
     assert len(told) == 2
     assert [(process.tables, set(process.matches)) for process in told[-1]] == [(2, set(hosts.playing))]
 
@@ -302,7 +302,7 @@ def test_a_match_that_was_called_off_while_open_is_ended_and_counts_for_nothing(
     tournament.rule("withdraw", entrant=f"e{fixture.entrants[0]}")
     assert match in hosts.playing
     hosts.end(match)
-    told = [args[0] for method, args, _ in tournament.told.calls if method == "match_closed"]
+    told = [args[0] for method, args, _ in tournament.told.calls if method == "on_match_closed"]
     assert match not in {entry.match for entry in told}
     assert f"{match} does not count: somebody withdrew before it was over" in tournament.told.texts()
     played_out(tournament, hosts)
@@ -361,7 +361,7 @@ def test_a_full_disk_ends_the_run_and_the_tournament_goes_on_later(
     assert failure.check(NotWritten)
     assert f"the record {path} can't be written" in str(failure.value)
     assert not hosts.playing
-    told = [args[0].line for method, args, _ in tournament.told.calls if method == "tournament_stepped"]
+    told = [args[0].line for method, args, _ in tournament.told.calls if method == "on_tournament_stepped"]
     assert max(told) < len(lines_of(path))
     size = path.stat().st_size
     with pytest.raises(NotWritten):
