@@ -1,6 +1,11 @@
-"""Configuration of the manual: `sphinx-build -W docs docs/_build` makes a site of the pages in docs/."""
+"""Configuration of the manual: `sphinx-build -W -c docs . docs/_build` makes a site of it.
+
+Sphinx starts from the root of the repository, because the manual has pages outside of docs/: the specification, the
+page about records, the changelog. So each page stands once, and its links lead to the same files on a code host.
+"""
 
 import re
+from pathlib import PurePosixPath
 from typing import Any
 
 import click
@@ -15,16 +20,15 @@ release = version = __version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
-exclude_patterns = ["_build"]
+root_doc = "docs/index"
+include_patterns = ["docs/**", "protocol/*.md", "logs/README.md", "*.md", "examples/*/README.md"]
+exclude_patterns = [".*", "docs/_build", "build", "dist", "**/node_modules"]
 smartquotes = False  # two hyphens are the beginning of an option here
 
 default_role = "code"  # docstrings and help texts have code between single backticks
 myst_heading_anchors = 3
-nb_execution_mode = "force"
-nb_execution_in_temp = True
-nb_execution_raise_on_error = True
-nb_execution_timeout = 600
-nb_output_stderr = "remove"  # a key that is made on first use
+nb_execution_mode = "off"  # the notebook holds its output; .ci/run executes it
+autodoc_mock_imports = ["gymnasium", "numpy", "pettingzoo", "pygame", "resvg_py"]  # the manual needs its own extra only
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"  # what a class is made of is its own affair
@@ -34,6 +38,30 @@ html_theme = "furo"
 html_title = f"The referee {release}"
 html_copy_source = False
 html_show_sphinx = False
+
+ELSEWHERE = {
+    "docs/index": ["README"],
+    "docs/reference/index": ["protocol/SPEC", "protocol/CS4500", "logs/README", "CHANGELOG"],
+    "docs/develop/index": ["CONTRIBUTING", "SECURITY", "examples/nim/README"],
+}
+"""Index page -> pages outside of docs/ that stand below it in the site's menu."""
+_LISTED = re.compile(r"^(?:- |\| )\[[^\]]*\]\(([\w/-]+)\.(?:md|ipynb)\)", re.MULTILINE)
+
+
+def list_pages(_app: Any, name: str, source: list[str]) -> None:
+    """Put the pages that an index links to, each at the beginning of a line, into the site's menu.
+
+    A code host shows the list of links alone, without the directive that Sphinx needs.
+
+    Args:
+        name: the page, without its ending.
+        source: its text, as the only element; changed in place.
+    """
+    if not name.endswith("index"):
+        return
+    folder = PurePosixPath(name).parent
+    pages = [*(str(folder / page) for page in _LISTED.findall(source[0])), *ELSEWHERE.get(name, ())]
+    source[0] += "\n\n```{toctree}\n:hidden:\n\n" + "".join(f"/{page}\n" for page in dict.fromkeys(pages)) + "```\n"
 
 
 def tidy_options(_app: Any, context: click.Context, lines: list[str]) -> None:
@@ -80,6 +108,7 @@ def set_dashes(_app: Any, doctree: nodes.document) -> None:
 
 def setup(app: Any) -> None:
     """Register what this configuration adds; called by Sphinx."""
+    app.connect("source-read", list_pages)
     app.connect("sphinx-click-process-options", tidy_options)
     app.connect("sphinx-click-process-epilog", mark_examples)
     app.connect("autodoc-process-docstring", keep_colons, priority=600)  # napoleon's is 500

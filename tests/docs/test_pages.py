@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.manual import ROOT, pages
+from tests.docs.manual import ROOT, blocks, pages
 
 MAX_LINES = 250
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -56,10 +56,20 @@ def test_code_is_marked_as_such() -> None:
 
 
 def test_every_page_is_in_the_site() -> None:
-    """Each folder's index names its pages; sphinx-build refuses one that is named nowhere, this says so sooner."""
-    for page in (ROOT / "docs").rglob("*.md"):
+    """Each folder's index links to its pages at the beginning of a line: docs/conf.py makes the site's menu of that."""
+    for page in (*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")):
         if "_build" in page.parts or page == ROOT / "docs/index.md":
             continue
         index = page.parent / "index.md" if page.name != "index.md" else ROOT / "docs/index.md"
-        name = page.stem if page.name != "index.md" else f"{page.parent.name}/index"
-        assert re.search(rf"^(?:.*<)?{re.escape(name)}>?$", index.read_text(), re.MULTILINE), f"{page} is in no toctree"
+        link = re.escape(page.relative_to(index.parent).as_posix())
+        assert re.search(rf"^(?:- |\| )\[[^\]]*\]\({link}\)", index.read_text(), re.MULTILINE), f"{page} is in no menu"
+
+
+def test_no_page_is_an_include_or_a_list_of_directives() -> None:
+    """A code host shows no directive of Sphinx, so pages hold text of their own, and at most one kind of it."""
+    allowed = {"{eval-rst}", "{literalinclude}"}  # what is made from docstrings, on pages that say so
+    for page in pages():
+        text = page.read_text()
+        directives = {block.language.split()[0] for block in blocks(page) if block.language.startswith("{")}
+        assert directives <= allowed, page
+        assert len(re.sub(r"```\{.*?```", "", text, flags=re.DOTALL).split()) > 50, page

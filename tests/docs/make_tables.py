@@ -1,7 +1,7 @@
-"""Fill in tables of the manual: `python -m tests.docs.make_json_tables`.
+"""Fill in tables of the manual: `python -m tests.docs.make_tables`.
 
-Makes a row for each key from the structs that write the objects, and one for each column of
-standings.csv. Refuses to know the prose of the pages.
+Makes a row for each key from the structs that write the objects, one for each column of standings.csv, and one for each
+cause and code of a foul. Refuses to know the prose of the pages.
 """
 
 import re
@@ -9,16 +9,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from referee.app.listing import Listing
+from referee.check.remedies import OF_CODE, remedy
 from referee.cli.views.match import PlayedMatch
 from referee.games.schema import schema_of
+from referee.match.fouls import Cause
 from referee.pages.columns import STANDINGS
 from referee.pages.tournament_json import TournamentReport
 from tests.docs.manual import ROOT
 
-PAGES = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md")]
+REFERENCE = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md")]
+PAGES = [*REFERENCE, ROOT / "docs/troubleshooting.md"]
 OBJECTS = {"tournament.json": TournamentReport, "play": PlayedMatch, "list": Listing}
 """Name of a part of a page -> what its table describes."""
-STANDINGS_FILE = "standings.csv"
+OTHERS = ("standings.csv", "causes", "codes")
+"""Parts of a page that no struct describes."""
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
 
 
@@ -29,10 +33,26 @@ def fill(text: str) -> str:
 
 def table_called(name: str) -> str:
     """Return the table of a part of a page."""
-    if name != STANDINGS_FILE:
-        return table_of(OBJECTS[name])
-    rows = (f"| `{column.key}` | {column.meaning} |" for column in STANDINGS if column.key)
-    return "".join(f"{row}\n" for row in ("| column | meaning |", "|---|---|", *rows))
+    match name:
+        case "standings.csv":
+            return lines_of("column", "meaning", {column.key: column.meaning for column in STANDINGS if column.key})
+        case "causes":
+            by_code = {Cause.MALFORMED_MESSAGE: "See the table of codes below."}
+            return lines_of("cause", "do this", {cause: by_code.get(cause) or remedy(cause, cause) for cause in Cause})
+        case "codes":
+            return lines_of(
+                "code", "do this", {code: text for code, text in OF_CODE.items() if code not in list(Cause)}
+            )
+        case _:
+            return table_of(OBJECTS[name])
+
+
+def lines_of(first: str, second: str, rows: Mapping[str, str]) -> str:
+    """Return a table of two columns, with the first one as code."""
+    return "".join(
+        f"{line}\n"
+        for line in (f"| {first} | {second} |", "|---|---|", *(f"| `{key}` | {rows[key]} |" for key in rows))
+    )
 
 
 def table_of(struct: Any) -> str:
