@@ -66,7 +66,7 @@ _SEEN = {
     "board": "You see what all players of a match may know, and no hands; when it is over, its replay shows all.",
     "delay": "You see what all players of a match may know, and no hands, some time later; its replay shows all.",
 }
-"""By the first word of `spectators` in contest.toml."""
+"""First word of `spectators` in contest.toml -> the sentence for spectators."""
 _NO_BOARD = {
     "after": "The board is shown when the match is over.",
     "board": "No board is shown yet; that of a duplicate deal is not before the match is over.",

@@ -25,10 +25,10 @@ from .match_summary import match_places
 _NORMAL = NormalDist()
 MEAN = 1500.0
 MOST_POINTS = 30
-"""Of a history: a line on a page shows no more."""
+"""Number of points of a history: a line on a page shows no more."""
 _MOST_STEPS = 50
 _CLOSE = 1e-4
-"""On the logistic scale; far less than a point of Elo."""
+"""Step on the logistic scale at which the search ends; far less than a point of Elo."""
 
 
 def total(met: Iterable[HeadToHead]) -> HeadToHead:

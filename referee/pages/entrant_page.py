@@ -18,7 +18,7 @@ from .summary import Summary
 from .words import Causes, number, placeless, short_cause
 
 MOST_MATCHES = 2000
-"""Lines of a list that stands in the page itself; a browser opens that at once."""
+"""Number of lines of a list in the page itself; a browser opens so many at once."""
 
 
 class _Opponent(NamedTuple):
@@ -49,7 +49,7 @@ class _Match(NamedTuple):
     has_won: bool
     is_foul: bool
     result: str
-    """How it ended, in words, with the points."""
+    """Result in words, with the points."""
     turns: int
     has_record: bool
 

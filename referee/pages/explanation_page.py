@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 _SHOWN_CHARS = 300
-"""Of an answer, in the table of all of them."""
+"""Number of characters of an answer in the table of all answers."""
 _PARTS = (("referee_ms", "elsewhere"), ("program_ms", "program"), ("wire_ms", "wire"))
 
 
@@ -17,9 +17,9 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
     turn: int | None
     what: str
     answer: str
-    """As JSON; the beginning of a long one."""
+    """The answer in JSON; of a long one, the beginning."""
     times: Mapping[str, float | None]
-    """By name, in ms."""
+    """Times by name, in milliseconds."""
     shares: Sequence[tuple[str, float, float]]
     """Kind of time, where its bar begins and how long it is, in hundredths of the limit."""
 

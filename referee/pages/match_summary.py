@@ -22,7 +22,7 @@ from ..text import printable
 from ..tournament.match_context import MatchEntry
 
 AWARD = "award"
-"""Stands for the rule that ended the game, where a ruling has made the result."""
+"""Reason of a result that a ruling made, in place of the rule that ended a game."""
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
 
@@ -41,7 +41,7 @@ class SeatTime(Struct, frozen=True):
 
     @property
     def mean_ms(self) -> float:
-        """Of one move."""
+        """Average time for a move."""
         return self.total_ms / self.answers if self.answers else 0.0
 
     def plus(self, other: "SeatTime") -> "SeatTime":
@@ -61,11 +61,11 @@ class MatchSummary(Struct, frozen=True, kw_only=True):
     opened: str
     """Wall-clock time, ISO 8601 in UTC."""
     times: tuple[SeatTime, ...]
-    """By seat."""
+    """Times by seat."""
     fairness: Fairness
-    """How the time of its seats was kept."""
+    """Measurements of the time of its seats."""
     moves: tuple[str, ...]
-    """In short notation, expulsions among them."""
+    """Moves in short notation, expulsions among them."""
 
 
 def summarize_match(record: Record) -> MatchSummary:

@@ -38,7 +38,7 @@ class ReplayFrame:
     turn: int
     """Number of the turn; 0 before the first."""
     at_ms: float
-    """Since the match was opened."""
+    """Milliseconds since the match was opened."""
     state: Any
     """The game's state; None before the deal."""
     to_move: int | None
@@ -46,14 +46,14 @@ class ReplayFrame:
     out: tuple[int, ...]
     """Seats expelled so far, in that order."""
     seat: int | None = None
-    """Who moved or was expelled."""
+    """Seat that moved or was expelled."""
     move: Any = None
-    """What the seat answered, plain; also if it was illegal."""
+    """Answer of the seat in plain data, even if it was illegal."""
     took_ms: float | None = None
-    """How long this answer took; None if there was none."""
+    """Time for this answer in milliseconds; None if there was none."""
     foul: Foul | None = None
     judged: "JudgedEvent | None" = None
-    """Of an expulsion: what led to it."""
+    """Event that led to the expulsion; None for other frames."""
     fault: str | None = None
 
     @property
@@ -74,9 +74,9 @@ class JudgedEvent:
 
     event: e.Event
     state: Any
-    """The game's, before it."""
+    """State of the game before the event."""
     asked: Request | None
-    """What the seat was asked then."""
+    """Request that the seat had open then; None if it had none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class AnswerTime:
     turn: int
     at_ms: float
     used_ms: float
-    """The referee's lag taken off, as its limit counts it."""
+    """Time that counts against the limit: the referee's lag is taken off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,14 +30,14 @@ T = TypeVar("T")
 
 _NO_TOURNAMENT = MatchNotes()
 MOST_DRAWN = 3
-"""Boards that are drawn in the page, for who runs no scripts; each is a whole drawing."""
+"""Number of boards that are drawn in the page for readers without scripts; each is a whole drawing."""
 _DATA = '<script type="application/json" id="data">'
 _ASKED = re.compile("<!-- asked -->.*?<!-- /asked -->", re.DOTALL)
 """Where the board of a turn is to stand."""
 _LEADS = re.compile("<!-- leads -->.*?<!-- /leads -->", re.DOTALL)
-"""What leads to a server that draws it."""
+"""Links to a server that draws it."""
 _TURN = re.compile(r'(<tr id="turn-\d+"><td>)(\d+)(?=</td>)')
-"""In the list of turns."""
+"""Row of a turn in the list of turns."""
 
 
 def replay_page(folded: FoldedRecord, verifier: str = "", report: str = "", notes: MatchNotes = _NO_TOURNAMENT) -> str:

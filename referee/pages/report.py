@@ -27,11 +27,11 @@ from .verifying import verifying_link
 from .words import Causes, placeless, time_control
 
 MAX_TITLED = 64
-"""Entrants of a crosstable whose cells say more where a pointer rests on them; that doubles its size."""
+"""Largest crosstable whose cells say more where a pointer rests on them; that doubles its size."""
 MAX_ROUNDS = 24
-"""Columns of a table of rounds; with more, a screen is full of them."""
+"""Largest number of columns of a table of rounds; more would fill a screen."""
 MAX_PLAIN = 1000
-"""Fouls that are listed, and matches without the page's script: a season of more would double the page."""
+"""Number of fouls that are listed, and of matches without the page's script: a long season would double the page."""
 
 
 class PageLinks(Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     """Prefix of an entrant's page; None: there are none."""
     report: str = "report.html"
     has_verifier: bool = False
-    """Whether a page that verifies records lies beside the replays."""
+    """True if a page that verifies records lies next to the replays."""
     home: str = ""
     """The page that all others lead back to; empty: there is none."""
     printed: Mapping[tuple[str, int], str] = {}
@@ -71,7 +71,7 @@ class Titles(NamedTuple):
 
 
 _SEAT = re.compile(r"\{(\d+)\}")
-"""A player in a sentence."""
+"""Place of a player in a sentence."""
 
 
 class _Section(NamedTuple):
@@ -89,7 +89,7 @@ class _Round(NamedTuple):
 
     title: str
     points: Mapping[int, Fraction]
-    """By entrant; those alone who played."""
+    """Points of each entrant that played in it."""
     most: Fraction | int
 
 
@@ -100,11 +100,11 @@ class _Match(NamedTuple):
     uncounted_reason: str
     """Empty: it counts."""
     parts: Sequence[str | int]
-    """How it ended, in words: text and seats take turns."""
+    """Result in words: texts and seats take turns."""
     points: str
-    """In the order in which the sentence names the players first."""
+    """Points in the order in which the sentence names the players."""
     looks: Sequence[str]
-    """By seat: what its name is to look like."""
+    """CSS class of the name of each seat."""
 
 
 class _Fouls(NamedTuple):
@@ -312,7 +312,7 @@ class RatingBar(NamedTuple):
 
     rating: Rating
     superiority: float | None
-    """How likely it is stronger than the next one; None: there is none that it can be compared with."""
+    """Probability that it is stronger than the next one; None if there is none that it can be compared with."""
     start: float
     middle: float
     end: float

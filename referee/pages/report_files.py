@@ -34,11 +34,11 @@ ENTRANTS = "entrants"
 
 
 class ReplayPages(StrEnum):
-    """Of which matches pages are made."""
+    """Matches that get a page."""
 
     NONE = "none"
     FOULS = "fouls"
-    """Of those in which somebody fouled, and of void ones."""
+    """Matches in which a player fouled, and void ones."""
     ALL = "all"
 
 
@@ -55,7 +55,7 @@ class Targets(Struct, frozen=True, kw_only=True):
     home: str = ""
     """The page that all others lead back to, as the report sees it; empty: there is none."""
     is_public: bool = False
-    """Whether what is for the organiser alone is left out: what programs printed."""
+    """True if the output of programs is left out, which is for the organiser alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,7 +128,7 @@ class Summary:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the entrants."""
+        """Names of the entrants."""
         return [entrant.name for entrant in self.spec.entrants]
 
     @cached_property
@@ -332,7 +332,7 @@ class Summary:
 
     @cached_property
     def schedules(self) -> Sequence[EntrantSchedule]:
-        """By entrant, of all its matches that were opened and closed."""
+        """Schedule of each entrant, over all its matches that were opened and closed."""
         counted = {entry.match for entry in self.counted}
         return [self._schedule(entrant, counted) for entrant in range(len(self.names))]
 
@@ -366,7 +366,7 @@ class Summary:
 
     @cached_property
     def times(self) -> Sequence[SeatTime]:
-        """By entrant, of the matches that count and whose records are there."""
+        """Times of each entrant in the matches that count and have records."""
         found = [SeatTime() for _ in self.names]
         for entry in self.counted:
             if entry.match in self.match_summaries:
@@ -391,15 +391,15 @@ class MatchNotes(Struct, frozen=True, kw_only=True):
     """What the page of a match shows of its tournament."""
 
     rulings: Sequence[RuledLine] = ()
-    """On the match, or on one that was played in its place."""
+    """Rulings on the match, or on one that was played in its place."""
     uncounted: str = ""
-    """Why it does not count; empty: it does."""
+    """Reason why it does not count; empty if it counts."""
     others: Mapping[str, bool] = {}
     """The other matches of the same leg -> whether they have a page."""
     begun_at: Sequence[str] = ()
     """The times of day at which the referee began or went on while the match was open."""
     sights: Sequence[str] = ()
-    """What spectators were shown of it while it was played, one after the other."""
+    """Descriptions of what spectators saw while it was played, in this order."""
 
     @property
     def is_ruled(self) -> bool:

@@ -36,7 +36,7 @@ class ReportedEntrant(Struct, frozen=True, kw_only=True):
 
     name: str
     rating: float | None
-    """What was known of its strength beforehand; null if nothing was."""
+    """Strength that was known beforehand; null if nothing was."""
 
 
 class ReportedSpec(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class ReportedSpec(Struct, frozen=True, kw_only=True):
     """Number of seats of a match."""
     entrants: Sequence[ReportedEntrant]
     duplicate: bool
-    """Whether each pairing is played with the same deal once from every seat."""
+    """True if each pairing is played with the same deal once from every seat."""
     time: TimeControl
     scoring: Scoring
     tie_breaks: Sequence[str]
@@ -179,9 +179,9 @@ class ReportedMatch(Struct, frozen=True, kw_only=True):
     head: str
     """Hash of the record's result line; empty if a ruling made the result, as there is no record then."""
     result: str
-    """How the match ended, in words, then the points in the order of `names`: `gus beat typo (typo crashed); 3 : 5`."""
+    """Result in words, then the points in the order of the sentence: `gus beat typo (typo crashed); 3 : 5`."""
     counts: bool
-    """Whether the standings include the match."""
+    """True if the standings include the match."""
 
 
 class ReportedSchedule(EntrantSchedule, frozen=True, kw_only=True):
@@ -209,7 +209,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     version: Version
     """Version of this object's form."""
     spec: ReportedSpec
-    """What was settled before the tournament, with the entrants that joined late."""
+    """Settings from before the tournament, with the entrants that joined late."""
     head: str
     """Hash of the last line of the tournament's record that the object was made from, except its seal."""
     state: str
@@ -223,7 +223,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     void: int
     """Number of void matches."""
     order: str
-    """What decides the places of the standings, in a sentence."""
+    """Sentence that says what decides the places of the standings."""
     standings: Sequence[ReportedStanding]
     """An object for each entrant, from first to last."""
     ratings: Sequence[ReportedRating]
@@ -243,7 +243,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     versions: Sequence[PlayedVersion]
     """The programs of each entrant."""
     times: Sequence[ReportedTime]
-    """How long each entrant took for its moves."""
+    """Time that each entrant took for its moves."""
     brackets: Sequence[Bracket]
     """Brackets of an elimination; empty in other formats."""
     progress: Sequence[ReportedRound]
@@ -251,9 +251,9 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     history: Sequence[Sequence[RatedAfter]]
     """Entrant -> its rating, and half the width of its interval, after some of its encounters."""
     fairness: FairnessTotals | None
-    """How time was kept in all matches; null without records."""
+    """Measurements of the time in all matches; null without records."""
     schedules: Sequence[ReportedSchedule]
-    """How long the matches of each entrant waited and lay apart, how many opponents it met, and on which seats."""
+    """Waiting times, gaps, number of opponents and seats of each entrant."""
     fouls: Sequence[ReportedFoul]
     """The fouls that count, without those of a deal that is still to be played from other seats."""
     disregarded: Mapping[str, str]
@@ -261,7 +261,7 @@ class TournamentReport(Struct, frozen=True, kw_only=True):
     hosts: Sequence[HostLine]
     """The hosts of a cluster."""
     rulings: Sequence[ReportedRuling]
-    """What the organiser decided."""
+    """Decisions of the organiser."""
     due: Sequence[ReportedDue]
     """The matches that may be played and are not, in the order in which they begin."""
     entries: Sequence[ReportedMatch]

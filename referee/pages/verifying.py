@@ -12,7 +12,7 @@ PAGE = "verify.html"
 """Name of the page that verifies records, beside those of the matches."""
 _DEALS = ("verify_tiles", "verify_q", "verify_quincy", "verify_quincala", "verify_quadominos")
 MODULES = ("shuffle", "verify_lines", "verify_evidence", *_DEALS, "verify_time", "verify_record")
-"""Of `sample_players/javascript`."""
+"""Modules of `sample_players/javascript` that the page needs, each after those that it needs itself."""
 _BUNDLE = """const verifier = (() => {{
 {stand_ins}
 const sources = {{

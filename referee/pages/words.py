@@ -26,13 +26,13 @@ from .outcomes import Teams
 from .replay_frames import FrameKind, ReplayFrame
 
 SHORT_CHARS = 100
-"""Of a cause in a few words: how a program ended, and the end of what it printed, still fit a line."""
+"""Number of characters of a short cause: how a program ended, and the end of its output, still fit a line."""
 _BEGINNING_CHARS = 40
-"""Of these; the end says more, as a traceback's last line does."""
+"""Number of these that the beginning gets; the end says more, as a traceback's last line does."""
 _PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
-"""An absolute path: of the organiser's machine, and no reader's business."""
+"""An absolute path of the organiser's machine, which is no reader's business."""
 _MAX_NAME = 20
-"""Of a name in a drawing: as many as the protocol lets a name have; a forged record may tell longer ones."""
+"""Number of characters of a name in a drawing. The protocol allows no longer names; a forged record may have one."""
 _STAND_IN = re.compile(r'(<text\b[^<>]*\bdata-seat="(\d{1,2})"[^<>]*>)[^<>]*(?=</text>)')
 
 

@@ -12,63 +12,63 @@ class TournamentCommand(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class PlayMatch(TournamentCommand, frozen=True, kw_only=True, tag="play-match"):
-    """A match may be opened from now on."""
+    """Allow a match to be opened from now on."""
 
     fixture: Fixture
 
 
 class CallOff(TournamentCommand, frozen=True, kw_only=True, tag="call-off"):
-    """A match is not to be opened any more; if it is going on, it counts for nothing."""
+    """Cancel a match that has no result; if it is being played, its result will count for nothing."""
 
     match: str
 
 
 class GiveBye(TournamentCommand, frozen=True, kw_only=True, tag="give-bye"):
-    """An entrant goes on without an opponent, and is credited with what a bye is worth."""
+    """Credit an entrant that has no opponent with the points of a bye."""
 
     number: int
     round: int
     entrant: int
     table: str
-    """As of a fixture; `walkover` if an opponent withdrew."""
+    """Label of the pairing, as in `Fixture.table`; `walkover` if an opponent withdrew."""
     against: int | None = None
     """The entrant that withdrew, where everybody's opponents are settled from the start."""
 
 
 class PairRound(TournamentCommand, frozen=True, kw_only=True, tag="pair-round"):
-    """A round is to be paired."""
+    """Ask for the pairing of a round."""
 
     round: int
 
 
 class SuspendEntrant(TournamentCommand, frozen=True, kw_only=True, tag="suspend-entrant"):
-    """An entrant plays no more."""
+    """Stop an entrant from playing on."""
 
     entrant: int
     why: str
 
 
 class DisregardMatch(TournamentCommand, frozen=True, kw_only=True, tag="disregard-match"):
-    """What came of a match counts for nothing, now or any longer."""
+    """Stop counting the result of a match that was played."""
 
     match: str
     why: str
 
 
 class EndTournament(TournamentCommand, frozen=True, kw_only=True, tag="end-tournament"):
-    """The tournament is over, and these are its standings."""
+    """End the tournament with these standings."""
 
     standings: tuple[Standing, ...]
 
 
 class TakenStep(Struct, frozen=True, kw_only=True):
-    """An event that a tournament has taken, and what followed."""
+    """An event that a tournament has handled, and the commands that followed."""
 
     line: int
-    """Of the tournament's record, from 0."""
+    """Number of the line in the tournament's record, from 0."""
     hash: str
-    """Of that line."""
+    """Hash of that line."""
     event: TournamentEvent
     commands: tuple[TournamentCommand, ...]
     is_recalled: bool = False
-    """Whether it was taken before, and is told again because the tournament is gone on with."""
+    """True if the step was taken before and is reported again because the tournament resumed."""

@@ -106,13 +106,13 @@ class Scale(NamedTuple):
     """Everybody's points as whole numbers of a common unit."""
 
     unit: int
-    """So many make a point."""
+    """Number of units in a point."""
     own: Sequence[int]
     adjusted: Sequence[int]
-    """As they count for opponents: with a draw for each round since a withdrawal, but not for those missed before a
-    return (FIDE Handbook C.07, March 2026, 16.3)."""
+    """Points that count for opponents: with a draw for each round since a withdrawal, but not for the rounds missed
+    before a return (FIDE Handbook C.07, March 2026, 16.3)."""
     draw: int
-    """Half of a first place."""
+    """Half the points of a first place, in units."""
 
 
 class Crosstable:
@@ -127,10 +127,10 @@ class Crosstable:
         self.field = field
         self.scoring = scoring or Scoring()
         self.rounds = 0
-        """The latest round of which there is a result."""
+        """The latest round that has a result."""
         self._sums = [Sums() for _ in field.entrants]
         self._most = 0
-        """Results, byes included, of who has most."""
+        """Largest number of results, byes included, that any entrant has."""
         self._scale: Scale | None = None
         self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
         self._walkovers: list[Counter[int]] = [Counter() for _ in field.entrants]

@@ -18,7 +18,7 @@ from .ratings.multi_seat import SkillBook
 from .spec import TournamentSpec
 
 KEPT = 10_000
-"""So many pairings can still be ruled on, the latest ones."""
+"""Number of the latest pairings that an organiser can still rule on."""
 _PLACE = re.compile(r"-(\d{5,9})(?:\.(\d{1,3}))?(?:r\d{1,9})?")
 
 
@@ -27,9 +27,9 @@ class Decided(NamedTuple):
 
     played: PlayedPairing
     legs: Mapping[int, MatchEntry]
-    """What came of each leg; none of a bye."""
+    """Result of each leg; empty for a bye."""
     former: frozenset[int] = frozenset()
-    """Entrants that have another program since."""
+    """Entrants that have changed their program since."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Books:
 
     table: Crosstable
     skills: SkillBook | None
-    """Of matches of more than two seats."""
+    """Rankings of matches of more than two seats; None for matches of two."""
 
     def add(self, decided: Decided) -> None:
         """Take in a pairing that is through."""
@@ -69,7 +69,7 @@ class Decisions:
     def __init__(self, books: Books) -> None:
         self.books = books
         self._older = deepcopy(books)
-        """The same, of the pairings of which nothing more is kept."""
+        """The books of the older pairings, of which nothing else is kept."""
         self._kept: dict[int, Decided] = {}
 
     def get(self, number: int) -> Decided | None:

@@ -12,14 +12,14 @@ from .spec import Participant
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 SpectatorSight = Annotated[str, Meta(pattern=r"^(after|board only|delay ([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600))$(?!\n)")]
-"""`after`: who plays; `board only`: what all seats may know, too; `delay N`: that, so many seconds later."""
+"""`after` shows who plays; `board only` also what all seats may know; `delay N` shows the same N seconds later."""
 Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop"]
 OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
 """The rulings on an entrant."""
 OF_ALL = "stop"
 """The ruling on the tournament as a whole; all others are on a match."""
 MOST_REASON, MOST_BY = 500, 100
-"""Characters of a ruling's reason, and of who decided."""
+"""Largest number of characters of a ruling's reason, and of the name of the person that decided."""
 
 
 class TournamentEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
@@ -33,9 +33,9 @@ class Begun(TournamentEvent, frozen=True, kw_only=True, tag="begun"):
     """The referee began the tournament."""
 
     processes: tuple[str, ...] = ()
-    """That play its matches until the referee stops: each names itself in the records of those."""
+    """Processes that play the matches until the referee stops; each match record names one of them."""
     spectators: SpectatorSight | None = None
-    """What spectators are shown of matches while they are played; None: this program shows them nothing."""
+    """Policy for spectators while a match is played; None if the referee shows them nothing."""
 
 
 class Stopped(TournamentEvent, frozen=True, kw_only=True, tag="stopped"):
@@ -50,18 +50,18 @@ class TournamentResumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed
     referee: str
     """Version of the program."""
     processes: tuple[str, ...] = ()
-    """As of the beginning."""
+    """Processes that play the matches from now on; see `Begun.processes`."""
     spectators: SpectatorSight | None = None
-    """As of the beginning."""
+    """Policy for spectators from now on; see `Begun.spectators`."""
 
 
 class HostCame(TournamentEvent, frozen=True, kw_only=True, tag="host-came"):
     """A host of a cluster plays from now on, until the referee stops."""
 
     host: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$(?!\n)")]
-    """As its organiser knows it."""
+    """Name of the host that the organiser knows."""
     process: str
-    """As the records of its matches call it."""
+    """Name of the process in the records of its matches."""
     calibration: Calibration
 
 
@@ -74,7 +74,7 @@ class RoundPaired(TournamentEvent, frozen=True, kw_only=True, omit_defaults=True
     by: str
     """Name and version of what paired it."""
     output: Annotated[str, Meta(max_length=MOST_CHARS)] | None = None
-    """What a program of the organiser's printed; None: the referee paired it."""
+    """Output of the organiser's pairing program; None if the referee paired the round."""
 
 
 class MatchOpened(TournamentEvent, frozen=True, kw_only=True, tag="match-opened"):
@@ -94,7 +94,7 @@ class EntrantJoined(TournamentEvent, frozen=True, kw_only=True, tag="entrant-joi
 
     participant: Participant
     digest: Sha256 | None
-    """Of its program; None: it has no folder that the referee can read."""
+    """SHA-256 of the folder of its program; None if the referee can read no folder."""
 
 
 class ProgramChanged(TournamentEvent, frozen=True, kw_only=True, tag="program-changed"):
@@ -108,15 +108,15 @@ class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser decided."""
 
     id: Annotated[str, Meta(pattern=r"^[0-9a-f-]{1,60}$(?!\n)")]
-    """Tells it from all others: it is carried out once, however often it is handed in."""
+    """Unique id: a ruling that is submitted twice is carried out once."""
     kind: Kind
     entrant: str | None = None
-    """Name of whom it is about: one to withdraw, reinstate or disqualify, or to award the match to."""
+    """Name of the entrant to withdraw, reinstate or disqualify, or to award the match to."""
     match: str | None = None
     """Name of the match that it is about."""
     reason: Annotated[str, Meta(min_length=1, max_length=MOST_REASON)]
     by: Annotated[str, Meta(min_length=1, max_length=MOST_BY)]
-    """Who decided."""
+    """Name of the person that decided."""
 
     def __post_init__(self) -> None:
         if (self.match is None) != (self.kind in (*OF_ENTRANTS, OF_ALL)):

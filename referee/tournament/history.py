@@ -25,7 +25,7 @@ class PlayedVersion(Struct, kw_only=True):
 
     entrant: int
     number: int
-    """From 1, of all of this entrant's."""
+    """Number among the programs of this entrant, from 1."""
     at: str
     """Time of day from which on it was the entrant's."""
     digest: str | None
@@ -54,9 +54,9 @@ class History:
 
     tournament: Tournament
     head: str = ""
-    """Of the record that it was read from; empty: it was read from none."""
+    """Head of the record that it was read from; empty if it was read from none."""
     begun: list[e.Begun | e.TournamentResumed] = field(default_factory=list)
-    """How a referee began, or went on, the first one first."""
+    """Events with which a referee began or resumed the tournament, the first one first."""
     runs: dict[str, list[e.Begun | e.TournamentResumed]] = field(default_factory=dict)
     """Match -> the runs of the referee while it was open: the one that opened it, and those that went on with it."""
     left_at: list[str] = field(default_factory=list)
@@ -64,7 +64,7 @@ class History:
     programs: Mapping[str, str] = field(default_factory=dict)
     """Entrant -> SHA-256 of its program's folder at the beginning, as far as the referee could read it."""
     versions: dict[int, list[PlayedVersion]] = field(default_factory=dict, init=False)
-    """By entrant, from the first one on."""
+    """Programs of each entrant, the first one first."""
     hosts: list[e.HostCame] = field(default_factory=list)
     """The hosts of a cluster that have played, in the order in which they came; who came again, again."""
     joined: list[tuple[int, str]] = field(default_factory=list)
@@ -72,7 +72,7 @@ class History:
     ruled_at: list[str] = field(default_factory=list)
     """The times of day of the tournament's rulings."""
     entries: list[MatchEntry] = field(default_factory=list)
-    """What came of matches, in the order in which they were closed; those that count for nothing, too."""
+    """Results of matches in the order in which they were closed, those that count for nothing included."""
     waited: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Match -> the times of day from which on it might be opened, and at which it was."""
     closed_at: dict[str, str] = field(default_factory=dict)
@@ -225,18 +225,18 @@ class RuledLine(Struct, frozen=True, kw_only=True):
     """A ruling as it stands beside what it changed."""
 
     number: int
-    """From 1, in the order in which they were made."""
+    """Number of the ruling, from 1, in the order in which they were made."""
     at: str
     """Time of day, ISO 8601 in UTC."""
     ruling: Ruling
     entrants: Sequence[int]
-    """Whom it is about: an entrant, or all who are seated in the match; nobody, if the tournament was stopped."""
+    """Entrants that it is about: one, or all that are seated in the match; empty if the tournament was stopped."""
     place: tuple[int, int] | None
-    """Of the match: number of its pairing, and its leg."""
+    """Number and leg of the pairing that the match belongs to; None if it is about no match."""
 
     @property
     def decision(self) -> str:
-        """What was decided, in words that follow the name of whom or what it is about."""
+        """The decision in words that follow the name of the entrant or the match."""
         return _DECISIONS.get(self.ruling.kind) or f"awarded to {self.ruling.entrant}"
 
 

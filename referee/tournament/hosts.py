@@ -14,11 +14,11 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """
 
     tables: Annotated[int, Meta(ge=1, le=1 << 20)]
-    """Of the host."""
+    """Number of tables of the host."""
     wall_ms: _Milliseconds
-    """By the clock, which players are held to."""
+    """Time by the clock, which limits the players."""
     processor_ms: _Milliseconds
-    """Of a core: where this is much less, tables have to wait for cores."""
+    """Time on a processor core; if this is much less than `wall_ms`, tables wait for cores."""
 
 
 def void_reason(host: str, why: str) -> str:

@@ -36,10 +36,10 @@ class ImpossibleEvent(RefereeError):
 
 
 class TooMany(NamedTuple):
-    """That an entrant has failed once too often."""
+    """A failure of an entrant to start."""
 
     number: int
-    """Of the pairing in which it did."""
+    """Number of the pairing in which it failed."""
     entrant: int
     why: str
 
@@ -55,7 +55,7 @@ class Failures:
         self._limit = limit
         self._times: Counter[int] = Counter()
         self._noted: list[TooMany] = []
-        """Each failure, by number, of entrants that are not suspended."""
+        """Failures of entrants that are not suspended, in the order of their pairings."""
 
     def times(self, entrant: int) -> int:
         """Return in how many matches an entrant's program failed to start."""
@@ -124,33 +124,33 @@ class Tournament:
         field = spec.field()
         self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
         self.suspended: dict[int, c.SuspendEntrant] = {}
-        """By entrant: who plays no more."""
+        """Entrants that play no more, each with the command that suspended it."""
         self.disqualified: set[int] = set()
         self.failures = Failures(spec.suspend_after)
         self.played = 0
-        """Matches that count."""
+        """Number of matches that count."""
         self.voided = 0
-        """Matches that do not, for a fault of the referee's."""
+        """Number of matches that do not count because of a fault of the referee's."""
         self.awards: dict[tuple[int, int], MatchEntry] = {}
-        """Number of a pairing and leg -> the result that a ruling has given it, as long as it stands."""
+        """Number and leg of a pairing -> the result that a ruling gave it, as long as the ruling stands."""
         self.rulings: list[e.Ruling] = []
         self.stopped: e.Ruling | None = None
-        """The ruling by which nothing begins any more; what has begun is played to its end."""
+        """The ruling that stopped the tournament: no pairing begins any more, and those that have begun are finished."""
         self.playing: dict[str, Fixture] = {}
-        """Match -> what it was opened for, of all that were opened and are not closed."""
+        """Match that was opened and is not closed -> what it was opened for."""
         self._due = DuePairings(spec.name, spec.legs)
         self._order: tuple[int, ...] = ()
-        """Numbers of the pairings that are due, as the format has them."""
+        """Numbers of the pairings that are due, in the order of the format."""
         self.taken_back: set[int] = set()
-        """Numbers of the pairings that a ruling has made due again: the format believes that they are through."""
+        """Numbers of the pairings that a ruling has made due again. The format still takes them for finished."""
         self.concluded: list[PlayedPairing] = []
-        """The pairings that were through with the last event, byes among them."""
+        """Pairings that the last event finished, byes among them."""
         skills = SkillBook(field, spec.scoring) if spec.seats > 2 else None
         self._decided = Decisions(Books(Crosstable(field, spec.scoring), skills))
         self._settled: Any = None
-        """The format's state from which it was told last what is due."""
+        """The format's state for which `_settle` ran last."""
         self._asked_round = 0
-        """The last round that somebody was asked to pair."""
+        """The last round for which PairRound was issued."""
         self._commands: list[c.TournamentCommand] = []
 
     def handle(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:

@@ -20,19 +20,19 @@ class Fixture(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One match that is to be played."""
 
     match: str
-    """Its name, and that of its record: the tournament's, the pairing's number, the leg if there are more, the
-    replay."""
+    """Name of the match and of its record: the tournament, the number of the pairing, the leg if there are several,
+    and the attempt if it is not the first."""
     number: Annotated[int, Meta(ge=1)]
-    """Of the pairing."""
+    """Number of the pairing."""
     round: Annotated[int, Meta(ge=1)]
     table: str
-    """Where in the format the pairing belongs, if that is worth a word."""
+    """Label of the pairing's place in the format, such as `final`; mostly empty."""
     leg: Annotated[int, Meta(ge=0)]
     """Which of the pairing's matches with one deal this is, from 0; always 0 without duplicate deals."""
     attempt: Annotated[int, Meta(ge=0)]
-    """How many matches of the same leg went before that did not count."""
+    """Number of earlier matches of the same leg that did not count."""
     entrants: tuple[int, ...]
-    """By seat, each as its index among the entrants; in another order than the pairing's in later legs."""
+    """Entrants by seat, as indices among the entrants; in later legs their order differs from the pairing's."""
 
 
 def name_match(tournament: str, number: int, leg: int, attempt: int) -> str:
@@ -69,13 +69,13 @@ class FoulEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What came of a match."""
+    """The result of a match."""
 
     fixture: Fixture
     names: tuple[str, ...]
-    """By seat."""
+    """Names of the players, by seat."""
     void: str | None
-    """The referee's fault for which the match does not count; None: it does."""
+    """The referee's fault for which the match does not count; None if it counts."""
     ranking: tuple[tuple[int, ...], ...]
     """Groups of seats from best to worst; who fouled comes last."""
     scores: tuple[int, ...]
@@ -84,7 +84,7 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Id of the rule that ended the game."""
     turns: int
     used_ms: tuple[float, ...]
-    """By seat."""
+    """Time that each seat used, in milliseconds."""
     head: str
     """Hash of the record's result line, over which it is sealed."""
 
@@ -95,7 +95,7 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def is_ruled(self) -> bool:
-        """Whether a ruling has made this result, and no game."""
+        """True if a ruling made this result without a game."""
         return not (self.head or self.reason or self.void)
 
 
@@ -175,11 +175,11 @@ class DuePairings:
         self._open: dict[int, tuple[Fixture, ...]] = {}
         """Number -> the legs without a result."""
         self._results: dict[int, dict[int, MatchEntry]] = {}
-        """Number -> leg -> what came of it."""
+        """Number -> leg -> its result."""
         self._attempts: Counter[tuple[int, int]] = Counter()
-        """Number and leg -> matches so far that did not count."""
+        """Number and leg -> number of matches so far that did not count."""
         self.given_up_legs = 0
-        """Matches that count, of pairings that were given up before their last one."""
+        """Number of matches that count and belong to pairings that were cancelled before their last one."""
 
     def __getitem__(self, number: int) -> Pairing:
         return self._pairings[number]

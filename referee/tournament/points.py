@@ -35,10 +35,10 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     worth the share of opponents beaten, times the most that any first place is worth.
     """
     bye: float | None = None
-    """What a bye is worth, as a share of a first place of the tournament's matches: 1 all of it, 0.5 half. None: a win
-    in matches of two, and in larger ones what a table gives on average."""
+    """Points of a bye as a share of a first place: 1 all of it, 0.5 half. None: a win in matches of two, and in larger
+    ones the average points of a table."""
     late_bye: float = 0.5
-    """What each round is worth that somebody has missed who joined late; a share of such a first place as well."""
+    """Points of each round that an entrant missed because it joined late, as a share of a first place."""
     default_margin: Margin = 0
     """The game's points for who alone is left in a match, all others having fouled; those get 0."""
     teams: tuple[tuple[int, ...], ...] = ()

@@ -18,9 +18,9 @@ from .points import BadScoring, Scoring
 
 DEFAULT_KEEP_FOR = 1000
 MAX_KEEP_FOR = 100_000
-"""Matches; a program that plays so many has nothing to gain from more."""
+"""Largest `keep_for`: a program that plays so many matches gains nothing from more."""
 REMOTE = "remote"
-"""How an entrant is given that is not started by the referee, but connects with its token."""
+"""Value of `player` for an entrant that connects with its token instead of being started."""
 
 
 class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,42 +30,42 @@ class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     player: str
     """`house:NAME`, `cmd:COMMAND`, the absolute path of a folder, or `remote`."""
     rating: float | None = None
-    """What is known of its strength beforehand; formats seed by it."""
+    """Strength that is known beforehand, on any scale; formats seed by it."""
 
 
 class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that the course of a tournament depends on, besides the results."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,40}$(?!\n)")]
-    """The tournament's; its folder of records and its matches are called after it."""
+    """Name of the tournament; its folder of records and its matches are named after it."""
     game: str
     options: dict[str, Any] = {}
-    """Of the game, as its rules take them."""
+    """Options of the game, in the form that its rules take."""
     entrants: Annotated[tuple[Participant, ...], Meta(min_length=1)]
     seats: Annotated[int, Meta(ge=2, le=12)]
-    """Of one match."""
+    """Number of seats of a match."""
     format: str
     format_options: dict[str, Any] = {}
     duplicate: bool = False
-    """Whether each pairing is played with the same deal once from every seat; all of it counts as one match."""
+    """True if each pairing is played with the same deal once from every seat; all of it counts as one match."""
     time: TimeControl
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
-    """As in the setup of each match."""
+    """Lag margin of each match; see MatchSetup."""
     acknowledge: bool = False
     durability: Literal["match", "turn"] = "match"
-    """Of all its matches: with `turn`, when a request was sent, a record does not tell as closely."""
+    """When records are synced to the disk. With `turn`, a record says less closely when a request was sent."""
     seed: int | None = None
     """Fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
     scoring: Scoring = Scoring()
     tie_breaks: tuple[str, ...] = ()
     memory_mib: Annotated[int, Meta(ge=64, le=1 << 20)] = 512
-    """What each program may use that the referee starts."""
+    """Memory limit of each program that the referee starts, in MiB."""
     programs: Literal["anew", "kept"] = "anew"
-    """Whether a program is started for each match, or stays for the next ones."""
+    """`anew` starts a program for each match; `kept` reuses it for its next matches."""
     keep_for: Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)] = DEFAULT_KEEP_FOR
-    """A program that stays is started anew after so many matches."""
+    """Number of matches after which a program that stays is started again."""
     suspend_after: Annotated[int, Meta(ge=0)] = 3
-    """An entrant whose program failed to start in so many matches plays no more; 0: it goes on for ever."""
+    """Number of failed starts after which an entrant plays no more; 0: it is never suspended."""
 
     def __post_init__(self) -> None:
         """Refuse teams that have not each seat once."""

@@ -34,7 +34,7 @@ OUTCOMES = (3, 5)
 _UNSEEN = 1e-3
 """Stands for an outcome that has not been seen, so that no hypothesis is ruled out for want of it; as in fishtest."""
 _HALVINGS = 100
-"""Of an interval: more than a floating-point number has bits."""
+"""Number of times an interval is halved: more than a floating-point number has bits."""
 
 
 class SprtDecision(Enum):
@@ -48,14 +48,14 @@ class SprtDecision(Enum):
 
 
 class Hypotheses(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is tested, and how often it may be wrong."""
+    """The two hypotheses, and the error rates that are accepted."""
 
     elo0: float = 0.0
     elo1: float = 20.0
     alpha: float = 0.05
-    """How often ACCEPT may come out if B is elo0 better."""
+    """Probability of ACCEPT if B is elo0 better."""
     beta: float = 0.05
-    """How often REJECT may come out if B is elo1 better."""
+    """Probability of REJECT if B is elo1 better."""
 
     def __post_init__(self) -> None:
         """Refuse a test that cannot end."""
@@ -168,9 +168,9 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     hypotheses: Hypotheses = Hypotheses()
     max_pairs: Annotated[int, Meta(ge=1, le=1_000_000)] = 2000
-    """Stop after so many pairings, decided or not."""
+    """Number of pairings after which the match stops, decided or not."""
     window: Annotated[int, Meta(ge=1, le=1000)] = 8
-    """So many pairings are due at the same time; as many as there are tables keep all of them busy."""
+    """Number of pairings that are due at the same time; one for each table keeps all of them busy."""
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -179,17 +179,17 @@ class State(Struct, frozen=True, kw_only=True):
     options: Options
     due: tuple[Pairing, ...] = ()
     number: int = 0
-    """Of the last pairing."""
+    """Number of the last pairing."""
     counts: tuple[int, ...] = ()
-    """How often B got each outcome, from worst to best, of the pairings up to `counted`."""
+    """Number of times that B got each outcome, from worst to best, in the pairings up to `counted`."""
     counted: int = 0
-    """Number of the last pairing up to which there are all results."""
+    """Number of the last pairing up to which no result is missing."""
     ahead: tuple[tuple[int, int], ...] = ()
     """Number and outcome of pairings beyond that."""
     verdict: SprtDecision = SprtDecision.CONTINUE
-    """As it was when the test decided; later results do not change it."""
+    """Decision of the test; later results do not change it."""
     is_given_up: bool = False
-    """Whether one of the two has withdrawn."""
+    """True if one of the two has withdrawn."""
 
 
 class SprtMatch(PairingFormat[State]):

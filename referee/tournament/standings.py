@@ -24,7 +24,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     """One line of the standings."""
 
     place: int
-    """From 1; equal entrants share one, and as many places after it are free."""
+    """Place from 1; equal entrants share a place, and as many places after it stay free."""
     entrant: int
     points: float
     tie_breaks: dict[str, float]

@@ -30,23 +30,23 @@ class BracketBox(Struct, frozen=True):
 
     sides: Sequence[BracketSide]
     results: Sequence[str]
-    """How each match that was played for it ended, in words, with the points."""
+    """Result of each match that was played for it, in words, with the points."""
     note: str
     """Remark on the place; mostly empty."""
     pairings: Sequence[int]
     """Numbers of the pairings that are played for it."""
     is_empty: bool = False
-    """Whether nobody comes there; the place then only keeps the others in theirs."""
+    """True if nobody comes there; the place then only keeps the others in theirs."""
 
 
 class BracketRound(Struct, frozen=True):
     """A round of a bracket."""
 
     title: str
-    """What its matches are called."""
+    """Label of its matches."""
     boxes: Sequence[BracketBox]
     leads: str
-    """How the places lead to the next round: `pairs`, two to one; `each`, one to one; empty, not by their order."""
+    """`pairs` if two places lead to one of the next round, `each` if each leads to its own; empty if neither."""
 
 
 class Bracket(Struct, frozen=True):

@@ -12,13 +12,13 @@ from ..summary import Summary
 from ..words import number
 
 MOST_LABELS = 8
-"""Curves that are named beside the drawing; the others are named once somebody points at them."""
+"""Number of curves with a label next to the drawing; the others are named when the reader points at them."""
 MAX_CURVES = 64
-"""Entrants that have a curve; with more of them, none can be followed."""
+"""Number of entrants that have a curve; with more of them, no eye can follow one."""
 MOST_STEPS = 60
-"""Points of a line; with more rounds, some are left out."""
+"""Number of points of a line; with more rounds, some are left out."""
 FEW = 4
-"""Curves whose intervals can be told apart when all are shown; of more, that of one at a time is."""
+"""Number of curves whose intervals can be told apart when all are shown; with more, one is shown at a time."""
 TOP, BOTTOM = 14, 34
 """Room above and below the lines, in a drawing's own units."""
 LEAD = 16
@@ -63,20 +63,20 @@ class Curve(NamedTuple):
     name: str
     """Empty: the drawing is its own."""
     told: str
-    """What the curve ends at, in words."""
+    """End of the curve, in words."""
     points: Sequence[tuple[int, float]]
-    """How far along -> value."""
+    """Number of rounds or results, and the value after it."""
     errors: Sequence[float] = ()
-    """Of each point half the width of its 95 % interval, where there is one."""
+    """Half the width of the 95 % interval of each point, where there is one."""
     short: str = ""
-    """What it ends at, as it stands beside the drawing."""
+    """End of the curve, as the label next to the drawing has it."""
 
 
 class Axes(NamedTuple):
     """What a drawing reaches over."""
 
     last: int
-    """How far along it goes; it begins at 0."""
+    """Last round or result; the axis begins at 0."""
     low: float
     high: float
     levels: Sequence[int]
@@ -91,11 +91,11 @@ class Trace(NamedTuple):
     """Corners of its interval; empty: it has none."""
     label: str
     label_width: int
-    """That it is pressed into, lest it is cut off; 0: it has room as it is."""
+    """Width that the label is pressed into, so that it is not cut off; 0 if it has room."""
     label_y: float
     told: str
     is_quiet: bool
-    """Whether it is named only when somebody points at it."""
+    """True if it is named only when the reader points at it."""
 
 
 class Drawing(NamedTuple):
@@ -108,7 +108,7 @@ class Drawing(NamedTuple):
     """Numbers along the lower axis, with their places."""
     traces: list[Trace]
     shows_bands: bool
-    """Whether all intervals are shown, not that alone at which somebody points."""
+    """True if all intervals are shown, not only that of the curve that the reader points at."""
 
 
 SHAPES = (Shape("broad", 900, 680, 10), Shape("slim", 400, 230, 5))

@@ -24,10 +24,11 @@ Rounds = Sequence[Sequence[list[int]]]
 Met = list[list[int]]
 """Entrant -> entrant -> how often they meet."""
 _FORBIDDEN = 3
-"""For so many exchanges, and up to as many more by turns, nobody comes back to a table; so it found most."""
+"""Number of exchanges, and up to as many more by turns, during which nobody returns to a group. Other numbers that
+were tried found less."""
 
 _OVERHEAD = 10
-"""To look at two tables takes as long as so many exchanges more."""
+"""Cost of looking at two groups, in exchanges."""
 
 
 def count_meetings(met: Met, table: Sequence[int], times: int = 1) -> None:
@@ -43,10 +44,10 @@ class _Exchange(Struct, frozen=True):
     """Two entrants that change places."""
 
     worth: int
-    """By how much it is for the worse: half of what is added to all meetings squared."""
+    """Half of what the exchange adds to the squares of all meetings; negative if it is for the better."""
     tables: tuple[int, int]
     leaving: tuple[int, int]
-    """From the first, and from the second table."""
+    """Entrants that leave the first and the second group."""
 
 
 class ExchangeSearch:
@@ -61,7 +62,7 @@ class ExchangeSearch:
     def __init__(self, rounds: Rounds, met: Met, reach: int) -> None:
         self.tables = [table for tables in rounds for table in tables]
         self.worth = 0
-        """What all exchanges have added to all meetings squared."""
+        """Sum that all exchanges have added to the squares of all meetings."""
         self.tried = 0
         self._round = [index for index, tables in enumerate(rounds) for _ in tables]
         self._playing = [{entrant for table in tables for entrant in table} for tables in rounds]
@@ -69,7 +70,7 @@ class ExchangeSearch:
         self._reach = reach
         self._made = 0
         self._forbidden: dict[tuple[int, int], int] = {}
-        """Table and entrant -> up to which exchange it may not come back."""
+        """Group and entrant -> number of the exchange up to which the entrant may not return."""
         for table in self.tables:
             count_meetings(met, table)
 

@@ -23,7 +23,7 @@ S = TypeVar("S")
 Table = tuple[int, ...]
 """Entrants by seat."""
 LATE = "late"
-"""Table of the byes of somebody who joined late, for the rounds that it has missed."""
+"""Label of the byes of an entrant that joined late, for the rounds that it has missed."""
 
 
 class BadFormat(BadRequest):
@@ -48,26 +48,26 @@ class Entrant(Struct, frozen=True, kw_only=True):
     name: str
     """Unique among the entrants."""
     rating: float | None = None
-    """What is known of its strength beforehand, on any scale; None: nothing."""
+    """Strength that is known beforehand, on any scale; None if nothing is known."""
     has_copies: bool = False
-    """Whether it may play several matches at a time, its program being started for each."""
+    """True if it may play several matches at a time, as its program is started for each."""
 
 
 class Pairing(Struct, frozen=True, kw_only=True):
     """One match that is to be played, or a bye."""
 
     number: int
-    """From 1, no two alike in a tournament; a later pairing of an entrant without copies has a greater one. Some may
-    be left out."""
+    """Number from 1, unique in a tournament. A later pairing of an entrant without copies has a greater number; some
+    numbers may be left out."""
     round: int
-    """From 1; a format without rounds counts what it thinks fit."""
+    """Round from 1; a format without rounds counts what it likes."""
     seats: tuple[int, ...]
-    """Entrants by seat, each as its index among the entrants; a single one has a bye."""
+    """Entrants by seat, as indices among the entrants; a single one has a bye."""
     table: str = ""
-    """Where in the format it belongs, if that is worth a word: `final`, `losers' round 2`; of a bye `walkover`, if an
-    opponent withdrew."""
+    """Label of its place in the format: `final`, `losers' round 2`; `walkover` for a bye if an opponent withdrew.
+    Mostly empty."""
     against: int | None = None
-    """Of a walkover in a format where everybody's opponents are settled from the start: the entrant that withdrew."""
+    """The entrant that withdrew, if this is a walkover in a format whose opponents are fixed from the start."""
 
     @property
     def is_bye(self) -> bool:
@@ -87,7 +87,7 @@ class PlayedPairing(Struct, frozen=True, kw_only=True):
     fouls: tuple[int, ...] = ()
     """Seats that fouled; they are in the last group of the ranking."""
     legs: tuple["PlayedPairing", ...] = ()
-    """What came of each match, if all that was played with one deal is counted as this one."""
+    """Result of each match, if all matches of one deal count as this one."""
 
 
 class BracketPlace(Struct, frozen=True, kw_only=True):
@@ -98,11 +98,11 @@ class BracketPlace(Struct, frozen=True, kw_only=True):
     round: int
     table: str
     slots: tuple[tuple[int, ...] | None, ...]
-    """Who comes there: one entrant, or two of whom it is one; empty: nobody; None: more may."""
+    """Entrants that come to each slot: one, or two of whom it will be one; empty: nobody; None: it is still open."""
     winner: int | None = None
-    """Who goes on from it; None: that is open."""
+    """The entrant that goes on; None if that is open."""
     is_optional: bool = False
-    """Whether it may turn out that it is not needed."""
+    """True if the match may turn out to be needless."""
     numbers: tuple[int, int]
     """The first and the last that its pairings can have."""
 
@@ -112,7 +112,7 @@ class EntrantField(Struct, frozen=True, kw_only=True):
 
     entrants: tuple[Entrant, ...]
     seats: int
-    """Of one match."""
+    """Number of seats of a match."""
 
 
 class Extent(Struct, frozen=True, kw_only=True):
@@ -131,11 +131,11 @@ class RoundLine(Struct, frozen=True):
 
     round: int
     table: Table
-    """All who sat there; a single one was alone."""
+    """Entrants that sat there; a single one was alone."""
     points: int
-    """In halves: 2 for each beaten opponent, 1 for each equal one; a bye counts as beating all."""
+    """Half points: 2 for each beaten opponent, 1 for each equal one; a bye counts as beating all."""
     unplayed: str = ""
-    """Of what was no match, the file's letter: `U` a bye, `H` a round that was missed for half a point, `+` and `-` the
+    """Letter of the file for a round without a match: `U` a bye, `H` a round missed for half a point, `+` and `-` the
     two sides of a walkover. Empty: it was a match."""
 
 
@@ -143,17 +143,17 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
     """A tournament of two seats up to some round."""
 
     rounds: int
-    """That are planned."""
+    """Number of planned rounds."""
     through: int
-    """Rounds that are told of."""
+    """Number of rounds that are over."""
     order: tuple[int, ...]
     """Entrants by starting number."""
     lines: tuple[tuple[RoundLine, ...], ...]
-    """By entrant, by round; a round without a line was missed for nothing."""
+    """Lines of each entrant, by round; a round without a line was missed for no points."""
     away: frozenset[int] = frozenset()
     """Entrants that are not to be paired in the next round."""
     is_white_first: bool = True
-    """Whether the first of the order has the first seat in round 1."""
+    """True if the first of the order has the first seat in round 1."""
 
     def points(self, entrant: int) -> int:
         """Return an entrant's points, in halves."""
@@ -201,14 +201,14 @@ class PairingFormat(ABC, Generic[S]):
     name: ClassVar[str]
     title: ClassVar[str]
     seats: ClassVar[range]
-    """How many entrants one match may have."""
+    """Numbers of entrants that a match may have."""
     options_type: ClassVar[type[Struct]]
     gives_late_byes: ClassVar[bool] = False
-    """Whether somebody who joins late gets byes, of the table LATE, for the rounds that it has missed."""
+    """True if an entrant that joins late gets byes, labelled LATE, for the rounds that it has missed."""
     gives_byes: ClassVar[bool] = True
-    """Whether an entrant can go on without an opponent, by a bye or a walkover."""
+    """True if an entrant can go on without an opponent, by a bye or a walkover."""
     asks_ratings: ClassVar[bool] = True
-    """Whether the entrants' ratings change who meets whom."""
+    """True if the entrants' ratings change who meets whom."""
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
         """Check options.

@@ -25,9 +25,9 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
     seeds: tuple[int, ...]
     """Entrants, best first."""
     replays: int
-    """How often a match that does not say who goes on is played again before the better ones do."""
+    """Number of times that an undecided match is played again before the better seeds go on."""
     due: tuple[Pairing, ...] = ()
-    """By their numbers."""
+    """Pairings that are due, in the order of their numbers."""
     withdrawn: frozenset[int] = frozenset()
 
     def record(self, played: PlayedPairing) -> Self:
@@ -191,11 +191,11 @@ class State(EliminationState, frozen=True, kw_only=True):
     nodes: tuple[BracketMatch, ...]
     """All matches that there may be, each behind those that it waits for."""
     results: tuple[tuple[int, int] | None, ...]
-    """By match: winner and loser, or None; each may be NOBODY."""
+    """Winner and loser of each match, or None; each may be NOBODY."""
     played: frozenset[int] = frozenset()
     """The matches whose results were played, or ruled."""
     leans: tuple[int, ...]
-    """By entrant: more matches in the first seat than in the second."""
+    """Matches of each entrant in the first seat, less those in the second."""
 
     def after(self, played: PlayedPairing) -> "State":
         """Return the state with the match decided, or with the match due again."""
@@ -246,7 +246,7 @@ class State(EliminationState, frozen=True, kw_only=True):
     def later(self) -> int:
         """Return how many matches wait for an entrant from another match, and will have two that play."""
         found, comes = 0, list[tuple[bool, bool]]()
-        """By match: whether somebody who plays comes from it as its winner, and as its loser."""
+        """For each match: whether somebody that plays comes from it as its winner, and as its loser."""
         for node, result in zip(self.nodes, self.results, strict=True):
             first, second = (self._plays(source, comes) for source in node.sources)
             if result is not None:

@@ -15,9 +15,9 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     reset: bool = True
-    """Whether a grand final that the winner of the losers' bracket wins is played again, both having lost once."""
+    """True if a grand final that the winner of the losers' bracket wins is played again: both have lost once then."""
     replays: Annotated[int, Meta(ge=0, le=1000)] = 1
-    """How often a drawn match is played again before the better seed goes on."""
+    """Number of times that a drawn match is played again before the better seed goes on."""
 
 
 class DoubleElimination(EliminationFormat[State]):

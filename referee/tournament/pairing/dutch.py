@@ -27,7 +27,7 @@ from .base import BadPairing, LineResult, PlayedRounds, RoundToPair, Table
 
 Edge = tuple[int, int]
 Costs = tuple[int, ...]
-"""From 0; less of an earlier layer is worth any amount of the later ones."""
+"""Costs from 0, by layer; less of an earlier layer is worth any amount of the later ones."""
 
 
 def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
@@ -119,9 +119,9 @@ def _cell(result: LineResult) -> str:
 
 
 _FAR = 31
-"""Half points between two entrants beyond which more makes no difference."""
+"""Difference of two entrants in half points; a larger one costs no more."""
 _OFTEN = 255
-"""Meetings of two entrants beyond which more make no difference."""
+"""Number of meetings of two entrants; more of them cost no more."""
 
 
 class Card(Struct, frozen=True, kw_only=True):
@@ -130,7 +130,7 @@ class Card(Struct, frozen=True, kw_only=True):
     number: int
     """Its starting number."""
     points: int
-    """In halves."""
+    """Points, in halves."""
     byes: int
     walkovers: int
     colours: tuple[int, ...]
@@ -331,7 +331,7 @@ def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Car
 MAY_CHANGE = ("pairing_program", "pairing_limit", "pairing_lines")
 """Options of a format that may change while a tournament goes on: how its program is asked, if it has one."""
 MOST_CHARS = 1 << 16
-"""Of an output that is a pairing: a thousand entrants take six thousand."""
+"""Largest number of characters of a printed pairing; a thousand entrants take six thousand."""
 TRF = "{trf}"
 """Stands in a command line for the path of the file that the program reads."""
 _SHOWN = 60

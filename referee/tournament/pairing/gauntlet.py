@@ -11,16 +11,16 @@ from .base import BadFormat, EntrantField, Extent, Pairing, PlayedPairing, apply
 from .timetable import FixedFormat, FixedState, with_result
 
 _WINDOW = 256
-"""So many pairings are looked at together at least: more than there are ever tables, and few enough to be quick."""
+"""Least number of pairings that are looked at together: more than there are ever tables, and few enough to be quick."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     challengers: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """How many of the first entrants play against all others. They do not play against each other."""
+    """Number of the first entrants that play against all others. They do not play against each other."""
     cycles: Annotated[int, Meta(ge=1, le=10_000)] = 1
-    """How often each of them meets each other entrant in either seat."""
+    """Number of times that each of them meets each other entrant in either seat."""
 
 
 class Schedule(Struct, frozen=True):
@@ -73,7 +73,7 @@ class State(FixedState, frozen=True, kw_only=True):
     held: tuple[int, ...] = ()
     """Numbers of pairings that wait for somebody who plays one match at a time, and of walkovers that wait."""
     next: int = 1
-    """The first pairing that was not looked at."""
+    """Number of the first pairing that was not looked at."""
 
 
 class Gauntlet(FixedFormat[State]):

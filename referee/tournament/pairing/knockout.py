@@ -26,19 +26,19 @@ class TablesState(EliminationState, frozen=True, kw_only=True):
     """A knockout after some results."""
 
     slots: tuple[int, ...]
-    """Those that began this round, in the order of their slots."""
+    """Entrants that began this round, in the order of their slots."""
     going_on: tuple[tuple[int, int], ...] = ()
-    """Slot and entrant of all that are through to the next round."""
+    """Slot and entrant of all that have reached the next round."""
     out: tuple[tuple[int, ...], ...] = ()
-    """Groups of those that are out, the first ones out first."""
+    """Groups of entrants that are out, the first ones out first."""
     ranks: tuple[tuple[int, int], ...] = ()
-    """Entrant and rank at its table, of those that went out in this round."""
+    """Entrant and its rank in its match, for those that went out in this round."""
     used: tuple[tuple[int, ...], ...]
     """Entrant -> seat -> matches in it."""
     advance: int
-    """How many of a table go on."""
+    """Number of entrants that go on from a group."""
     counts: tuple[int, ...] = ()
-    """How many go on from each match of this round, byes included."""
+    """Number of entrants that go on from each match of this round, byes included."""
     first: int = 0
     """The place of the first match of this round."""
     round: int = 0
@@ -200,11 +200,11 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     third_place: bool = False
-    """Whether those who lose the semi-finals play for the third place; for two seats only."""
+    """True if the losers of the semi-finals play for the third place; for two seats only."""
     replays: Annotated[int, Meta(ge=0, le=1000)] = 1
-    """How often a match that does not say who goes on is played again before the better seed goes on."""
+    """Number of times that an undecided match is played again before the better seed goes on."""
     advance: Annotated[int, Meta(ge=1, le=6)] | None = None
-    """How many of a table go on: a part of its seats without a remainder; if it is not said, half of an even number,
+    """Number of entrants that go on from a match; it divides the seats. By default half of an even number of seats,
     else one."""
 
 

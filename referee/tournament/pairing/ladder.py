@@ -28,7 +28,7 @@ from .balanced_tables import seat_one
 from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, order_by_seed, without
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
-"""Before the first match, as the source has them."""
+"""Rating before the first match; the source's."""
 _RENEWED = (_DEVIATION / 2) ** 2
 """The least variance of a program that takes the place of another: a version is seldom quite another player."""
 _CHANCE = 2 * (_DEVIATION / 2) ** 2
@@ -36,7 +36,7 @@ _CHANCE = 2 * (_DEVIATION / 2) ** 2
 _KAPPA = 0.0001
 """The least factor by which a result may shrink a variance; the source's."""
 _DIGITS = 9
-"""What is kept of a rating, so that the last bits of a machine's exponential decide nothing."""
+"""Digits of a rating after the point. Without rounding, the last bits of a machine's exponential could decide."""
 _ELO, _SHOWN_MEAN = 400 / log(10) / sqrt(_CHANCE), 1500.0
 """Points of Elo in a unit of a rating: by both, two whose strengths are known win with the same probability. And what
 the rating before the first match is shown as."""
@@ -46,13 +46,13 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     matches: Annotated[int, Meta(ge=1, le=10_000_000)] | Literal["endless"] = 1000
-    """Stop after so many; `endless`: never, as long as there are entrants for a match."""
+    """Number of matches after which the ladder stops; `endless`: never, as long as there are entrants for a match."""
     certainty: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
-    """Stop earlier, once each neighbour in the ranking is better than the next one with this probability."""
+    """Probability with which each neighbour in the ranking is better than the next one when the ladder stops early."""
     at_once: Annotated[int, Meta(ge=1, le=1000)] = 4
-    """A match is chosen without the results of so many before it, less one, so that so many can be played at the same
-    time; or of as many as half of the entrants fill: were all of them busy, those who are through could only play each
-    other again. Fewer tell more, and more are sooner done. How many tables there are makes no difference to it."""
+    """Number of matches that can be played at the same time: each is chosen without the results of the others. At most
+    half of the entrants play; if all were busy, those that finish could only meet each other again. A small number
+    chooses better matches, a large one finishes sooner. The number of tables makes no difference."""
 
 
 class Skill(Struct, frozen=True):
@@ -67,7 +67,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
     pairing: Pairing
     played: PlayedPairing | None
-    """What came of it; None: it was given up."""
+    """Result of the pairing; None if it was cancelled."""
     leaving: frozenset[int] = frozenset()
     """Entrants that play no more after it."""
     renewed: frozenset[int] = frozenset()
@@ -81,7 +81,7 @@ class State(Struct, frozen=True, kw_only=True):
     order: tuple[int, ...]
     """Entrants by seed; where all else is equal, the better seed is asked first."""
     ratings: tuple[Skill, ...]
-    """By entrant."""
+    """Ratings by entrant."""
     met: tuple[tuple[int, ...], ...]
     """Entrant -> entrant -> matches together."""
     used: tuple[tuple[int, ...], ...]
@@ -91,11 +91,11 @@ class State(Struct, frozen=True, kw_only=True):
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
     early: tuple[Waiting, ...] = ()
-    """By their numbers."""
+    """Finished pairings that wait for earlier ones, in the order of their numbers."""
     number: int = 0
-    """Of the last pairing."""
+    """Number of the last pairing."""
     done: int = 0
-    """Matches whose result counts."""
+    """Number of matches whose result counts."""
 
 
 class Ladder(PairingFormat[State]):

@@ -35,11 +35,11 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     cycles: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """How often everybody meets everybody; with more than two seats, how often on average at least: as many matches
-    are added as it takes until everybody has played equally often."""
+    """Number of times that everybody meets everybody. With more than two seats, the least average: matches are added
+    until everybody has played equally often."""
     rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """Stop after so many rounds; with more than two seats go on for so many, whatever the cycles. If the numbers do not
-    divide, some play once less there, and have a bye for it."""
+    """Number of rounds after which the tournament stops; with more than two seats it takes so many, whatever the
+    cycles. If the numbers do not divide, some entrants play once less there, and have a bye for it."""
 
 
 class Berger(Struct, frozen=True):
@@ -51,7 +51,7 @@ class Berger(Struct, frozen=True):
     """
 
     numbers: tuple[int, ...]
-    """By entrant, from 1."""
+    """Number of each entrant, from 1."""
     by_number: tuple[int, ...]
     """Number - 1 -> entrant."""
     rounds: int

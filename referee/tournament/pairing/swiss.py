@@ -37,7 +37,7 @@ from .dutch import TRF, check_round, complaint, read_output
 
 _WALKOVER = "walkover"
 _MOST = 1000
-"""Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
+"""Largest field for two seats: pairing it takes most of a minute, and the time grows with the third power."""
 
 
 TrfLine = Annotated[str, Meta(max_length=1000, pattern=r"^XX[AP] [ -~]+$(?!\n)")]
@@ -48,7 +48,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     rounds: Annotated[int, Meta(ge=1, le=10_000)] | None = None
-    """How many; if it is not said, as many as a knockout of two seats would have."""
+    """Number of rounds; by default as many as a knockout of two seats has."""
     pairing_program: Annotated[tuple[ProgramWord, ...], Meta(min_length=1)] | None = None
     """A program that pairs rounds of two seats in place of the built-in library: its command line, with `{trf}` for the
     file that it reads; it prints the tables as bbpPairings does."""
@@ -56,7 +56,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Further lines of the file that it reads: `XXP {ada} {bob}` forbids a pair, `XXA {ada}  1.0  1.0` accelerates an
     entrant; `{NAME}` stands for a starting number of four columns."""
     pairing_limit: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
-    """How long that program may take for a round, in seconds."""
+    """Time limit of that program for a round, in seconds."""
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -64,23 +64,23 @@ class State(Struct, frozen=True, kw_only=True):
 
     rounds: int
     seats: int
-    """Of one match."""
+    """Number of seats of a match."""
     order: tuple[int, ...]
     """Entrants by seed, best first; from round 1 on by starting number, those behind all others who were not there."""
     is_white_first: bool
-    """Whether the best of the order has the first seat in round 1, of two."""
+    """True if the best of the order has the first of two seats in round 1."""
     has_program: bool = False
-    """Whether a program of the organiser's may pair its rounds."""
+    """True if a program of the organiser's may pair its rounds."""
     lines: tuple[tuple[RoundLine, ...], ...]
-    """By entrant: its rounds that are over, but for those that it missed."""
+    """Rounds of each entrant that are over, except for those that it missed."""
     withdrawn: frozenset[int] = frozenset()
     round: int = 0
-    """The one that was paired last, from 1."""
+    """Number of the round that was paired last, from 1."""
     number: int = 0
-    """Of the last pairing."""
+    """Number of the last pairing."""
     due: tuple[Pairing, ...] = ()
     given_up: int = 0
-    """Tables that are not played because somebody withdrew, those of later rounds included."""
+    """Number of pairings that are not played because somebody withdrew, those of later rounds included."""
 
 
 class Swiss(PairingFormat[State]):

@@ -39,11 +39,11 @@ class FixedState(Struct, frozen=True, kw_only=True):
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
     planned: int | None = None
-    """Pairings that there were to be at the beginning, byes not counted; None: they were not counted."""
+    """Number of pairings that were planned at the beginning, without byes; None if they were not counted."""
     through: int = 0
-    """Pairings of those that have a result."""
+    """Number of these pairings that have a result."""
     given_up: int = 0
-    """Pairings that are not played because somebody withdrew."""
+    """Number of pairings that are not played because somebody withdrew."""
 
 
 class State(FixedState, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class State(FixedState, frozen=True, kw_only=True):
 
     timetable: Timetable
     progress: tuple[int, ...]
-    """By entrant: the round, from 0, that it waits for or plays in; the number of rounds if it is through."""
+    """The round, from 0, that each entrant waits for or plays in; the number of rounds if it has finished."""
 
 
 def start(timetable: Timetable, entrants: int, planned: int | None = None) -> State:
@@ -210,30 +210,30 @@ class FixedFormat(PairingFormat[S]):
 
 
 _CHUNK = 64
-"""So many tables are evened out together; those of a longer plan one after the other."""
+"""Number of groups that are balanced together; those of a longer plan come one chunk after the other."""
 _WORK = 500_000
-"""Exchanges that are tried for a plan: a few tenths of a second."""
+"""Number of exchanges that are tried for a plan: a few tenths of a second."""
 _WORK_AGAIN = 50_000
-"""The same for what is left of one after a withdrawal."""
+"""The same number for the rest of a plan after a withdrawal."""
 _LEAST_WORK = 15_000
-"""The same for each chunk of a long plan."""
+"""The same number for each chunk of a long plan."""
 
 
 class SeatedTimetable(Struct, frozen=True, kw_only=True):
     """The timetable of more than two seats, written out."""
 
     seats: int
-    """Of one match."""
+    """Number of seats of a match."""
     each: int
-    """Results of everybody that stays, byes included."""
+    """Number of results, byes included, that each remaining entrant is to have."""
     limit: int | None = None
-    """Rounds of matches that there may be at most."""
+    """Largest number of rounds of matches."""
     last: int = 0
-    """The greatest number that any pairing has had."""
+    """Greatest number of any pairing so far."""
     pairings: tuple[tuple[Pairing, ...], ...] = ()
-    """By round, counted from 0; in the last ones are byes alone, of those who can't play as often as others."""
+    """Pairings of each round, from 0; the last ones hold only byes of entrants that can't play as often as others."""
     places: tuple[dict[int, int], ...] = ()
-    """By round: entrant -> place among the round's pairings."""
+    """For each round: entrant -> place among the round's pairings."""
 
     @property
     def rounds(self) -> int:

@@ -51,15 +51,15 @@ PRIOR_ELO = 1150.0
 VERSION_ELO = 120.0
 """Standard deviation of the step from one version of a program to the next: a guess. A ladder takes as much."""
 NORMAL_95 = 1.959964
-"""Of a normal distribution, 95 % lies within so many standard deviations of its mean."""
+"""Number of standard deviations around the mean that hold 95 % of a normal distribution."""
 _DECIDED = 3.0
 """Matches between equals that are added as decided, whatever was drawn."""
 _DRAW_STEPS = 3
 """The share of draws follows from the strengths, and they from it; each step leaves a hundredth of the change."""
 PRECISION = (ELO / PRIOR_ELO) ** 2
-"""Of the prior, on the logistic scale."""
+"""Precision of the prior on the logistic scale."""
 TIE = (ELO / VERSION_ELO) ** 2
-"""Of the step from one version to the next, on the logistic scale."""
+"""Precision of the step from one version to the next, on the logistic scale."""
 
 
 class Rating(Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class Rating(Struct, frozen=True, kw_only=True):
     error: float
     """Half the width of the 95 % interval, against the mean of the group."""
     played: int
-    """Matches that it rests on."""
+    """Number of matches that it rests on."""
     group: int
     """Ratings of different groups can't be compared; counted from 0, in the order of the field."""
 
@@ -81,7 +81,7 @@ class Pair(NamedTuple):
     program: int
     opponent: int
     score: float
-    """Of the program: wins and half the draws."""
+    """Score of the program: wins and half the draws."""
     played: int
     draws: int
 

@@ -78,7 +78,7 @@ def _forward(lower: Matrix, right: Vector) -> Vector:
 _STEPS = 100
 _SMALL = 1e-10
 _FARTHEST = 10.0
-"""Of one step: farther off, an exponential may overflow, and what the slope says from here is not true there."""
+"""Largest change in one step: an exponential may overflow farther off, and the slope from here does not hold there."""
 
 
 class Likelihood(Protocol):

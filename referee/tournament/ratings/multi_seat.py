@@ -51,7 +51,7 @@ class Ranking(NamedTuple):
     groups: tuple[tuple[int, ...], ...]
     """Entrants from best to worst; those that share a place together."""
     is_last_told: bool = False
-    """Whether the last group is one that shares a place, and not merely what is left over."""
+    """True if the last group shares a place, false if it is merely the rest."""
 
 
 class Rankings:
@@ -144,9 +144,9 @@ class TeamMatch(NamedTuple):
     teams: tuple[tuple[int, ...], ...]
     """Programs that win and lose together."""
     places: tuple[int, ...]
-    """By team; less is better."""
+    """Place of each team; less is better."""
     out: int
-    """Place of the teams whose members have all fouled: which of them is the stronger, nobody has shown."""
+    """Place of the teams whose members have all fouled: nothing has shown which of them is the stronger."""
 
     def programs(self) -> list[int]:
         """Return all who have played."""
@@ -239,10 +239,10 @@ class SkillBook:
     def __init__(self, field: EntrantField, scoring: Scoring | None = None) -> None:
         self._scoring = scoring or Scoring()
         self._team_matches: Counter[TeamMatch] = Counter()
-        """Of programs, as the rankings."""
+        """Matches of teams -> how often each came about; programs are named as in the rankings."""
         self._size = len(field.entrants)
         self._rankings: Counter[Ranking] = Counter()
-        """Of programs: ~entrant is what an entrant had before."""
+        """Rankings of programs -> how often each came about; ~entrant is the program that an entrant had before."""
 
     def add(self, played: PlayedPairing, former: AbstractSet[int] = frozenset()) -> None:
         """Work in a result; byes, void matches and those in which everybody fouled tell nothing.
