@@ -1,7 +1,7 @@
 """The columns of the standings, each declared once; and the meanings of the columns of all other tables.
 
 A declaration has the column's key, its head, its meaning and its value. The report, the terminal, standings.csv, the
-legends of pages and the table in docs/reference/exports.md follow from it (`python -m tests.docs.make_json_tables`
+legends of pages and the table in docs/reference/exports.md follow from it (`python -m tests.docs.make_tables`
 writes that table).
 """
 

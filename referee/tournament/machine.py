@@ -135,7 +135,7 @@ class Tournament:
         """Number and leg of a pairing -> the result that a ruling gave it, as long as the ruling stands."""
         self.rulings: list[e.Ruling] = []
         self.stopped: e.Ruling | None = None
-        """The ruling that stopped the tournament: no pairing begins any more, and those that have begun are finished."""
+        """The ruling that stopped the tournament: no pairing begins any more, and those already begun are finished."""
         self.playing: dict[str, Fixture] = {}
         """Match that was opened and is not closed -> what it was opened for."""
         self._due = DuePairings(spec.name, spec.legs)
