@@ -59,7 +59,7 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
         played = host_match(find_game(course().game), server.settings, at_hand, _play)
     if isinstance(played, ServerOutcome):
         return played
-    return ServerOutcome(told=server.told(played), void=played.result.void)
+    return ServerOutcome(told=server.list_names(played), void=played.result.void)
 
 
 def play_course(clients: Any) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from referee.cli.main import main
 from referee.cli.views.notices import MAX_TOLD, TurnedAway
 from referee.dialects.cs4500.actors import Actor
 from referee.dialects.cs4500.clients import read_clients
-from referee.dialects.cs4500.configs import ActorSpec, actor_of
+from referee.dialects.cs4500.configs import ActorSpec, parse_actor
 from referee.dialects.cs4500.forms import MalformedValue
 from referee.dialects.cs4500.server import read_server
 from referee.plugins import load
@@ -148,7 +148,7 @@ def test_a_player_that_fails_leaves_the_course(tmp_path: Path) -> None:
         done = referee("join", at, f"cmd:{sys.executable} failing.py", *JOIN, cwd=tmp_path, status=1)
         other.join(60)
     assert played(done)["won"] is None
-    assert "has not the form" in played(done)["why"]
+    assert "sent a malformed move" in played(done)["why"]
     assert other.won
 
 
@@ -232,7 +232,7 @@ CLIENT = {"port": 45678, "host": LOCAL, "wait": 0, "quiet": True, "players": [A,
         ("xserver", "", "0 JSON values"),
         ("xserver", json.dumps(SERVER) * 2, "2 JSON values"),
         ("xserver", json.dumps(SERVER)[:-1], "middle of a JSON value"),
-        ("xserver", "void", "no JSON"),
+        ("xserver", "void", "not JSON"),
         ("xserver", "[]", "it takes a table, not a list"),
         ("xserver", json.dumps({**SERVER, "more": 1}), "there is no key more"),
         ("xserver", json.dumps({**SERVER, "server-tries": 0}), "server-tries"),
@@ -287,7 +287,7 @@ def test_an_address_to_join(address: str) -> None:
 )
 def test_actors_are_told_apart(spec: list[Any], expected: ActorSpec) -> None:
     """By how many words describe them, and the third."""
-    assert actor_of(spec) == expected
+    assert parse_actor(spec) == expected
     assert Actor(expected).spec is expected
 
 
@@ -295,7 +295,7 @@ def test_actors_are_told_apart(spec: list[Any], expected: ActorSpec) -> None:
 def test_what_is_no_actor(spec: list[Any]) -> None:
     """Anything else is refused."""
     with pytest.raises(MalformedValue):
-        actor_of(spec)
+        parse_actor(spec)
 
 
 def test_a_configuration_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from referee.dialects.cs4500 import forms
-from referee.dialects.cs4500.player_end import Call, PlayerEnd, call_of
+from referee.dialects.cs4500.player_end import Call, PlayerEnd, parse_call
 from referee.games.q import tiles as q_tiles
 from referee.games.q.game import QGame
 
@@ -22,11 +22,11 @@ class Answers:
     def __init__(self, result: Any) -> None:
         self._result = result
 
-    def called(self, call: Call, end: PlayerEnd) -> None:
+    def handle_call(self, call: Call, end: PlayerEnd) -> None:
         """Answer at once."""
         end.reply(self._result)
 
-    def lost(self) -> None:
+    def handle_disconnect(self) -> None:
         """Do nothing."""
 
 
@@ -59,7 +59,7 @@ def test_the_words_are_those_of_the_game() -> None:
 )
 def test_choices_are_moves(move: Any) -> None:
     """A choice and a move say the same, in either direction."""
-    assert forms.move_of(forms.choice_of(move)) == move
+    assert forms.parse_choice(forms.make_choice(move)) == move
 
 
 def test_what_a_player_knows_is_a_view() -> None:
@@ -67,7 +67,7 @@ def test_what_a_player_knows_is_a_view() -> None:
     game = QGame()
     state = game.restore(game.parse_options({}), POSITION)
     public = forms.jpub(game.view(state, 1), 1, "ada")
-    found = forms.view_of(json.loads(json.dumps(public)))
+    found = forms.parse_view(json.loads(json.dumps(public)))
     assert found["map"].sort() is None
     assert found == {
         "seat": 0,
@@ -102,4 +102,4 @@ PUB: dict[str, Any] = {
 def test_a_referee_is_not_trusted(value: Any) -> None:
     """What is no call, or has not the arguments of one, is refused, whatever it is."""
     with pytest.raises(forms.MalformedValue):
-        call_of(value)
+        parse_call(value)

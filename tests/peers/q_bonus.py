@@ -12,8 +12,8 @@ from twisted.internet import reactor
 
 from referee.app.running import run_reactor
 from referee.dialects.cs4500.actors import Actor
-from referee.dialects.cs4500.configs import ClientConfig, actor_of, read_values
-from referee.dialects.cs4500.forms import converted
+from referee.dialects.cs4500.configs import ClientConfig, parse_actor, read_values
+from referee.dialects.cs4500.forms import convert
 from referee.dialects.cs4500.player_end import Call, PlayerEnd, launch
 
 from .q_actors import STAFF_METHODS, STAFF_NAME
@@ -48,46 +48,46 @@ class Garbler:
     """
 
     def __init__(self, spec: list[Any]) -> None:
-        self._actor = Actor(actor_of(spec))
+        self._actor = Actor(parse_actor(spec))
         found = STAFF_NAME.match(str(spec[0]))
         assert found is not None
         self._method = STAFF_METHODS[found["method"]]
         self._garbage = b"void\n" if found["how"] == "non" else b'[{"oord'
 
-    def called(self, call: Call, end: PlayerEnd) -> None:
+    def handle_call(self, call: Call, end: PlayerEnd) -> None:
         """Answer a call, with garbage if it is the one; a pass or an exchange has nothing to garble."""
         if call.method == self._method and (call.method != "take-turn" or self._places(call)):
             end.transport.write(self._garbage)
         else:
-            self._actor.called(call, end)
+            self._actor.handle_call(call, end)
 
     def _places(self, call: Call) -> bool:
-        return isinstance(self._actor._turn(call.view), list)
+        return isinstance(self._actor.choose(call.view), list)
 
-    def lost(self) -> None:
+    def handle_disconnect(self) -> None:
         """Do nothing."""
 
 
 class Silent:
     """A player that never answers."""
 
-    def called(self, call: Call, end: PlayerEnd) -> None:
+    def handle_call(self, call: Call, end: PlayerEnd) -> None:
         """Say nothing."""
 
-    def lost(self) -> None:
+    def handle_disconnect(self) -> None:
         """Do nothing."""
 
 
 def end_of(spec: list[Any]) -> PlayerEnd:
     """Return the connection of one player of the configuration."""
     is_garbling = STAFF_NAME.match(str(spec[0])) is not None
-    return Trickler(spec[0], Garbler(spec) if is_garbling else Actor(actor_of(spec)))
+    return Trickler(spec[0], Garbler(spec) if is_garbling else Actor(parse_actor(spec)))
 
 
 def main(port: int) -> None:
     """Play until all connections have ended."""
     plain, *special = read_values(sys.stdin.buffer.read())
-    config = converted(plain, ClientConfig)
+    config = convert(plain, ClientConfig)
     ends = [end_of(spec) for spec in config.players]
     ends += [Trickler(name if str(name).startswith("sendname") else None, Silent()) for name in special]
     run_reactor(lambda running: launch(running, config.host, port, ends, config.wait))

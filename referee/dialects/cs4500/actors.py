@@ -1,4 +1,4 @@
-"""The course's players: a strategy, and what goes wrong with it, as the configuration of `xclients` says.
+"""The course's players: a strategy, and what goes wrong with it, as configured for `xclients`.
 
 A player that raises leaves; one that loops never answers, and costs nothing.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from ...plugins import find_game, installed
 from .cheats import CHEATS
 from .configs import ActorSpec
-from .forms import choice_of
+from .forms import make_choice
 from .player_end import Call, PlayerEnd
 
 _NO_SEED = bytes(32)
@@ -19,7 +19,7 @@ class Actor:
     """One player, which plays as the house player of its strategy's name does.
 
     Args:
-        spec: what it is.
+        spec: its strategy and what goes wrong.
     """
 
     def __init__(self, spec: ActorSpec) -> None:
@@ -28,17 +28,18 @@ class Actor:
         self._choose = installed().player(spec.strategy).make(game, game.parse_options({}), _NO_SEED)
         self._calls = Counter[str]()
 
-    def called(self, call: Call, end: PlayerEnd) -> None:
-        """Answer a call, unless this is the one that goes wrong."""
+    def handle_call(self, call: Call, end: PlayerEnd) -> None:
+        """Answer a call, unless it is the one that goes wrong."""
         self._calls[call.method] += 1
         if call.method == self.spec.raises_in:
             end.leave(f"{self.spec.name} raises in {call.method}")
         elif (call.method, self._calls[call.method]) != (self.spec.loops_in, self.spec.count):
-            end.reply(None if call.method != "take-turn" else self._turn(call.view))
+            end.reply(None if call.method != "take-turn" else self.choose(call.view))
 
-    def _turn(self, view: Any) -> Any:
+    def choose(self, view: Any) -> Any:
+        """Choose a JChoice for a view: the cheat's if there is one and it is possible, otherwise the strategy's."""
         cheat = None if self.spec.cheat is None else CHEATS[self.spec.cheat](view)
-        return choice_of(self._choose(view) if cheat is None else cheat)
+        return make_choice(self._choose(view) if cheat is None else cheat)
 
-    def lost(self) -> None:
-        """Do nothing: a player whose connection ended is asked no more."""
+    def handle_disconnect(self) -> None:
+        """Do nothing: a player without a connection is not called any more."""

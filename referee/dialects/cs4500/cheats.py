@@ -14,11 +14,11 @@ from ...games.q.tiles import KINDS, Cell, Tile, frontier, in_line, misfit, spots
 
 Cheat = Callable[[Any], Any]
 MAX_STEPS = 20_000
-"""Placements looked at for a placement out of line. Only small hands on small maps need a whole search, and those
-have fewer; a large hand finds one among the first few."""
+"""Most placements to try for one that is out of line. Only a small hand on a small map needs a whole search, and has
+fewer; a large hand finds one among the first few."""
 
 
-def non_adjacent(view: Any) -> Any:
+def place_apart(view: Any) -> Any:
     """Place a tile where it touches nothing."""
     board = board_of(view)
     row = max(row for row, _ in board) + 2
@@ -26,7 +26,7 @@ def non_adjacent(view: Any) -> Any:
     return place([((row, 0), tile)])
 
 
-def tile_not_owned(view: Any) -> Any:
+def place_missing_tile(view: Any) -> Any:
     """Place a kind of tile that is not in hand: one that fits somewhere if there is one."""
     hand = set(hand_of(view))
     board = board_of(view)
@@ -39,12 +39,12 @@ def tile_not_owned(view: Any) -> Any:
     return place([(min(free), missing[0])]) if missing else None
 
 
-def bad_ask_for_tiles(view: Any) -> Any:
+def exchange_too_many(view: Any) -> Any:
     """Exchange more tiles than are left."""
     return {"action": "exchange"} if len(view["hand"]) > view["tiles_left"] else None
 
 
-def no_fit(view: Any) -> Any:
+def place_misfit(view: Any) -> Any:
     """Place an own tile next to the map where it does not fit."""
     board = board_of(view)
     free = sorted(frontier(board))
@@ -55,7 +55,7 @@ def no_fit(view: Any) -> Any:
     return None
 
 
-def not_a_line(view: Any) -> Any:
+def place_out_of_line(view: Any) -> Any:
     """Place own tiles that each fit when placed, but do not lie in one row or column."""
     board = board_of(view)
     longer = _longer(board, hand_of(view), frontier(board))
@@ -88,10 +88,10 @@ def _continuations(
 
 
 CHEATS: dict[str, Cheat] = {
-    "non-adjacent-coordinate": non_adjacent,
-    "tile-not-owned": tile_not_owned,
-    "not-a-line": not_a_line,
-    "bad-ask-for-tiles": bad_ask_for_tiles,
-    "no-fit": no_fit,
+    "non-adjacent-coordinate": place_apart,
+    "tile-not-owned": place_missing_tile,
+    "not-a-line": place_out_of_line,
+    "bad-ask-for-tiles": exchange_too_many,
+    "no-fit": place_misfit,
 }
-"""By the course's names."""
+"""The course's name of a cheat -> its function."""

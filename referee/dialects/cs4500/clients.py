@@ -1,4 +1,4 @@
-"""What the configuration of the course's clients asks for: players that sign up with a server, and play."""
+"""The course's clients: players from a configuration that sign up with a server, and play."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,19 +7,19 @@ from msgspec import Struct
 
 from ...errors import BadRequest
 from .actors import Actor
-from .configs import ActorSpec, ClientConfig, actor_of, read_config
+from .configs import ActorSpec, ClientConfig, parse_actor, read_config
 from .forms import MalformedValue
 from .player_end import PlayerEnd, launch
 
 
 class CourseClients(Struct, frozen=True, kw_only=True):
-    """Players that are to be launched."""
+    """The players to launch."""
 
     port: int | None
     is_quiet: bool
     host: str
     wait_s: float
-    """Before each launch."""
+    """Pause before each launch, in seconds."""
     players: Sequence[ActorSpec]
 
     async def play(self, reactor: Any, port: int) -> list[tuple[str, str]]:
@@ -27,13 +27,13 @@ class CourseClients(Struct, frozen=True, kw_only=True):
 
         Args:
             reactor: Twisted's reactor.
-            port: of the server.
+            port: the server's port.
 
         Returns:
-            By player its name, and why its connection ended.
+            For each player its name, and why its connection ended.
 
         Raises:
-            NobodyListens: there is no server.
+            NobodyListens: no server listens there.
         """
         ends = [PlayerEnd(player.name, Actor(player)) for player in self.players]
         reasons = await launch(reactor, self.host, port, ends, self.wait_s)
@@ -44,18 +44,18 @@ def read_clients(data: bytes, port: int | None = None) -> CourseClients:
     """Read the configuration of clients.
 
     Args:
-        data: a ClientConfig.
-        port: of the server, whatever the configuration says; None: as it says.
+        data: a ClientConfig in JSON.
+        port: the server's port; None: the configuration's own.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: it is not a ClientConfig.
     """
     try:
         config: ClientConfig = read_config(data, ClientConfig, port)
     except MalformedValue as error:
         raise BadRequest(f"client configuration on stdin: {error}") from None
     try:
-        players = [actor_of(spec, f"players[{index}]") for index, spec in enumerate(config.players)]
+        players = [parse_actor(spec, f"players[{index}]") for index, spec in enumerate(config.players)]
     except MalformedValue as error:
         raise BadRequest(f"client configuration on stdin: {error}") from None
     return CourseClients(port=config.port, is_quiet=config.quiet, host=config.host, wait_s=config.wait, players=players)

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 from protocol import RemoteProtocolError
 
+from ...text import counted
 from ...type_words import explain_mismatch
 from .forms import JState, MalformedValue
 from .json_stream import JsonReader
@@ -54,20 +55,20 @@ class ServerConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="keba
     server_wait: Seconds
     """Length of one."""
     wait_for_signup: Seconds
-    """How long a connection may take to send its name."""
+    """Time that a connection may take to send its name, in seconds."""
     port: Port | None = None
     quiet: bool = True
 
 
 class ClientConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a group of clients is told."""
+    """The configuration of a group of clients."""
 
     players: list[list[Any]]
     """JActorsB; see Actor."""
     host: str = "127.0.0.1"
     port: Port | None = None
     wait: Annotated[float, Meta(ge=0, le=3600)] = 0.0
-    """Between the launches of two clients, in seconds."""
+    """Pause between the launches of two clients, in seconds."""
     quiet: bool = True
 
 
@@ -75,7 +76,7 @@ class ActorSpec(Struct, frozen=True, kw_only=True):
     """One player of JActorsB."""
 
     name: str
-    """As it is sent; it may be a bad one."""
+    """Name to sign up with. It may be an invalid one, to test the server."""
     strategy: str
     raises_in: str | None = None
     """The method whose first call it leaves with an error."""
@@ -83,7 +84,7 @@ class ActorSpec(Struct, frozen=True, kw_only=True):
     """The method in which it never answers the call with the number `count`."""
     count: int = 0
     cheat: str | None = None
-    """What it tries in every turn in which that is possible."""
+    """Name of the cheat that it tries in every turn in which that is possible."""
 
 
 _LONGEST_SPEC = 4
@@ -93,83 +94,83 @@ _Cheating = tuple[str, Strategy, Literal["a cheat"], Cheat]
 _Looping = tuple[str, Strategy, Method, Annotated[int, Meta(ge=1, le=7)]]
 
 
-def actor_of(spec: list[Any], place: str = "") -> ActorSpec:
-    """Return an actor of JActorsB.
+def parse_actor(spec: list[Any], place: str = "") -> ActorSpec:
+    """Parse an actor of JActorsB.
 
     Args:
         spec: its name, its strategy, and what it does wrong.
-        place: where it stands in a configuration.
+        place: its place in the configuration, for the error.
 
     Raises:
-        MalformedValue: it is none.
+        MalformedValue: it is not an actor.
     """
     if len(spec) == 2:
-        name, strategy = _read_as(spec, _Honest, place)
+        name, strategy = _convert(spec, _Honest, place)
         return ActorSpec(name=name, strategy=strategy)
     if len(spec) == 3:
-        name, strategy, method = _read_as(spec, _Raising, place)
+        name, strategy, method = _convert(spec, _Raising, place)
         return ActorSpec(name=name, strategy=strategy, raises_in=method)
     if len(spec) == 4 and spec[2] == "a cheat":
-        name, strategy, _, cheat = _read_as(spec, _Cheating, place)
+        name, strategy, _, cheat = _convert(spec, _Cheating, place)
         return ActorSpec(name=name, strategy=strategy, cheat=cheat)
     if len(spec) != _LONGEST_SPEC:
         raise MalformedValue(f"{place or 'it'} takes 2 to {_LONGEST_SPEC} elements, not {len(spec)}")
-    name, strategy, method, count = _read_as(spec, _Looping, place)
+    name, strategy, method, count = _convert(spec, _Looping, place)
     return ActorSpec(name=name, strategy=strategy, loops_in=method, count=count)
 
 
 def read_values(data: bytes) -> list[Any]:
-    """Return the JSON values that stand one after the other in a program's input.
+    """Read all JSON values of a program's input.
 
     Raises:
         MalformedValue: it is not JSON.
     """
     reader, values = JsonReader(MAX_CONFIG_BYTES), []
     try:
-        reader.receive_data(data.removeprefix(codecs.BOM_UTF8))  # which editors on Windows write
-        while (found := reader.next_value()) is not None:
-            values.append(found.value)
+        reader.receive_data(data.removeprefix(codecs.BOM_UTF8))  # Windows editors write a byte order mark
+        while (value := reader.next_value()) is not None:
+            values.append(value.value)
         reader.receive_end()
         if (last := reader.next_value()) is not None:
             values.append(last.value)
     except RemoteProtocolError as error:
-        raise MalformedValue(f"no JSON: {error.detail}") from None
+        raise MalformedValue(f"it is not JSON: {error.detail}") from None
     return values
 
 
 def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig], port: int | None = None) -> Any:
-    """Return the one configuration that a program's input is.
+    """Read the configuration in a program's input.
 
     Args:
         data: the input.
-        form: which configuration it must be.
-        port: that is given otherwise: the configuration's own does not matter then, whatever it is; None: none is.
+        form: the kind of configuration.
+        port: a port that replaces the configuration's own, even an invalid one; None: none.
 
     Raises:
-        MalformedValue: it is no JSON, more than one value, or not of this form.
+        MalformedValue: it is not JSON, not exactly one value, or not of this form.
     """
     values = read_values(data)
     if len(values) != 1:
-        raise MalformedValue(f"one {form.__name__} is due, {len(values)} JSON values came")
-    found = values[0]
-    if port is not None and isinstance(found, dict):
-        found = {**found, "port": port}
-    if isinstance(found, dict) and not _is_port(found.get("port")):
-        shown = msgspec.json.encode(found["port"]).decode()
+        raise MalformedValue(f"it must be one {form.__name__}, but has {counted(len(values), 'JSON value')}")
+    config = values[0]
+    if port is not None and isinstance(config, dict):
+        config = {**config, "port": port}
+    if isinstance(config, dict) and not _is_port(config.get("port")):
+        shown = msgspec.json.encode(config["port"]).decode()
         raise MalformedValue(f"port: takes a whole number from 1 to 65535, not {shown:.40}; or give PORT in its place")
-    return _read_as(found, form)
+    return _convert(config, form)
 
 
 def _is_port(value: Any) -> bool:
-    """Tell whether a value is a port, or stands for none."""
+    """Return whether a value is a port, or None."""
     return value is None or (type(value) is int and 1 <= value <= 65_535)
 
 
-def _read_as(value: Any, form: Any, place: str = "") -> Any:
-    """Return a plain value as a part of a configuration.
+def _convert(value: Any, form: Any, place: str = "") -> Any:
+    """Convert a plain value into a part of a configuration.
 
     Raises:
-        MalformedValue: it is none; the text is for the organiser.
+        MalformedValue: it does not have that form. The text is for the organiser.
     """
     try:
         return msgspec.convert(value, form, strict=True)

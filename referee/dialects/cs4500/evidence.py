@@ -11,7 +11,7 @@ from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES
 from ...match import events as e
 from ...record.audit.evidence import same
 from .conversation import NO_NONCE
-from .forms import MalformedValue, move_of
+from .forms import MalformedValue, parse_choice
 from .json_stream import JsonCode, JsonReader, JsonValue
 
 _VOID = "void"
@@ -61,24 +61,24 @@ class CourseWire:
     nonce: str | None = NO_NONCE
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
-        """Return what bytes are, as Wire has it."""
+        """Return what the bytes are (see Wire.breach)."""
         if code == Code.NOT_READING:
             return f"{len(data)} bytes that were sent" if data else code
         if code == Code.FLOOD:
             is_flood = asked is None and len(data) > MAX_UNASKED_BYTES and self.is_unfinished(data)
             return code if is_flood else f"{len(data)} bytes"
         try:
-            found = _only_value(data)
+            value = _read_only_value(data)
         except RemoteProtocolError as error:
             return str(error.code)
-        if found is None or found.body != data:
+        if value is None or value.body != data:
             return "other than one value"
         if asked is None:
             return str(Code.OUT_OF_TURN)
-        return f"a result of the {asked}" if _is_result(found.value, asked) else str(Code.WRONG_TYPE)
+        return f"a result of the {asked}" if _is_result(value.value, asked) else str(Code.WRONG_TYPE)
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
-        """Tell whether bytes are an answer, as Wire has it; nobody accepts an offer or opens a nonce here."""
+        """Return whether bytes are an answer (see Wire.is_answer). Course players send no `ready` and no nonce."""
         if isinstance(event, e.MoveReceived):
             return same(move_in_json(data), event.move)
         try:
@@ -87,7 +87,7 @@ class CourseWire:
             return False
 
     def is_unfinished(self, data: bytes) -> bool:
-        """Tell whether bytes begin a value, as Wire has it."""
+        """Return whether bytes begin a value (see Wire.is_unfinished)."""
         reader = JsonReader(MAX_FRAME_FROM_PLAYER_BYTES)
         reader.receive_data(data)
         try:
@@ -96,26 +96,26 @@ class CourseWire:
             return False
 
 
-def _only_value(data: bytes) -> JsonValue | None:
-    """Return the first value of bytes behind which none come.
+def _read_only_value(data: bytes) -> JsonValue | None:
+    """Return the first value of bytes that nothing follows.
 
     Raises:
-        RemoteProtocolError: there is none.
+        RemoteProtocolError: there is no value.
     """
     reader = JsonReader(MAX_FRAME_FROM_PLAYER_BYTES)
     reader.receive_data(data)
-    found = reader.next_value()
-    if found is None:
+    value = reader.next_value()
+    if value is None:
         reader.receive_end()
-        found = reader.next_value()
-    return found
+        value = reader.next_value()
+    return value
 
 
 def _is_result(value: Any, asked: str) -> bool:
     if asked != "move":
         return bool(value == _VOID)
     try:
-        move_of(value)
+        parse_choice(value)
     except MalformedValue:
         return False
     return True

@@ -13,12 +13,12 @@ SHAPES = ("star", "8star", "square", "circle", "clover", "diamond")
 COLORS = ("red", "green", "blue", "yellow", "orange", "purple")
 
 Index = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""A row or a column, as far as the game counts."""
+"""A row or a column, within the range of the game."""
 Natural = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class MalformedValue(ValueError):
-    """A value that has not the form that it must have; the text says where."""
+    """Raised for a value of the wrong form; the text says where it is wrong."""
 
 
 class JTile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,21 +34,21 @@ class JTile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JCoordinate(Struct, frozen=True, forbid_unknown_fields=True):
-    """A spot."""
+    """A cell of the map."""
 
     row: Index
     column: Index
 
 
 class JPlacement(Struct, frozen=True, forbid_unknown_fields=True):
-    """One tile on one spot; the course's 1Placement."""
+    """One tile on one cell; the course's 1Placement."""
 
     coordinate: JCoordinate
     tile: JTile = msgspec.field(name="1tile")
 
 
 JChoice = Literal["pass", "replace"] | list[JPlacement]
-"""What a player answers in its turn."""
+"""A player's answer in its turn."""
 
 
 class JPlayer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,7 +60,7 @@ class JPlayer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JPub(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a player may know: the first of the players is the addressed one, of the others it is told the score."""
+    """What a player may know. It is the first of the players; of the others it sees only the scores."""
 
     map: list[Any]
     tiles_left: Natural = msgspec.field(name="tile*")
@@ -89,11 +89,11 @@ _Row = Annotated[list[Any], Meta(min_length=1)]
 _TILES = {f"{color}-{shape}": {"color": color, "shape": shape} for shape in SHAPES for color in COLORS}
 
 
-def converted(value: Any, form: Any) -> Any:
-    """Return a plain value as one of the forms above.
+def convert(value: Any, form: Any) -> Any:
+    """Convert a plain value into one of the forms above.
 
     Raises:
-        MalformedValue: it is none.
+        MalformedValue: it does not have that form.
     """
     try:
         return msgspec.convert(value, form, strict=True)
@@ -101,7 +101,7 @@ def converted(value: Any, form: Any) -> Any:
         raise MalformedValue(str(error)) from None
 
 
-# --- what the referee says
+# --- what the referee sends
 
 
 def jtiles(names: Sequence[str]) -> list[dict[str, str]]:
@@ -114,21 +114,21 @@ def jpub(view: Any, seat: int, name: str) -> dict[str, Any]:
 
     Args:
         view: a plain view of the Q game, or its msgpack bytes in a msgspec.Raw.
-        seat: whose view it is.
-        name: what its player is called.
+        seat: the seat whose view it is.
+        name: the name of its player.
     """
-    seen = _seen(view)
-    me = {"score": seen.scores[seat], "name": name, "tile*": jtiles(seen.hand)}
-    others = [seen.scores[other] for other in seen.order if other != seat]
-    return {"map": jmap(seen.map), "tile*": seen.tiles_left, "players": [me, *others]}
+    plain = _decode_view(view)
+    me = {"score": plain.scores[seat], "name": name, "tile*": jtiles(plain.hand)}
+    others = [plain.scores[other] for other in plain.order if other != seat]
+    return {"map": jmap(plain.map), "tile*": plain.tiles_left, "players": [me, *others]}
 
 
-def hand_of(view: Any) -> list[dict[str, str]]:
+def jhand(view: Any) -> list[dict[str, str]]:
     """Return the hand of a view as JTiles."""
-    return jtiles(_seen(view).hand)
+    return jtiles(_decode_view(view).hand)
 
 
-def _seen(view: Any) -> QView:
+def _decode_view(view: Any) -> QView:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(view), type=QView)
 
 
@@ -140,13 +140,13 @@ def jmap(laid: Sequence[tuple[int, int, str]]) -> list[Any]:
     return list(rows.values())
 
 
-def move_of(choice: Any) -> dict[str, Any]:
-    """Return a player's JChoice as a plain move of the game.
+def parse_choice(choice: Any) -> dict[str, Any]:
+    """Parse a player's JChoice into a plain move of the game.
 
     Raises:
-        MalformedValue: it is no JChoice.
+        MalformedValue: it is not a JChoice.
     """
-    chosen = converted(choice, JChoice)
+    chosen = convert(choice, JChoice)
     if isinstance(chosen, list):
         tiles = [
             [placement.coordinate.row, placement.coordinate.column, placement.tile.tile_name] for placement in chosen
@@ -155,10 +155,10 @@ def move_of(choice: Any) -> dict[str, Any]:
     return {"action": "exchange" if chosen == "replace" else "pass"}
 
 
-# --- what a player says and hears
+# --- what a player sends and receives
 
 
-def choice_of(move: Mapping[str, Any]) -> Any:
+def make_choice(move: Mapping[str, Any]) -> Any:
     """Return a plain move of the game as a JChoice."""
     if move["action"] == "place":
         return [
@@ -168,28 +168,28 @@ def choice_of(move: Mapping[str, Any]) -> Any:
 
 
 def placements(rows: Any) -> list[list[Any]]:
-    """Return a JMap as [row, column, tile]s; where a spot is named twice, its last tile counts.
+    """Parse a JMap into [row, column, tile]s. If a cell is named twice, its last tile counts.
 
     Raises:
-        MalformedValue: it is no JMap.
+        MalformedValue: it is not a JMap.
     """
     tiles: dict[tuple[int, int], str] = {}
-    for row in converted(rows, list[_Row]):
-        index = converted(row[0], Index)
-        for column, tile in converted(row[1:], list[tuple[Index, JTile]]):
+    for row in convert(rows, list[_Row]):
+        index = convert(row[0], Index)
+        for column, tile in convert(row[1:], list[tuple[Index, JTile]]):
             tiles[index, column] = tile.tile_name
     return [[row, column, tile] for (row, column), tile in tiles.items()]
 
 
-def view_of(public: Any) -> dict[str, Any]:
-    """Return a JPub as the plain view of a player on seat 0, the others sitting behind it in the order told.
+def parse_view(public: Any) -> dict[str, Any]:
+    """Parse a JPub into the plain view of a player on seat 0. The others follow it in the order of the JPub.
 
     Raises:
-        MalformedValue: it is no JPub.
+        MalformedValue: it is not a JPub.
     """
-    seen = converted(public, JPub)
-    me = converted(seen.players[0], JPlayer)
-    scores = [me.score, *converted(seen.players[1:], list[Natural])]
+    seen = convert(public, JPub)
+    me = convert(seen.players[0], JPlayer)
+    scores = [me.score, *convert(seen.players[1:], list[Natural])]
     return {
         "seat": 0,
         "hand": [tile.tile_name for tile in me.hand],
@@ -206,10 +206,10 @@ def tile_names(tiles: Any) -> list[str]:
     Raises:
         MalformedValue: they are none.
     """
-    return [tile.tile_name for tile in converted(tiles, list[JTile])]
+    return [tile.tile_name for tile in convert(tiles, list[JTile])]
 
 
-def position_of(state: JState) -> dict[str, Any]:
+def parse_position(state: JState) -> dict[str, Any]:
     """Return a JState as a position of the game.
 
     Raises:

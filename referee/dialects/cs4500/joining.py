@@ -30,41 +30,41 @@ from ...programs.confining import Confinement, own_copy
 from ...programs.file_view import FileAccess
 from ...programs.player_spec import Launch, PlayerError
 from ...programs.program import Invitation, Program
-from .forms import choice_of
+from .forms import make_choice
 from .player_end import Call, PlayerEnd, connect
 
 MATCH = "cs4500"
-"""What the program is told that its match is called."""
+"""Name of the match for the program: the course's referee does not name its matches."""
 NO_HEAD = "0" * 64
-"""In place of the hash of a record's line: the course's referee keeps none."""
+"""Stands for the hash of a record's line: the course's referee keeps no record."""
 
 
 class CourseTerms(Struct, frozen=True, kw_only=True):
-    """What the course's referee tells nobody, but its organiser knows."""
+    """Terms that the course's referee does not send, but its organiser knows."""
 
     name: str
-    """What the player signs up with."""
+    """Name with which the player signs up."""
     options: dict[str, Any]
-    """Of the game."""
+    """Options of the game."""
     per_call_ms: float
-    """The referee's limit for a call."""
+    """The referee's limit for a call, in milliseconds."""
     start_s: float
-    """How long the program may take to be ready."""
+    """Time that the program may take to be ready, in seconds."""
 
 
 class Adapter(Owner):
-    """Answers a course referee's calls with what a player program says.
+    """Answers a course referee's calls with the answers of a player program.
 
     Args:
         game: the rules, which know the form of a move.
-        terms: what the program is told of the match.
-        link: the program, greeted.
+        terms: terms of the match, for the program.
+        link: connection of the program, after its greeting.
     """
 
     def __init__(self, game: Game[Any, Any, Any], terms: CourseTerms, link: PlayerLink) -> None:
         self.end = PlayerEnd(terms.name, self)
         self.won: bool | None = None
-        """What the referee said at the end; None if it never came to that."""
+        """The referee's word on whether the player has won; None: the game did not end."""
         self.ready: Deferred[None] = Deferred()
         """Fires when the program has accepted the match; fails with PlayerError."""
         self._game = game
@@ -77,7 +77,7 @@ class Adapter(Owner):
         self._offer()
 
     def _offer(self) -> None:
-        """Offer the match to the program; how many play it is not known yet."""
+        """Offer the match to the program. The number of players is not known yet."""
         terms = self._terms
         limits = {"per_move_ms": terms.per_call_ms, "start_ms": terms.start_s * 1000}
         offer = Offer(
@@ -98,7 +98,7 @@ class Adapter(Owner):
 
     # --- from the course's referee
 
-    def called(self, call: Call, end: PlayerEnd) -> None:
+    def handle_call(self, call: Call, end: PlayerEnd) -> None:
         """Pass a call on to the program."""
         self._acks += 1
         self._link.send(self._message(call, self._acks))
@@ -117,8 +117,8 @@ class Adapter(Owner):
         empty: Any = {"ranking": [], "scores": [], "void": None, "nonces": [None]}
         return End(match=MATCH, winners=winners, seed=seed, head=NO_HEAD, ack=ack, **empty)
 
-    def lost(self) -> None:
-        """Let the program go: the referee has closed the connection."""
+    def handle_disconnect(self) -> None:
+        """End the program's conversation: the referee has closed the connection."""
         self._link.say_goodbye()
 
     # --- from the program
@@ -136,16 +136,16 @@ class Adapter(Owner):
         try:
             self._game.parse_move(move)
         except MalformedMove as error:
-            self._fail(f"the program's move has not the form of one: {error}")
+            self._fail(f"the program sent a malformed move: {error}")
             return
-        self.end.reply(choice_of(move))
+        self.end.reply(make_choice(move))
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
-        """End the program's part: what it said is no message."""
+        """End the game: the program sent what is not a message."""
         self._fail(f"the program broke its protocol: {error}")
 
     def link_lost(self, link: PlayerLink, detail: str) -> None:
-        """End the program's part: it has left."""
+        """End the game: the program has left."""
         self._fail("the program ended its connection")
 
     def _fail(self, why: str) -> None:
@@ -166,21 +166,21 @@ async def join(
     output: Path,
     **terms: Any,
 ) -> Joined:
-    """Start a program, and let it play one game at a course's referee.
+    """Start a program, and let it play one game with a course's referee.
 
     Args:
         reactor: Twisted's reactor.
         now: monotonic seconds.
         game: the Q game.
-        launch: what to start.
+        launch: the program to start.
         where: host and port of the referee.
-        confinement: what the program is held to.
-        output: file that takes the end of what it prints.
-        terms: those of CourseTerms: what the program is told.
+        confinement: the program's limits.
+        output: file for the end of the program's output.
+        terms: the fields of CourseTerms.
 
     Raises:
-        PlayerError: the program can't be started, or is not ready in time.
-        NobodyListens: there is no referee.
+        PlayerError: the program cannot be started, or is not ready in time.
+        NobodyListens: no referee listens there.
     """
     asked, token, loop, ports = CourseTerms(**terms), secrets.token_hex(32), EventLoop(reactor, now), Ports()
     lobby = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, loop))
@@ -209,7 +209,7 @@ async def _play(
     where: tuple[str, int],
     program: Program,
 ) -> Joined:
-    """Play once the program has come, and end it behind."""
+    """Play when the program has connected; end it afterwards."""
     program.exited.addCallback(lambda status: lobby.give_up(0, f"its program ended: {status}"))
     try:
         (link,) = await lobby.done

@@ -13,7 +13,7 @@ class CourseLink(PlayerLink):
     """One course player's connection.
 
     Args:
-        owner: who is told first.
+        owner: receives the first messages.
         clock: the reactor, or a test's clock.
         now: monotonic seconds.
     """
@@ -22,23 +22,25 @@ class CourseLink(PlayerLink):
         super().__init__(owner, clock, now, CourseConversation())
 
     def hold(self, message: Message) -> None:
-        """Send a message soon; what no player answers, an offer or a reveal, is answered in the next turn of the loop.
+        """Send a message soon.
+
+        Course players know no offer and no reveal: the conversation answers those itself, in the next turn of the loop.
 
         Raises:
-            LocalProtocolError: it may not be sent now.
+            LocalProtocolError: the message may not be sent now.
         """
         super().hold(message)
         if isinstance(message, Offer | Reveal):
             self._clock.callLater(0, self._accept)
 
     def expel(self, message: Message) -> None:
-        """Read no more and say nothing, but close only when the match is over, as the course's referee does.
+        """Read no more and send nothing, but close only when the match is over, as the course's referee does.
 
-        A program may run all its players in one process, which ends when the first of their connections does: the
-        others have done nothing.
+        A program may run several players in one process that exits when the first connection closes. The other players
+        have done nothing wrong.
 
         Args:
-            message: has no word on this wire.
+            message: not sent; the course has no word for it.
         """
         self.owner = None
         self.connection.close()

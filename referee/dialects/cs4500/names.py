@@ -1,7 +1,7 @@
-"""The names that the course CS4500 lets its players have."""
+"""The dialect's name, and the names that the course lets its players have."""
 
 NAME = "cs4500"
-"""Of the dialect."""
+"""The dialect's name."""
 NAME_PATTERN = r"^[a-zA-Z0-9]{1,20}$(?!\n)"
-"""The course's own rule."""
+"""The course's rule for names of players."""
 NAME_FORM = "1 to 20 letters or digits"

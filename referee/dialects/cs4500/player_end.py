@@ -1,6 +1,6 @@
 """The player's end of a connection to a course's referee: calls in, results out.
 
-The referee is not trusted: a call that is none, or comes before the last one is answered, ends the connection.
+The referee is not trusted: a malformed call, or one before the last is answered, ends the connection.
 """
 
 import json
@@ -21,19 +21,19 @@ from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 
 from ...errors import RefereeError
 from .conversation import VOID
-from .forms import MalformedValue, converted, tile_names, view_of
+from .forms import MalformedValue, convert, parse_view, tile_names
 from .json_stream import JsonReader
 
 PATIENCE_S = 10.0
-"""How long a client tries again while nobody listens; as protocol.client does."""
+"""Time for which a client tries again while nobody listens, in seconds; the same as in protocol.client."""
 RETRY_S = 0.1
 _LEAST_BYTES = 5
-"""From the first byte of a value to the end of its line. Gson's JsonStreamParser, on which referees of the course are
-built, looks for a prefix of so many bytes before it gives out the first value: until they have come, it waits."""
+"""Shortest line. Gson's JsonStreamParser, on which referees of the course are built, waits for a prefix of this many
+bytes before it returns the first value."""
 
 
 class NobodyListens(RefereeError):
-    """There is no referee where one was looked for; the text says where."""
+    """Raised if no referee listens; the text says where."""
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -41,46 +41,46 @@ class Call(Struct, frozen=True, kw_only=True):
 
     method: Literal["setup", "take-turn", "new-tiles", "win"]
     view: dict[str, Any] | None = None
-    """What the player knows, plain, of `setup` and `take-turn`; the player sits on seat 0."""
+    """The player's plain view, in `setup` and `take-turn`. The player sits on seat 0."""
     tiles: tuple[str, ...] = ()
-    """The hand of `setup`, or what `new-tiles` hands out."""
+    """The hand in `setup`, or the new tiles in `new-tiles`."""
     has_won: bool = False
 
 
-def call_of(value: Any) -> Call:
-    """Return the call that a JSON value is.
+def parse_call(value: Any) -> Call:
+    """Parse a call.
 
     Raises:
-        MalformedValue: it is none: another method, arity, or form of an argument.
+        MalformedValue: the value has another method, number of arguments, or form of an argument.
     """
     match value:
         case ["setup", [public, tiles]]:
-            return Call(method="setup", view=view_of(public), tiles=tuple(tile_names(tiles)))
+            return Call(method="setup", view=parse_view(public), tiles=tuple(tile_names(tiles)))
         case ["take-turn", [public]]:
-            return Call(method="take-turn", view=view_of(public))
+            return Call(method="take-turn", view=parse_view(public))
         case ["new-tiles", [tiles]]:
             return Call(method="new-tiles", tiles=tuple(tile_names(tiles)))
         case ["win", [has_won]]:
-            return Call(method="win", has_won=converted(has_won, bool))
-    raise MalformedValue("no call of setup, take-turn, new-tiles or win with its arguments")
+            return Call(method="win", has_won=convert(has_won, bool))
+    raise MalformedValue("not a call of setup, take-turn, new-tiles or win with its arguments")
 
 
 class CoursePlayer(Interface):
-    """Who is called."""
+    """The player that answers the calls."""
 
-    def called(self, call: Call, end: "PlayerEnd") -> None:
-        """Take a call; it is answered with end.reply, at once or later."""
+    def handle_call(self, call: Call, end: "PlayerEnd") -> None:
+        """Take a call. Answer it with `end.reply`, at once or later."""
 
-    def lost(self) -> None:
-        """Take note that the connection has ended."""
+    def handle_disconnect(self) -> None:
+        """Take the end of the connection."""
 
 
 class PlayerEnd(Protocol):
     """One player's connection.
 
     Args:
-        name: what to sign up with; None: say nothing.
-        player: who is called.
+        name: name to sign up with; None: send nothing.
+        player: the player that answers the calls.
     """
 
     transport: Any
@@ -89,7 +89,7 @@ class PlayerEnd(Protocol):
         self.done: Deferred[str] = Deferred()
         """Fires when the connection has ended, with the reason, in words."""
         self.has_ended = False
-        """Whether the game came to its end: `win` was answered."""
+        """True once `win` was answered."""
         self._name = name
         self._player = player
         self._reader = JsonReader(MAX_FRAME_FROM_REFEREE_BYTES)
@@ -104,38 +104,38 @@ class PlayerEnd(Protocol):
         if self._why:
             self.transport.loseConnection()
         elif self._name is not None:
-            self.transport.write(_encoded(self._name))
+            self.transport.write(_encode_line(self._name))
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes; called by Twisted."""
         self._reader.receive_data(data)
         try:
-            while not self._why and (found := self._reader.next_value()) is not None:
-                self._take(call_of(found.value))
+            while not self._why and (value := self._reader.next_value()) is not None:
+                self._take(parse_call(value.value))
         except (RemoteProtocolError, MalformedValue) as error:
-            self.leave(f"the referee said what is no call: {error}")
+            self.leave(f"the referee sent what is not a call: {error}")
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """End; called by Twisted."""
-        self._player.lost()
+        self._player.handle_disconnect()
         self.done.callback(self._why or reason.getErrorMessage())
 
     def reply(self, result: Any) -> None:
         """Answer the open call.
 
         Args:
-            result: plain; None for a method that returns nothing.
+            result: the plain result; None for a method that returns nothing.
         """
         call, self._open = self._open, None
         assert call is not None, "there is no open call"
-        self.transport.write(_encoded(VOID if result is None else result))
+        self.transport.write(_encode_line(VOID if result is None else result))
         self.has_ended = call.method == "win"
 
     def leave(self, why: str) -> None:
         """End the connection, now or as soon as there is one.
 
         Args:
-            why: in one sentence.
+            why: the reason, in one sentence.
         """
         self._why = self._why or why
         if self.connected:
@@ -146,19 +146,19 @@ class PlayerEnd(Protocol):
             self.leave(f"the referee called {call.method} before {self._open.method} was answered")
             return
         self._open = call
-        self._player.called(call, self)
+        self._player.handle_call(call, self)
 
 
-def _encoded(value: Any) -> bytes:
-    """Return a value as a line; blanks make a short one long enough for every referee to see it."""
+def _encode_line(value: Any) -> bytes:
+    """Encode a value as a line, padded with blanks to the shortest one that every referee reads at once."""
     return json.dumps(value, separators=(",", ":")).encode().ljust(_LEAST_BYTES - 1) + b"\n"
 
 
 async def connect(reactor: Any, host: str, port: int, end: PlayerEnd) -> None:
-    """Connect a player's end to a referee, and wait for one to listen.
+    """Connect a player's end to a referee; try again while nobody listens.
 
     Raises:
-        NobodyListens: none did, for PATIENCE_S.
+        NobodyListens: nobody did for PATIENCE_S.
     """
     factory: Any = Factory.forProtocol(lambda: end)
     give_up = reactor.seconds() + PATIENCE_S
@@ -175,14 +175,17 @@ async def connect(reactor: Any, host: str, port: int, end: PlayerEnd) -> None:
 
 
 async def launch(reactor: Any, host: str, port: int, ends: Iterable[PlayerEnd], wait_s: float) -> list[str]:
-    """Connect players in order, each a while after the other; return why each connection ended, once all have.
+    """Connect players one after the other, and wait until all connections have ended.
 
     Args:
-        reactor: Twisted's.
-        host: of the referee.
-        port: of the referee.
-        ends: the players, in the order of their seats.
-        wait_s: before each launch, in seconds: their order is the order of their seats.
+        reactor: Twisted's reactor.
+        host: host of the referee.
+        port: port of the referee.
+        ends: the players. They are seated in the order in which they sign up.
+        wait_s: pause before each, in seconds, so that the order is certain.
+
+    Returns:
+        Why each connection ended.
 
     Raises:
         NobodyListens: there is no referee.

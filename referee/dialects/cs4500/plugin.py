@@ -13,10 +13,10 @@ from .names import NAME, NAME_FORM, NAME_PATTERN
 def _later(module: str, name: str) -> Callable[..., Any]:
     """Return a function of a module of this folder, which is imported once it is called."""
 
-    def _called(*given: Any, **named: Any) -> Any:
+    def _call_later(*given: Any, **named: Any) -> Any:
         return getattr(import_module(f".{module}", __package__), name)(*given, **named)
 
-    return _called
+    return _call_later
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""What the configuration of the course's server asks for: the settings of a match, and who may sign up."""
+"""The course's server: the settings of its match from a configuration, and who may sign up."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ...net.matches.session import MatchReport
 from ...net.matches.settings import MatchSettings
 from ...plugins import find_game
 from .configs import ServerConfig, read_config
-from .forms import MalformedValue, position_of
+from .forms import MalformedValue, parse_position
 from .link import CourseLink
 from .names import NAME
 
@@ -21,7 +21,7 @@ MIN_PLAYERS, MAX_PLAYERS = 2, 4
 
 
 class CourseServer(Struct, frozen=True, kw_only=True):
-    """A match that is to be served."""
+    """The match to serve."""
 
     port: int | None
     is_quiet: bool
@@ -29,8 +29,8 @@ class CourseServer(Struct, frozen=True, kw_only=True):
     policy: SignUpPolicy
 
     @staticmethod
-    def told(played: MatchReport) -> tuple[list[str], list[str]]:
-        """Return the winners, sorted, and those who misbehaved, in the order of their fouls; nobody if it is void."""
+    def list_names(played: MatchReport) -> tuple[list[str], list[str]]:
+        """Return the winners by name, and the players with fouls in the order of these. A void match has neither."""
         names, result = played.names, played.result
         if result.void is not None:
             return [], []
@@ -41,12 +41,12 @@ def read_server(data: bytes, folder: Path, port: int | None = None) -> CourseSer
     """Read the configuration of a server.
 
     Args:
-        data: a ServerConfig.
-        folder: for the record.
-        port: to listen on, whatever the configuration says; None: as it says.
+        data: a ServerConfig in JSON.
+        folder: folder for the record.
+        port: port to listen on; None: the configuration's own.
 
     Raises:
-        BadRequest: it is none, or its state is no position of the game.
+        BadRequest: it is not a ServerConfig, or its state is not a position of the game.
     """
     try:
         config: ServerConfig = read_config(data, ServerConfig, port)
@@ -63,7 +63,7 @@ def _settings(config: ServerConfig, folder: Path) -> MatchSettings:
     spec, game = config.ref_spec, find_game("q")
     options = {"q_bonus": spec.config_s.q, "finish_bonus": spec.config_s.finish}
     try:
-        position = position_of(spec.state0)
+        position = parse_position(spec.state0)
         game.restore(game.parse_options(options), position)
     except (MalformedValue, BadSetup) as error:
         raise BadRequest(f"state0 of the server configuration: {error}") from None
