@@ -30,7 +30,8 @@ ORDER: tuple[str, ...] = (
     "referee.plugins",
     "referee.learning",
     "sample_players",
-    "referee.programs.house",
+    "referee.programs.environment",
+    "referee.programs.house_process",
     "referee.testing",
     "referee.programs",
     "referee.net",
@@ -63,7 +64,7 @@ ONLY: dict[str, set[str]] = {
     "sample_players": {"protocol", "referee.games", "referee.hookspecs", "referee.learning"},
     "referee.programs": {
         *("protocol", "referee.errors", "referee.text", "referee.type_words", "referee.clock", "referee.files"),
-        "referee.programs.house",
+        *("referee.programs.environment", "referee.programs.house_process"),
     },
 }
 """Rooms that import less than their place in the order allows."""

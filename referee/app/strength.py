@@ -15,7 +15,7 @@ from ..errors import RefereeError
 from ..files.scratch import scratch
 from ..plugins import Registry
 from ..programs.build import BUILDS
-from ..programs.starting import OwnProcess
+from ..programs.processes import OwnProcess
 from .players import find_player
 
 OPPONENTS = ("house:random", "house:greedy")

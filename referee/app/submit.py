@@ -24,7 +24,7 @@ from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..files.small import read_small, read_small_text
 from ..files.tree import MIB
-from ..programs.player_spec import RUNNERS, no_folder
+from ..programs.player_spec import RUNNERS, explain_no_folder
 from ..record.explain import Explanation
 from ..text import counted, printable
 from ..web.submissions.archive import MAX_PACKED_BYTES, pack, unpack
@@ -330,7 +330,7 @@ def _unpack_file(path: Path) -> Sequence[ArchiveEntry]:
         BadRequest: it is none, or can't be handed in.
     """
     if (path.parent / MANIFEST).is_file() and path.suffix in RUNNERS:  # the folder was meant
-        raise BadRequest(no_folder(path))
+        raise BadRequest(explain_no_folder(path))
     if path.stat().st_size > MAX_PACKED_BYTES:
         raise BadArchive(f"{path} is over {MAX_PACKED_BYTES // MIB} MiB", f"compress it, or {SMALLER}")
     try:

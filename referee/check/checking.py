@@ -11,7 +11,7 @@ from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..plugins import Registry
 from ..programs.confining import Confinement
-from ..programs.player_spec import Launch, PlayerKind, no_folder, parse_player
+from ..programs.player_spec import Launch, PlayerKind, explain_no_folder, parse_player
 from ..text import near, nearest
 from . import real_matches, steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext, CheckRequest, CheckStep
@@ -161,7 +161,7 @@ def _given(player: str, registry: Registry) -> Path | Launch:
         folder = Path(spec.value)
         if not folder.is_dir():
             forms = "" if folder.exists() else "; a player is a folder, cmd:'COMMAND' or house:NAME"
-            raise BadRequest(no_folder(folder) + forms)
+            raise BadRequest(explain_no_folder(folder) + forms)
         return folder
     if spec.kind is PlayerKind.PERSON:
         raise BadRequest(f"{player} is a person, and no program that could be checked")

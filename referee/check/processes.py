@@ -3,19 +3,19 @@
 import os
 from pathlib import Path
 
-from ..programs.starting import orphans
+from ..programs.processes import find_marked
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def used_cpu_s(mark: str) -> float:
     """Return the CPU time of all processes that carry a mark, in seconds."""
-    return sum(_cpu_ticks(pid) for pid in orphans(mark)) / _TICKS
+    return sum(_cpu_ticks(pid) for pid in find_marked(mark)) / _TICKS
 
 
 def used_memory_bytes(mark: str) -> int:
     """Return the most memory that the processes which carry a mark had at once, each by itself, in all."""
-    return sum(_peak_bytes(pid) for pid in orphans(mark))
+    return sum(_peak_bytes(pid) for pid in find_marked(mark))
 
 
 def _cpu_ticks(pid: int) -> int:

@@ -18,10 +18,12 @@ from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL
 from protocol.messages import Hello, Message, Welcome
 
 from ..net.matches.programs import ending_of
-from ..programs.confining import Confinement, own_copy
+from ..programs.confining import Confinement
+from ..programs.environment import Invitation
 from ..programs.file_view import FileAccess
+from ..programs.limits import CLEAR_S, GRACE_S, PATIENCE_S
 from ..programs.player_spec import Launch
-from ..programs.program import CLEAR_S, GRACE_S, PATIENCE_S, Invitation, Program
+from ..programs.program import Program
 from ..text import counted
 from .findings import Failed
 from .loop import Loop
@@ -103,7 +105,7 @@ class Session:
         self._held = ExitStack()
         self._held.callback(self._listener.close)
         try:
-            access = replace(access, own_copy=self._held.enter_context(own_copy(launch, confinement, access)))
+            access = replace(access, own_copy=self._held.enter_context(confinement.copy_folder(launch, access)))
             self.program = Program(launch, invitation, folder / "output", loop.reactor, confinement, access)
         except BaseException:
             self._held.close()
@@ -328,7 +330,7 @@ class Session:
         self.loop.pause(_CROSSING_S)
         self.program.stop()
         self.loop.pause(pause_s)
-        self.program.go_on()
+        self.program.resume()
 
     def hang_up(self) -> None:
         """Close the connection, as a referee does that is through with a player."""

@@ -22,7 +22,7 @@ from protocol.limits import (
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Nonce, Ready, type_of
 
 from ..games.base import IllegalMove, MalformedMove
-from ..programs.player_spec import refuse_escapes, resolved
+from ..programs.player_spec import refuse_escapes, resolve_command
 from ..text import counted
 from .context import CheckContext, CheckStep, Run, demanding
 from .findings import Failed
@@ -70,7 +70,7 @@ def _build(context: CheckContext) -> str:
 def _command(context: CheckContext) -> str:
     advice = "Do what the message says, change `run`, or let `build` make the file."
     with demanding("a program in the folder, or one that PATH finds", advice):
-        return resolved(context.launch)[0]
+        return resolve_command(context.launch)[0]
 
 
 # --- hello

@@ -26,7 +26,7 @@ from ..observers import Observers
 from ..programs.build import Builds
 from ..programs.confining import Confinement, find_confinement
 from ..programs.limits import ProgramLimits
-from ..programs.player_spec import Launch, PlayerError, house_launch, resolved
+from ..programs.player_spec import Launch, PlayerError, house_launch, resolve_command
 from ..record.folder import record_names
 from ..record.reader import MAX_LINE_BYTES
 from ..tournament.hosts import Calibration
@@ -183,7 +183,7 @@ class HostRun:
         launch = _localise(seat.launch, digest, programs)
         try:
             self._builds.build(launch)
-            resolved(launch)
+            resolve_command(launch)
         except PlayerError as error:
             return replace(seat, launch=None, why_not=str(error))
         return replace(seat, launch=launch)

@@ -19,7 +19,7 @@ from ..files.removal import remove
 from ..files.tree import walk
 from ..files.whole import write_whole
 from ..net.jobs.job import JobSeat, MatchJob, encoded
-from ..programs.file_view import PrivateNames, private_to
+from ..programs.file_view import PrivateNames, find_private
 from ..programs.output import KEPT_BYTES
 from ..programs.player_spec import Launch
 from ..record.folder import output_path, record_names
@@ -55,7 +55,7 @@ def pack_folder(folder: Path, private_names: PrivateNames, hidden: tuple[Path, .
     Raises:
         BadTree: the folder cannot be read, or is too large.
     """
-    private = private_to(folder, hidden, private_names)
+    private = find_private(folder, hidden, private_names)
     entries = []
     for node in walk(folder, left_out=lambda node: node.name in _LEFT_OUT or private(node)):
         if node.is_link:

@@ -1,11 +1,11 @@
-"""Control groups: a group for each launched program, which holds all that it starts, and is removed with it.
+"""Control groups: one for each launched program. It holds everything that the program starts, and is removed with it.
 
-Both versions of the kernel's control groups will do. A group is made beneath the referee's own (or, where the kernel
-forbids that, beside it), so that what holds for the referee holds for what it starts.
+Both versions of the kernel's control groups are supported. A group is made below the referee's own group (or, where the
+kernel forbids that, next to it), so that the limits of the referee also hold for its programs.
 
-A referee that is killed leaves its groups behind: another one tells them by their names from what a living one needs. A
-name has the process and when it started, for numbers of processes come back, and the namespace in which they count:
-another container's processes can't be seen from here, and are nobody's to end.
+A referee that is killed leaves its groups behind, and the next referee removes them. It knows them by their names. A
+name has the number of the process and the time when that began, because numbers are used again, and the namespace in
+which the number counts: processes of another container can't be seen from here, so their groups must be left alone.
 """
 
 import contextlib
@@ -23,31 +23,31 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.tree import MIB
-from .limits import ProgramLimits
+from .limits import CLEAR_S, ProgramLimits
 
 PREFIX = "referee-"
 _MARK = re.compile(re.escape(PREFIX) + r"([0-9a-f]+)-([0-9a-f]+)-([0-9a-f]+)-")
-_STARTED = 19
-"""Among the fields behind the program's name: the clock tick at which the process began."""
+_START_FIELD = 19
+"""Index of the clock tick at which a process began, among the fields of /proc/PID/stat after the program's name."""
 
 
 def own_prefix() -> str:
-    """Return how the name of everything begins that goes with this process."""
+    """Return the first part of the names of this process's groups and scratch folders."""
     return _prefix(os.getpid())
 
 
 @cache
 def _prefix(pid: int) -> str:
-    return f"{PREFIX}{_namespace():x}-{pid:x}-{_started(pid) or 0:x}-"
+    return f"{PREFIX}{_namespace():x}-{pid:x}-{_start_tick(pid) or 0:x}-"
 
 
 def is_left_behind(name: str) -> bool:
-    """Tell whether a name is one of a process that is no more."""
+    """Return whether a name belongs to a process that no longer exists."""
     mark = _MARK.match(name)
     if mark is None:
         return False
-    namespace, pid, started = (int(part, 16) for part in mark.groups())
-    return namespace == _namespace() and _started(pid) != started
+    namespace, pid, tick = (int(part, 16) for part in mark.groups())
+    return namespace == _namespace() and _start_tick(pid) != tick
 
 
 def _namespace() -> int:
@@ -57,10 +57,10 @@ def _namespace() -> int:
         return 0
 
 
-def _started(pid: int) -> int | None:
-    """Return when a process began; None if there is none of that number."""
+def _start_tick(pid: int) -> int | None:
+    """Return the clock tick at which a process began; None if there is none of that number."""
     try:
-        return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[_STARTED])
+        return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[_START_FIELD])
     except (OSError, ValueError, IndexError):
         return None
 
@@ -68,31 +68,29 @@ def _started(pid: int) -> int | None:
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 CONTROLLERS = ("memory", "pids", "cpu")
-"""In the order in which a program joins their groups, so that the first one that there is has all of it.
+"""Controllers in the order in which a program joins their groups: the first one that exists has all its processes.
 
-The last one has no limit: in a group of its own, a program with many threads gets no more of a core than another.
+`cpu` gets no limit. A group is enough: the kernel then shares cores between groups, however many threads each has.
 """
 _RUNS_THE_PROGRAM = 3
-"""Processes that start a program and wait for it: they count, but are not the player's."""
-CLEAR_S = 5.0
-"""How long what was killed may take to be gone."""
+"""Number of processes that start a program and wait for it: they count, but are not the player's."""
 _BRIEFLY_S = 0.002
-"""How long it is waited for that groups are removed: most are in that time."""
+"""Time within which most groups are removed."""
 _AT_ONCE = 8
-"""Groups that are removed at the same time."""
+"""Number of groups that are removed at the same time."""
 _READ_BYTES = 65_536
 _numbers = itertools.count(1)
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
-"""Joins groups, then becomes the program: from the first instant, nothing of the program is outside."""
+"""Shell command that joins groups, then becomes the program: from its first instant, the program is inside."""
 
 
 class ControlGroups(Struct, frozen=True, kw_only=True):
-    """The control groups beneath which those of programs are made."""
+    """The control groups below which those of programs are made."""
 
     version: int
     folders: dict[str, Path]
-    """Controller -> the group beneath which a program's group can be made; what is missing can't be enforced."""
+    """Controller -> the group below which a program's group can be made; a missing controller can't be enforced."""
 
 
 def find_control_groups() -> ControlGroups:
@@ -102,29 +100,30 @@ def find_control_groups() -> ControlGroups:
     except OSError:
         lines = []
     version = 2 if (ROOT / "cgroup.controllers").exists() else 1
-    found = _second(lines) if version == 2 else _first(lines)
-    return ControlGroups(version=version, folders={name: folder for name, folder in found.items() if _can_make(folder)})
+    folders = _folders_v2(lines) if version == 2 else _folders_v1(lines)
+    usable = {name: folder for name, folder in folders.items() if _can_make(folder)}
+    return ControlGroups(version=version, folders=usable)
 
 
-def _first(lines: list[list[str]]) -> dict[str, Path]:
-    """Return this process's group of each controller; in a container, it is what is mounted."""
-    found = {}
+def _folders_v1(lines: list[list[str]]) -> dict[str, Path]:
+    """Return this process's group of each controller; in a container, the group that is mounted."""
+    folders = {}
     for _, names, path in lines:
         for name in set(names.split(",")) & set(CONTROLLERS):
             inner = ROOT / name / path.lstrip("/")
-            found[name] = inner if inner.is_dir() else ROOT / name
-    return {name: found[name] for name in CONTROLLERS if name in found and found[name].is_dir()}
+            folders[name] = inner if inner.is_dir() else ROOT / name
+    return {name: folders[name] for name in CONTROLLERS if name in folders and folders[name].is_dir()}
 
 
-def _second(lines: list[list[str]]) -> dict[str, Path]:
-    """Return the nearest group that hands its controllers on: a group with processes of its own may not."""
+def _folders_v2(lines: list[list[str]]) -> dict[str, Path]:
+    """Return the nearest group that passes its controllers on: the kernel forbids that to a group with processes."""
     paths = [path for _, names, path in lines if not names]
-    own = ROOT / paths[0].lstrip("/") if paths else ROOT
-    for folder in (own, own.parent) if own != ROOT else (ROOT,):
+    this = ROOT / paths[0].lstrip("/") if paths else ROOT
+    for folder in (this, this.parent) if this != ROOT else (ROOT,):
         with contextlib.suppress(OSError):
-            handed_on = (folder / "cgroup.subtree_control").read_text().split()
-            if "memory" in handed_on or "pids" in handed_on:
-                return {name: folder for name in CONTROLLERS if name in handed_on}
+            passed_on = (folder / "cgroup.subtree_control").read_text().split()
+            if "memory" in passed_on or "pids" in passed_on:
+                return {name: folder for name in CONTROLLERS if name in passed_on}
     return {}
 
 
@@ -142,8 +141,8 @@ class Group:
     """The control groups of one program.
 
     Args:
-        groups: where to make them.
-        limits: of the program.
+        groups: the groups below which to make them.
+        limits: limits of the program.
 
     Raises:
         OSError: they can't be made.
@@ -157,10 +156,10 @@ class Group:
         self._removal: Future[bool] | None = None
         try:
             for path in self._paths:
-                os.mkdir(path)  # noqa: PTH102  # paths are text here: more is done to make objects of them
+                os.mkdir(path)  # noqa: PTH102  # Path objects would cost more than the call
             self._write_limits(limits)
         except OSError:
-            _removed(self._paths)
+            _remove(self._paths)
             raise
 
     def _write_limits(self, limits: ProgramLimits) -> None:
@@ -176,16 +175,16 @@ class Group:
             _write(f"{self._folders['pids']}/pids.max", processes, os.O_CREAT)
 
     def joining(self) -> list[str]:
-        """Return what goes before a command line, so that it joins the groups before all else."""
+        """Return the beginning of a command line, which joins the groups before anything else."""
         return ["/bin/sh", "-c", JOIN, "sh", *self._paths, "--"]
 
-    def opened(self) -> list[int]:
-        """Open the lists of its processes: who writes 0 into all of them, joins the groups."""
+    def open_lists(self) -> list[int]:
+        """Open the lists of its processes: a process that writes 0 into all of them joins the groups."""
         return [os.open(f"{path}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for path in self._paths]
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel has killed something in here for want of memory."""
+        """Whether the kernel has killed a process in here for want of memory."""
         if "memory" not in self._folders:
             return False
         name = "memory.oom_control" if self._version == 1 else "memory.events"
@@ -194,15 +193,19 @@ class Group:
             return any(word[0] == "oom_kill" and word[1] != "0" for word in words)
         return False
 
-    def is_filled(self, share: float) -> bool:
-        """Tell whether so much of the memory or of the processes that are allowed is in use."""
+    def uses_at_least(self, share: float) -> bool:
+        """Return whether it uses that share of its memory or of its processes."""
         return any(_use(path, self._version) >= share for path in self._paths)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to everything in here, and to what is born meanwhile, unless that may go on anyway."""
-        told: set[int] = set()
-        while new := {*_members(self._paths[0])} - told:
-            told |= new
+        """Send a signal to every process in here, once to each.
+
+        A process may fork while it is done, so the list is read again until it has nothing new. SIGCONT needs that not:
+        a process that is new then was forked by one that may run.
+        """
+        signalled: set[int] = set()
+        while new := {*_members(self._paths[0])} - signalled:
+            signalled |= new
             for pid in new:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
@@ -210,21 +213,21 @@ class Group:
                 break
 
     def kill(self) -> None:
-        """Kill everything in here, whoever started it."""
+        """Kill every process in here."""
         _kill(self._paths)
 
     def end(self) -> None:
-        """Kill everything in here, and wait until the groups can be removed."""
+        """Kill every process in here, and wait until the groups are removed."""
         _end([self._paths])
 
     def remove(self) -> bool:
         """Begin to remove the groups, unless that has begun.
 
         Returns:
-            Whether nothing is left; what is being killed may take a moment to be gone, and large files to be forgotten.
+            Whether they are gone. Killed processes need a moment, and so does the kernel to forget large files.
         """
         if self._removal is None:
-            self._removal = _removing().submit(_removed, self._paths)
+            self._removal = _removal_threads().submit(_remove, self._paths)
         with contextlib.suppress(TimeoutError):
             is_gone = self._removal.result(_BRIEFLY_S)
             self._removal = None
@@ -233,26 +236,26 @@ class Group:
 
 
 @cache
-def _removing() -> ThreadPoolExecutor:
-    """Return the threads that remove groups: what a program has read may be much, and the loop must not wait for it."""
+def _removal_threads() -> ThreadPoolExecutor:
+    """Return the threads that remove groups: a program may have read large files, and the loop must not wait."""
     return ThreadPoolExecutor(_AT_ONCE, "removal of control groups")
 
 
 def _use(path: str, version: int) -> float:
-    """Return how much of what a group allows is in use, of the larger share; 0 of what it has no limit of."""
+    """Return the share of a group's memory or processes that is in use, whichever is larger; 0 without a limit."""
     memory = ("memory.usage_in_bytes", "memory.limit_in_bytes") if version == 1 else ("memory.current", "memory.max")
-    found = [0.0]
+    shares = [0.0]
     for used, most in (memory, ("pids.current", "pids.max")):
         with contextlib.suppress(OSError, ValueError):
-            found.append(int(_read(f"{path}/{used}")) / int(_read(f"{path}/{most}")))
-    return max(found)
+            shares.append(int(_read(f"{path}/{used}")) / int(_read(f"{path}/{most}")))
+    return max(shares)
 
 
-def _removed(paths: Sequence[str]) -> bool:
-    """Remove the groups of one program if nothing runs in them; tell whether none is left."""
-    if not _listed(paths[0]):
+def _remove(paths: Sequence[str]) -> bool:
+    """Remove the groups of one program if nothing runs in them; return whether none is left."""
+    if not _read_list(paths[0]):
         with contextlib.suppress(OSError):
-            _forget(paths[0])
+            _drop_cache(paths[0])
         for path in paths:
             with contextlib.suppress(OSError):
                 os.rmdir(path)  # noqa: PTH106  # as above
@@ -263,8 +266,11 @@ def _are_gone(paths: Sequence[str]) -> bool:
     return not any(map(os.path.exists, paths))
 
 
-def _forget(path: str) -> None:
-    """Have the kernel drop from memory the files that this group alone has read: how fast one is read tells of that."""
+def _drop_cache(path: str) -> None:
+    """Have the kernel drop the files that only this group has read from memory.
+
+    Else a program of a later match could find out, by how fast it reads a file, that this one has read it.
+    """
     try:
         _write(f"{path}/memory.force_empty", "0")
     except FileNotFoundError:
@@ -274,16 +280,17 @@ def _forget(path: str) -> None:
 def _end(programs: Sequence[Sequence[str]]) -> None:
     """Kill what is in the groups of some programs, and remove them once all of it is gone."""
     give_up = time.monotonic() + CLEAR_S
-    while (programs := [paths for paths in programs if not _removed(paths)]) and time.monotonic() < give_up:
+    while (programs := [paths for paths in programs if not _remove(paths)]) and time.monotonic() < give_up:
         for paths in programs:
             _kill(paths)
         time.sleep(0.01)
 
 
 def _kill(paths: Sequence[str]) -> None:
-    """Kill what is in the groups of one program, if anything is, and let nothing be born there meanwhile."""
-    if not _listed(paths[0]):
+    """Kill all processes in the groups of one program."""
+    if not _read_list(paths[0]):
         return
+    # First a limit of no processes: a program that forks faster than it is killed would never end.
     for path in paths:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
             with contextlib.suppress(OSError):  # not every kernel has it
@@ -294,11 +301,11 @@ def _kill(paths: Sequence[str]) -> None:
 
 
 def _members(path: str) -> list[int]:
-    """Return the processes of a group; those of other namespaces, which have no number here, are left out."""
-    return [pid for line in _listed(path).split() if (pid := int(line))]
+    """Return the processes of a group; those of other namespaces have the number 0 here, and are left out."""
+    return [pid for line in _read_list(path).split() if (pid := int(line))]
 
 
-def _listed(path: str) -> str:
+def _read_list(path: str) -> str:
     """Return the list of a group's processes; empty if the group is gone."""
     try:
         return _read(f"{path}/cgroup.procs")
@@ -307,7 +314,7 @@ def _listed(path: str) -> str:
 
 
 def _read(path: str) -> str:
-    """Return what one of the kernel's files says: a start of a program reads and writes dozens, without buffers."""
+    """Read one of the kernel's files, without buffers: each start of a program reads and writes dozens of them."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         pieces = []
@@ -327,7 +334,7 @@ def _write(path: str, text: str, flags: int = 0) -> None:
 
 
 def clear_groups(groups: ControlGroups) -> None:
-    """Kill what is still running in groups of referees that are no more, then remove the groups."""
+    """Kill what still runs in groups of referees that no longer exist, then remove the groups."""
     programs = defaultdict[str, list[str]](list)
     for folder in dict.fromkeys(groups.folders.values()):
         for path in folder.glob(f"{PREFIX}*"):

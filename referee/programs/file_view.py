@@ -1,10 +1,11 @@
-"""What one program is shown of the file system: its own files and what it runs from, without records and keys.
+"""The files that one program sees in a sandbox: its own files and what it runs from, without records and keys.
 
-What it runs from is the system, and the runtimes that its command line names. How that is shown and hidden is for
-sandbox.py to say. What records look like is for the caller: a function tells the names of what is private in a folder.
-A folder with private files is covered as a whole, however many there are and will be. In a folder that the program
-needs itself, such as the one that the referee was started in, each entry is shown by itself but for what is private and
-for other files of the referee: what is written there later is not to be seen.
+A program runs from the system and from the runtimes that its command line names. The mounts that show and hide all this
+are made in sandbox.py. What a record looks like, the caller knows: a function finds the private names in a folder.
+
+A folder with private files is covered as a whole, however many there are and will be. That won't do for a folder that
+the program needs, such as the one in which the referee was started. Of such a folder, each entry that is not private is
+shown by itself, so that a record which is written there later can't be seen.
 """
 
 import os
@@ -23,10 +24,11 @@ import protocol
 
 from ..files.copies import LeftOut
 from ..files.small import read_small
+from .environment import rustup_home
 from .player_spec import Launch, PlayerError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""What the distribution installs: the same for everybody, and no secret."""
+"""Folders that the distribution fills: the same for everybody, and no secret."""
 SETTINGS = (
     "alternatives",
     "java*",  # Debian keeps files there without which Java does not start
@@ -38,71 +40,67 @@ SETTINGS = (
     "nsswitch.conf",
     "ssl/openssl.cnf",
 )
-"""Of /etc, what programs need to start; the rest says who uses this machine and how."""
+"""Entries of /etc that programs need to start; the rest says who uses this machine and how."""
 _FOR_ALL = (Path("/home"), Path("/opt"), Path("/srv"), Path("/tmp"), Path("/var"), Path("/var/tmp"))  # noqa: S108  # compared
 _KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
-"""What a program is not shown, though its command line may name or lead through something in it."""
+"""Folders that a program is not shown, though its command line may name or lead through something in them."""
 _ROOT = Path("/")
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
-"""What stands beside the programs of a runtime that is installed in a folder of its own."""
+"""Names next to the folder of programs, in a runtime that is installed in a folder of its own."""
 _MAX_HOPS = 16
-"""From link to link and from script to interpreter; the kernel allows 40 links and 4 interpreters."""
+"""Limit of hops from link to link and from script to interpreter; the kernel allows 40 links and 4 interpreters."""
 
 
 def is_within(path: Path, folders: Iterable[Path]) -> bool:
-    """Tell whether a path is one of some folders or inside of one; all are absolute."""
-    place = f"{path}/"  # as text: in parts, that takes ten times as long, and each start of a program asks often
+    """Return whether a path is one of some folders or inside of one; all are absolute."""
+    place = f"{path}/"  # compared as text: Path objects take ten times as long, and each start of a program asks often
     return any(place.startswith(f"{folder}/" if folder != _ROOT else "/") for folder in folders)
 
 
 def is_shared(folder: Path) -> bool:
-    """Tell whether a folder holds more than one thing's files: a home, what holds a home, /tmp, the root."""
-    return folder.resolve() in _shared(Path.home(), tempfile.gettempdir()) or folder.name == ".local"
+    """Return whether a folder holds files of several things: a home, what holds a home, /tmp, the root."""
+    return folder.resolve() in _shared_folders(Path.home(), tempfile.gettempdir()) or folder.name == ".local"
 
 
 @cache
-def _shared(home: Path, temporary: str) -> set[Path]:
+def _shared_folders(home: Path, temporary: str) -> set[Path]:
     real = home.resolve()
     return {real, *real.parents, Path(temporary).resolve(), *_FOR_ALL}
 
 
 @cache
-def runtimes(program: Path, own: Path | None = None) -> tuple[Path, ...]:
-    """Return what must be readable, besides the system, for a program to run: itself, its interpreter, its runtime.
+def runtimes(program: Path, player_folder: Path | None = None) -> tuple[Path, ...]:
+    """Return the files that a program needs to run, outside of the system: itself, its interpreter, its runtime.
 
-    Runtimes stay where they are while matches are played, and every program of a match may have the same one.
+    Runtimes do not move while matches are played, and all programs of a match may have the same one.
 
     Args:
         program: absolute path.
-        own: the player's folder, which is shown as a whole, if its author has named the program; None: the organiser
-            has.
+        player_folder: the player's folder, if its author has named the program; None if the organiser has. The folder
+            itself is shown as a whole.
 
     Raises:
         PlayerError: what the author has named, or what a file in the folder names, is a program of somebody else.
     """
-    found: dict[Path, None] = {}
-    for path in _hops(program, own):
-        if is_within(path, map(Path, _KERNEL)) and not path.is_symlink() and not _is_in(path, own):
+    places: dict[Path, None] = {}
+    for path in _follow(program, player_folder):
+        if is_within(path, map(Path, _KERNEL)) and not path.is_symlink() and not _is_in(path, player_folder):
             raise PlayerError(f"{path} is to be run, and a sandbox does not show it; install it in /usr or /opt")
-        if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))) and not _is_in(path, own):
-            found[_prefix(path) or path] = None
-        if path.name == "rustup":  # `cargo` starts `rustc`, its neighbour
-            found |= dict.fromkeys((path.parent, rustup_home()))
-    return tuple(found)
+        if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))) and not _is_in(path, player_folder):
+            places[_prefix(path) or path] = None
+        if path.name == "rustup":  # `cargo` is a link to it, and starts `rustc` from the same folder
+            places |= dict.fromkeys((path.parent, rustup_home()))
+    return tuple(places)
 
 
-def rustup_home() -> Path:
-    """Return where rustup keeps the compilers that `cargo` and `rustc` stand for; it is no folder of theirs."""
-    return Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup").absolute()
+def _follow(program: Path, player_folder: Path | None) -> Iterator[Path]:
+    """Yield a program, the target of its link, the interpreter of its script, and so on from each of these.
 
-
-def _hops(program: Path, own: Path | None) -> Iterator[Path]:
-    """Yield a program, what it is a link to, and what runs it if it is a script, over again.
-
-    A program of this machine is believed in what it names; a player's file is only if it names one of these.
+    A player could name any file of the organiser's as its "interpreter", and then read it. So what a program of this
+    machine names is believed, and what a player's file names only if that is a program of this machine.
     """
-    waiting = [(program, own is None)]
+    waiting = [(program, player_folder is None)]
     for _ in range(_MAX_HOPS):
         if not waiting:
             return
@@ -110,25 +108,25 @@ def _hops(program: Path, own: Path | None) -> Iterator[Path]:
         if not _can_run(path):
             continue
         is_believed = is_believed or _is_of_this_machine(path)
-        if not is_believed and not _is_in(path, own):
+        if not is_believed and not _is_in(path, player_folder):
             detail = f"{path} is to be run, and is neither in the player's folder nor a program of this machine"
             raise PlayerError(f"{detail}; put it into the folder, or into a folder of the referee's PATH")
         yield path
         if path.is_symlink():
-            named_next = [Path(os.path.normpath(path.parent / path.readlink()))]
+            next_paths = [Path(os.path.normpath(path.parent / path.readlink()))]
         else:
-            named_next = _interpreter(path)
-        base = _base_of_environment(path)
-        waiting += [(named, is_believed) for named in (*named_next, *filter(None, (base,)))]
+            next_paths = _interpreter(path)
+        base = _base_interpreter(path)
+        waiting += [(following, is_believed) for following in (*next_paths, *filter(None, (base,)))]
 
 
-def _is_in(path: Path, own: Path | None) -> bool:
-    """Tell whether a program is in a player's folder: its place, whatever it is a link to."""
-    return own is not None and (path.parent.resolve() / path.name).is_relative_to(own.resolve())
+def _is_in(path: Path, player_folder: Path | None) -> bool:
+    """Return whether a program lies in a player's folder, whatever it may be a link to."""
+    return player_folder is not None and (path.parent.resolve() / path.name).is_relative_to(player_folder.resolve())
 
 
 def _is_of_this_machine(path: Path) -> bool:
-    """Tell whether a program is one that the system or the organiser has put there for all."""
+    """Return whether the system or the organiser has installed a program for everybody."""
     place = path.parent.resolve()
     on_path = {folder.resolve() for folder in map(Path, os.get_exec_path()) if folder.is_absolute()}
     for_all = (*map(Path, SYSTEM), *own_runtime())
@@ -136,12 +134,12 @@ def _is_of_this_machine(path: Path) -> bool:
 
 
 def _can_run(path: Path) -> bool:
-    """Tell whether a path is a program's: a player's files may name any file, and what runs nothing stays unseen."""
+    """Return whether a path is a program; any other file that a player's files name stays hidden."""
     return "\0" not in str(path) and path.is_file() and os.access(path, os.X_OK)
 
 
 def _interpreter(script: Path) -> list[Path]:
-    """Return what runs a script that names its interpreter in its first line."""
+    """Return the interpreters that the first line of a script names."""
     try:
         with script.open("rb") as file:
             first = file.readline(256)
@@ -149,7 +147,7 @@ def _interpreter(script: Path) -> list[Path]:
         return []
     words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
     if len(words) > 1 and Path(words[0]).name == "env":
-        words = [found for word in words[1:] if (found := shutil.which(word))]
+        words = [program for word in words[1:] if (program := shutil.which(word))]
     return [Path(words[0]).absolute()] if words else []
 
 
@@ -161,7 +159,7 @@ def _prefix(program: Path) -> Path | None:
     return prefix if any((prefix / name).exists() for name in _RUNTIME) else None
 
 
-def _base_of_environment(program: Path) -> Path | None:
+def _base_interpreter(program: Path) -> Path | None:
     """Return the interpreter that a virtual environment was made from."""
     try:
         lines = read_small(program.parent.parent / "pyvenv.cfg").decode(errors="replace").splitlines()
@@ -171,14 +169,14 @@ def _base_of_environment(program: Path) -> Path | None:
     return Path(homes[0], program.name) if homes else None
 
 
-def named(words: Iterable[str], where: Path) -> list[Path]:
-    """Return the folders that words of a command line name, or name a file in; of a shared folder the file alone.
+def find_named_files(words: Iterable[str], where: Path) -> list[Path]:
+    """Return the folders that a command line names, or names a file in; instead of a shared folder, only the file.
 
     Args:
         words: the command line without its program.
         where: the working directory, absolute.
     """
-    found = []
+    places = []
     for word in words:
         path = os.path.normpath(where / word)
         if word.startswith("-") or not (os.path.isdir(path) or os.path.isfile(path)):  # noqa: PTH112, PTH113  # any text
@@ -187,28 +185,28 @@ def named(words: Iterable[str], where: Path) -> list[Path]:
         folder = file if file.is_dir() else file.parent
         best = file if is_shared(folder) else folder
         if not is_within(best, map(Path, (*SYSTEM, *_KERNEL))) and not is_shared(best):
-            found.append(best)
-    return found
+            places.append(best)
+    return places
 
 
 def real_place(path: Path) -> Path:
-    """Return what a path is without links; of what this program runs from, that stays the same."""
-    return _kept(path) if path in own_runtime() else path.resolve()
+    """Return a path without links; for what this program itself runs from, it is looked up once."""
+    return _resolve_once(path) if path in own_runtime() else path.resolve()
 
 
 @cache
-def _kept(path: Path) -> Path:
+def _resolve_once(path: Path) -> Path:
     return path.resolve()
 
 
 def own_runtime() -> tuple[Path, ...]:
-    """Return what this very program runs from: its interpreter, and the packages that it and its plugins come from."""
-    return _runtime_with(len(sys.modules))
+    """Return the files that the referee itself runs from: its interpreter, its packages and those of its plugins."""
+    return _own_runtime(len(sys.modules))
 
 
 @lru_cache(maxsize=1)
-def _runtime_with(_modules: int) -> tuple[Path, ...]:
-    """Return what this program runs from, given how many modules it has imported; it does not forget any."""
+def _own_runtime(_modules: int) -> tuple[Path, ...]:
+    """Return the referee's runtime; the argument is the number of imported modules, with which the answer changes."""
     interpreter = runtimes(Path(sys.executable).absolute())
     shown = tuple(f"{path}{os.sep}" for path in (*SYSTEM, *interpreter))
     top_level = [module for name, module in sys.modules.items() if "." not in name and not name.startswith("_")]
@@ -217,119 +215,113 @@ def _runtime_with(_modules: int) -> tuple[Path, ...]:
 
 
 MAX_DEPTH = 2
-"""Folders below a program's own in which private files are looked for: those of --logs and of a tournament."""
+"""Depth below a program's folder to which private files are looked for: that of --logs and of a tournament."""
 MAX_COVERED = 20
-"""Folders with private files in one folder that are covered one by one; of more, that folder itself is."""
+"""Number of folders with private files in one folder that are covered one by one; beyond it, that folder is covered."""
 MAX_SIFTED = 200
-"""Entries of a folder that are shown one by one: that takes 0.1 s, and the time grows with their square."""
+"""Number of a folder's entries that can be shown one by one: 200 take 0.1 s, and the time grows with the square."""
 _ANY_COPY = Path("/copy")
-"""Stands for a copy where it is all one which."""
+"""Placeholder for the path of a copy in cached views."""
 
 PrivateNames = Callable[[Path], Collection[str]]
-"""Returns the names of what no program may read in a folder, wherever that is: of records, for instance."""
+"""Returns the names in a folder that no program may read, wherever the folder is: those of records, for instance."""
 
 
 def nothing_private(_folder: Path) -> Collection[str]:
-    """Return no names: nothing in any folder is private but what is hidden by its path."""
+    """Return no names: only what is hidden by its path is private."""
     return ()
 
 
 class FileAccess(Struct, frozen=True, kw_only=True):
-    """What one program may not read, and where it finds the referee."""
+    """The files that one program may not read, and the place where it finds the referee."""
 
     hidden: tuple[Path, ...] = ()
-    """Folders and files that it must never read; those that it is not shown anyway do no harm."""
+    """Folders and files that it must never read; they may be ones that it is not shown anyway."""
     private_names: PrivateNames = nothing_private
     others: tuple[Path, ...] = ()
     """Folders of other players, hidden as well unless the program runs in them or its command line names them."""
     socket: Path | None = None
-    """The referee's, for a program in a sandbox; what else is in its folder is hidden as well."""
+    """The referee's socket, for a program in a sandbox; everything else in its folder is hidden."""
     own_copy: Path | None = None
-    """What it is shown in the place of its folder; None: that itself."""
+    """Copy that it is shown in place of its folder; None: it is shown the folder."""
 
 
 class Workspace(Struct, frozen=True, kw_only=True):
     """A working directory of a program's own: empty at first, in memory, and gone with the program."""
 
     size_bytes: int
-    """How much may be written into it."""
+    """Size up to which it can be filled."""
     users: int | None = None
-    """Descriptor of a user namespace for it, in which it may change its user; None: it has the referee's."""
+    """Descriptor of a user namespace in which the program may change its user; None: it has the referee's."""
 
 
 class FileView(Struct, frozen=True, kw_only=True):
-    """What one program is shown."""
+    """The files that one program sees."""
 
     where: Path
     """Its working directory, absolute."""
     shown: tuple[Path, ...]
-    """Folders and files to read, absolute, besides the system's; an outer one before those inside of it."""
+    """Folders and files to read, absolute, in addition to the system's; an outer one before those inside of it."""
     hidden: tuple[Path, ...] = ()
-    """Of these, what is not to be read, whatever will be in it; links resolved."""
+    """Places among these that are covered, whatever will be in them; links resolved."""
     sifted: tuple[tuple[Path, tuple[str, ...]], ...] = ()
-    """Folders among them, or inside of one, links resolved, with the names of all that is shown of each from now on."""
+    """Folders among these, or inside of one, links resolved; each with the names of the entries that are shown."""
     socket: Path | None = None
-    """The referee's; None: there is none."""
+    """The referee's socket; None: there is none."""
     workspace: Workspace | None = None
-    """What is in the place of the working directory, to be written to; None: that itself, or a copy, to read."""
+    """Writable folder in place of the working directory; None: the working directory itself, or a copy."""
     own_copy: Path | None = None
-    """What is in the place of the working directory, to read; None: that itself, or a workspace."""
-    told: int | None = None
-    """Descriptor on which bubblewrap tells the process id of the sandbox's first process; None: nobody asks."""
-    found: tuple[object, ...] = ()
-    """What was in the places that it was made for; nothing that is made from it holds longer than that does."""
+    """Read-only copy in place of the working directory; None: the working directory itself, or a workspace."""
+    info_fd: int | None = None
+    """Descriptor on which bubblewrap says the number of the sandbox's first process; None: it does not say it."""
+    identities: tuple[object, ...] = ()
+    """Identities of the places that the view was made for: a cache that has it as its key expires when they change."""
 
 
-def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
-    """Return what a program is to be shown.
+def view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
+    """Return the files that a program is to see.
 
     Args:
-        launch: how it is started.
+        launch: the program.
         argv: its command line, the program by its whole path.
         access: what it may not read.
 
     Raises:
         PlayerError: it would have to read what must stay hidden.
     """
-    beside = () if access.socket is None else (access.socket.parent,)  # other programs' sockets
-    whole = replace(access, hidden=(*access.hidden, *beside))
+    socket_folders = () if access.socket is None else (access.socket.parent,)  # with other programs' sockets
+    full_access = replace(access, hidden=(*access.hidden, *socket_folders))
     if access.own_copy is None:
-        return _view_of(launch, argv, whole)
-    found = (own_runtime(), *(_found(path) for path in (*access.hidden, *access.others)))
-    view, real = _view_of_copy(launch, tuple(argv), replace(access, socket=None, own_copy=_ANY_COPY), found)
-    if any(is_within(_top(path.parent) / path.name, real) for path in beside):
-        return _view_of(launch, argv, whole)
+        return _view_files(launch, argv, full_access)
+    identities = (own_runtime(), *(_identity(path) for path in (*access.hidden, *access.others)))
+    view, real = _view_copy(launch, tuple(argv), replace(access, socket=None, own_copy=_ANY_COPY), identities)
+    if any(is_within(_resolve_once(path.parent) / path.name, real) for path in socket_folders):
+        return _view_files(launch, argv, full_access)
     return replace(view, socket=access.socket, own_copy=access.own_copy)
 
 
-@cache
-def _top(folder: Path) -> Path:
-    """Return where the folder is, without links, in which those of sockets are made: it stays the same."""
-    return folder.resolve()
-
-
 @lru_cache(maxsize=256)
-def _view_of_copy(
-    launch: Launch, argv: Sequence[str], access: FileAccess, found: tuple[object, ...]
+def _view_copy(
+    launch: Launch, argv: Sequence[str], access: FileAccess, identities: tuple[object, ...]
 ) -> tuple[FileView, Sequence[Path]]:
-    """Return what a program with a copy is shown, and where that is without links.
+    """Return the files that a program with a copy sees, and their places without links.
 
-    From match to match, it is the same if the same is found on the disk.
+    In every match they are the same, unless something has changed on the disk.
     """
-    view = replace(_view_of(launch, argv, access), found=found)
+    view = replace(_view_files(launch, argv, access), identities=identities)
     return view, (*map(real_place, view.shown), *map(Path, SYSTEM))
 
 
-def _found(path: Path) -> tuple[int, int, int] | None:
-    """Return what tells what is in a place from anything else that might be there; None if nothing is."""
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    """Return the identity of the file or folder at a path; None if there is none."""
     try:
-        status = os.stat(path)  # noqa: PTH116  # the quicker one
+        status = os.stat(path)  # noqa: PTH116  # faster than Path.stat
     except OSError:
         return None
     return status.st_dev, status.st_ino, status.st_mode
 
 
-def _view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
+def _view_files(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
     where = launch.where
     own = [] if launch.is_house else _own_files(launch, argv)
     secret = {path.resolve(): path for path in access.hidden}
@@ -342,26 +334,26 @@ def _view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileVie
     covered = {*secret, *theirs}
     places = [path.resolve() for path in own] if access.own_copy is None else []  # a copy has nothing private
     private = {folder for path in places for folder in private_folders(path, covered, access.private_names)}
-    away, sifted = _covered_and_sifted(private, places)
-    sifted |= {folder for folder in _to_be_written(covered) if is_within(folder, places) and folder not in away}
+    away, sifted = _split_private(private, places)
+    sifted |= {folder for folder in _future_folders(covered) if is_within(folder, places) and folder not in away}
     shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *own}
     return FileView(
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(real_place(path), covered))),
         hidden=(*secret, *theirs, *_outermost(away, sifted)),
-        sifted=tuple((folder, _sifted(folder, covered | away, launch.name, access)) for folder in sorted(sifted)),
+        sifted=tuple((folder, _sift(folder, covered | away, launch.name, access)) for folder in sorted(sifted)),
         socket=access.socket,
         own_copy=access.own_copy,
     )
 
 
-def private_to(folder: Path, hidden: Iterable[Path], private_names: PrivateNames) -> LeftOut:
-    """Return what tells which parts of a player's folder are none of its player's: what is hidden or private in it.
+def find_private(folder: Path, hidden: Iterable[Path], private_names: PrivateNames) -> LeftOut:
+    """Return a predicate on the entries of a player's folder, true for those that the player may not read.
 
     Args:
-        folder: the player's.
-        hidden: what it may not read, wherever that is.
-        private_names: tells what is private.
+        folder: the player's folder.
+        hidden: what the player may not read, wherever that is.
+        private_names: finds what is private in any folder.
     """
     where = folder.resolve()
     covered = {path.resolve() for path in hidden}
@@ -378,10 +370,10 @@ def private_folders(
     """Yield the folders with private files: a folder, and those just below it.
 
     Args:
-        folder: where to look.
-        left_out: folders not to look into, besides those whose name begins with a dot.
-        private_names: tells what is private.
-        depth: how many folders deep to look.
+        folder: the folder to begin with.
+        left_out: folders not to look into; those whose name begins with a dot are left out, too.
+        private_names: finds what is private.
+        depth: number of folders to descend.
     """
     if folder in left_out:
         return
@@ -399,8 +391,8 @@ def _entries(folder: Path) -> list["os.DirEntry[str]"]:
         return []
 
 
-def _covered_and_sifted(private: Iterable[Path], own: Sequence[Path]) -> tuple[set[Path], set[Path]]:
-    """Tell folders with private files, at whatever depth, into those that the program can do without and the rest."""
+def _split_private(private: Iterable[Path], own: Sequence[Path]) -> tuple[set[Path], set[Path]]:
+    """Split folders with private files, at any depth, into those that the program does not need and the rest."""
     away: set[Path] = set()
     sifted: set[Path] = set()
     new = set(private)
@@ -414,38 +406,39 @@ def _covered_and_sifted(private: Iterable[Path], own: Sequence[Path]) -> tuple[s
 
 
 def _outermost(away: set[Path], sifted: set[Path]) -> list[Path]:
-    """Return what is to be covered by itself: what lies in no other such folder, and in none that is sifted."""
+    """Return the folders that need a cover of their own: they lie in no other such folder, and in no sifted one."""
     return sorted(folder for folder in away if folder.parent not in sifted and away.isdisjoint(folder.parents))
 
 
-def _to_be_written(hidden: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders of what must be hidden and is not there yet: it can't be covered by itself."""
+def _future_folders(hidden: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders in which hidden files will be made: what does not exist yet can't be covered itself."""
     for path in hidden:
         if not path.exists():
             yield next(folder for folder in path.parents if folder.is_dir())
 
 
-def _sifted(folder: Path, hidden: Iterable[Path], name: str, access: FileAccess) -> tuple[str, ...]:
-    """Return what is shown of a folder in which records or the referee's files lie.
+def _sift(folder: Path, hidden: Iterable[Path], name: str, access: FileAccess) -> tuple[str, ...]:
+    """Return the names of the entries that are shown of a folder with records or other files of the referee.
 
     Raises:
-        PlayerError: it is too much; each of it is shown by itself, so that nothing else ever is.
+        PlayerError: there are too many; each is shown by itself, so that no later one ever is.
     """
-    entries = _entries(folder)  # before it is asked what is private: what comes to be meanwhile is not shown
+    # Listed before the private names are looked up: an entry that is made in between is not shown.
+    entries = _entries(folder)
     left_out = {*access.private_names(folder), *(path.name for path in hidden if path.parent == folder)}
     names = tuple(entry.name for entry in entries if entry.name not in left_out)
     if len(names) > MAX_SIFTED:
-        detail = f"{name}: {folder} holds records or other files of the referee, and {len(names)} entries besides"
+        detail = f"{name}: {folder} holds records or other files of the referee, and {len(names)} other entries"
         raise PlayerError(f"{detail}; put the program into a folder of its own")
     return names
 
 
 def _own_files(launch: Launch, argv: Sequence[str]) -> list[Path]:
-    """Return the working directory, unless it is shared with other things, and what the command line names."""
+    """Return the working directory, unless it is shared with other things, and the files of the command line."""
     where = launch.where
     own = [] if is_shared(where) else [where]
     if launch.folder is None:
-        return [*own, *named(argv[1:], where)]
+        return [*own, *find_named_files(argv[1:], where)]
     if not own:
         raise PlayerError(f"{launch.name}: {launch.place} is no folder of the player's own; put its files into one")
     return own

@@ -1,7 +1,9 @@
-"""House players start by fork from one process that has imported what they need: they are the referee's own code.
+"""The referee's side of the process from which house players are forked.
 
-That process runs in a sandbox as any program does; those forked from it share that, and each has limits, control groups
-and an output of its own. All of them end with it, and it ends with the referee.
+To start an interpreter and import what a house player needs takes many times as long as a fork. House players are the
+referee's own code, so they may share one process that has imported everything, and one sandbox. Each of them still has
+limits, control groups and an output of its own. All of them end with that process, and it ends with the referee. The
+code that runs inside is in house_process.py.
 """
 
 import contextlib
@@ -20,47 +22,45 @@ from msgspec.structs import replace
 from twisted.python.failure import Failure
 
 from .control_groups import Group
-from .house import ForkRequest, SignalRequest
-from .limits import ProgramLimits
+from .house_process import ForkRequest, SignalRequest
+from .limits import CLEAR_S, ProgramLimits
 from .output import Reactor
 
 _FILES, _PROCESSES = 4096, 8192
-"""What all house players together are held to: hundreds of them, with what they start."""
+"""Limits of all house players together: hundreds of them, with what they start."""
 _STATUS_BYTES = 16
-_END_S = 5.0
-"""How long the process may take to end once nobody can ask it for anything."""
 
 Begin = Callable[[int], tuple["subprocess.Popen[bytes]", Group | None]]
-"""Starts the process that forks, given the descriptor of the socket that it is asked over."""
+"""Starts the forking process, given the descriptor of the socket on which it takes requests."""
 
 
 class ForkedProcess:
-    """A process that was asked for; one of Twisted's readers.
+    """A house player's process; one of Twisted's readers, of the socket on which its exit status comes.
 
     Args:
         reactor: Twisted's.
-        told: what its exit status comes from.
-        signalling: sends a signal to its process group, as long as it has not ended.
+        status_socket: brings its exit status.
+        send: sends a signal to its process group, as long as it has not ended.
     """
 
-    def __init__(self, reactor: Reactor, told: socket.socket, signalling: Callable[[int], None]) -> None:
+    def __init__(self, reactor: Reactor, status_socket: socket.socket, send: Callable[[int], None]) -> None:
         self._reactor = reactor
-        self._told = told
-        self._signalling = signalling
-        self._on_end: Callable[[int], object] = lambda code: None
+        self._status_socket = status_socket
+        self._send = send
+        self._callback: Callable[[int], object] = lambda code: None
 
-    def when_ended(self, told: Callable[[int], object]) -> None:
-        """Call back once the process has ended, and what was left in its group; as `starting.when_ended`."""
-        self._on_end = told
+    def on_end(self, callback: Callable[[int], object]) -> None:
+        """Call back once the process has ended and the rest of its group is killed; see RunningProcess."""
+        self._callback = callback
         self._reactor.addReader(self)
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal to all that is left of its process group."""
-        self._signalling(number)
+        """Send a signal to the whole process group."""
+        self._send(number)
 
     def fileno(self) -> int:
-        """Return what to wait for; called by Twisted."""
-        return self._told.fileno()
+        """Return the descriptor to wait for; called by Twisted."""
+        return self._status_socket.fileno()
 
     def logPrefix(self) -> str:
         """Return a name; called by Twisted."""
@@ -70,19 +70,19 @@ class ForkedProcess:
         """Read the exit status; called by Twisted.
 
         Returns:
-            None: it takes itself out of the loop.
+            None: the reader removes itself from the loop.
         """
         try:
-            data = self._told.recv(_STATUS_BYTES)
+            data = self._status_socket.recv(_STATUS_BYTES)
         except OSError:
             data = b""
         self._reactor.removeReader(self)
-        self._told.close()
-        self._on_end(int(data) if data else -signal.SIGKILL)  # it has ended with the process that it was forked from
+        self._status_socket.close()
+        self._callback(int(data) if data else -signal.SIGKILL)  # no status: it was killed with the forking process
         return None
 
     def connectionLost(self, reason: Failure) -> None:
-        """Nothing more comes; called by Twisted."""
+        """Do nothing; called by Twisted."""
 
 
 class ForkServer:
@@ -90,7 +90,7 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._running: tuple[socket.socket, subprocess.Popen[bytes]] | None = None
-        """What it is asked over, and the process."""
+        """Socket for requests, and the process."""
         self._ending: weakref.finalize[..., ForkServer] | None = None
         self._numbers = itertools.count(1)
 
@@ -100,55 +100,55 @@ class ForkServer:
         reactor: Reactor,
         request: ForkRequest,
         output: int,
-        reached: Path | None,
+        referee_socket: Path | None,
         group: Group | None,
     ) -> ForkedProcess:
-        """Ask for a process, which runs a house player.
+        """Fork a process that runs a house player.
 
         Args:
-            begin: starts the process that it is forked from, if there is none yet, or none any more.
+            begin: starts the forking process, if none runs.
             reactor: Twisted's.
-            request: what is asked, but for its number.
-            output: descriptor that takes its stdout and stderr.
-            reached: the referee's socket, if it has one of its own.
-            group: what it joins.
+            request: the request, still without its number.
+            output: descriptor that takes stdout and stderr.
+            referee_socket: the referee's socket, if the player has one of its own.
+            group: control groups that it joins.
 
         Raises:
-            OSError: it can't be asked for.
+            OSError: it can't be requested.
         """
         number = next(self._numbers)
-        asked = msgspec.json.encode(replace(request, number=number, has_socket=reached is not None))
-        told, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        data = msgspec.json.encode(replace(request, number=number, has_socket=referee_socket is not None))
+        status_socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with contextlib.ExitStack() as undoing:
-            undoing.callback(told.close)
-            with theirs, _opened(reached, group) as descriptors:
-                control = self._asked(begin, asked, [output, theirs.fileno(), *descriptors])
+            undoing.callback(status_socket.close)
+            with theirs, _open_all(referee_socket, group) as descriptors:
+                control = self._request(begin, data, [output, theirs.fileno(), *descriptors])
             undoing.pop_all()
 
-        def _send_signal(which: int) -> None:
-            with contextlib.suppress(OSError):  # it is gone, and so is who was forked
+        def _send(which: int) -> None:
+            with contextlib.suppress(OSError):  # the forking process is gone, and with it everything it has forked
                 control.send(msgspec.json.encode(SignalRequest(number=number, signal=which)))
 
-        return ForkedProcess(reactor, told, _send_signal)
+        return ForkedProcess(reactor, status_socket, _send)
 
-    def _asked(self, begin: Begin, asked: bytes, descriptors: list[int]) -> socket.socket:
-        """Ask for something, if need be of a new process; return what was asked over."""
-        control = self._begun(begin)
+    def _request(self, begin: Begin, data: bytes, descriptors: list[int]) -> socket.socket:
+        """Send a request, if need be to a new process; return the socket that it was sent on."""
+        control = self._begin_once(begin)
         try:
-            socket.send_fds(control, [asked], descriptors)
-        except (BrokenPipeError, ConnectionResetError):  # it has died just now
+            socket.send_fds(control, [data], descriptors)
+        except (BrokenPipeError, ConnectionResetError):  # the process has crashed just now
             self.close()
-            control = self._begun(begin)
-            socket.send_fds(control, [asked], descriptors)
+            control = self._begin_once(begin)
+            socket.send_fds(control, [data], descriptors)
         return control
 
     def close(self) -> None:
-        """End the process, and with it all that were forked from it; another one begins if there is need of it."""
+        """End the process and everything that it has forked; another fork would begin a new one."""
         if self._ending is not None:
             self._ending()
 
-    def _begun(self, begin: Begin) -> socket.socket:
-        """Return what the process is asked over; begin one if none runs."""
+    def _begin_once(self, begin: Begin) -> socket.socket:
+        """Return the socket of the running process; begin one if none runs."""
         if self._running is not None and self._running[1].poll() is None:
             return self._running[0]
         self.close()
@@ -162,23 +162,22 @@ class ForkServer:
         return control
 
 
-def for_all(limits: ProgramLimits) -> ProgramLimits:
-    """Return what the process is held to that all are forked from, given the limits of one program."""
-    files, processes = (_allowed(which, most) for which, most in ((RLIMIT_NOFILE, _FILES), (RLIMIT_NPROC, _PROCESSES)))
-    return replace(limits, open_files=files, processes=processes)
+def limits_for_all(limits: ProgramLimits) -> ProgramLimits:
+    """Return the limits of the forking process, given those of one program."""
+    return replace(limits, open_files=_limit(RLIMIT_NOFILE, _FILES), processes=_limit(RLIMIT_NPROC, _PROCESSES))
 
 
-def _allowed(which: int, most: int) -> int:
-    """Return as much of a resource as this process could have itself."""
-    _, allowed = getrlimit(which)
+def _limit(resource: int, most: int) -> int:
+    """Return so much of a resource, or as much as this process may have itself."""
+    _, allowed = getrlimit(resource)
     return most if allowed == RLIM_INFINITY else min(most, allowed)
 
 
 def _end(control: socket.socket, process: "subprocess.Popen[bytes]", group: Group | None) -> None:
-    """End a process that forks, and all that it has forked."""
+    """End the forking process: it ends when its socket is closed."""
     control.close()
     try:
-        process.wait(_END_S)
+        process.wait(CLEAR_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -187,11 +186,11 @@ def _end(control: socket.socket, process: "subprocess.Popen[bytes]", group: Grou
 
 
 @contextlib.contextmanager
-def _opened(reached: Path | None, group: Group | None) -> Iterator[list[int]]:
-    """Open a socket's file, only to be named, and the lists of processes of control groups."""
+def _open_all(referee_socket: Path | None, group: Group | None) -> Iterator[list[int]]:
+    """Open the file of a socket, only to pass its name on, and the process lists of control groups."""
     with contextlib.ExitStack() as opened:
-        descriptors = [] if reached is None else [os.open(reached, os.O_PATH | os.O_CLOEXEC)]
-        descriptors += [] if group is None else group.opened()
+        descriptors = [] if referee_socket is None else [os.open(referee_socket, os.O_PATH | os.O_CLOEXEC)]
+        descriptors += [] if group is None else group.open_lists()
         for descriptor in descriptors:
             opened.callback(os.close, descriptor)
         yield descriptors

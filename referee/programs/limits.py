@@ -1,6 +1,7 @@
-"""How much of the machine a launched program may use, and the kernel's limits of each of its processes.
+"""What a launched program may use of the machine, how long it may take to end, and the kernel's limits of a process.
 
-Control groups (control_groups.py) hold whole programs, where the machine has them.
+Control groups (control_groups.py) hold a whole program, where the machine has them. The limits that are set here, by
+prlimit, hold each process by itself: they are what is left on a machine without control groups.
 """
 
 import os
@@ -14,48 +15,54 @@ from msgspec import Struct
 from ..files.tree import MIB
 
 MEMORY_MIB = (64, 1 << 20)
-"""Least and most that an organiser can allow: an interpreter starts in the one, and no machine has the other."""
+"""Least and most memory that an organiser can allow: an interpreter starts in the one, no machine has the other."""
+PATIENCE_S = 2.0
+"""Time that a program has to end by itself once its match is over; it may have last words."""
+GRACE_S = 0.5
+"""Time between SIGTERM to a process group and SIGKILL."""
+CLEAR_S = 5.0
+"""Time that killed processes have to disappear; the kernel frees the memory of a large one first."""
 
 
 class ProgramLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one launched program may use, everything that it starts included."""
+    """Limits of one launched program, everything that it starts included."""
 
     memory_mib: int = 512
-    """Node.js and Java start in less than 100 MiB; four players must fit into a small machine beside the referee."""
+    """Node.js and Java start in less than 100 MiB; four players and the referee must fit into a small machine."""
     processes: int = 64
     """Threads count, too: Java takes about thirty, Node.js about a dozen. DOMjudge allows 64 as well."""
     cpu_s: int = 3600
-    """For each process. Longer than any match lasts: it ends what would spin for ever."""
+    """CPU time of each process: longer than any match lasts, to end what would spin for ever."""
     file_mib: int = 64
-    """Of one file."""
+    """Size of one file."""
     tmp_mib: int = 64
-    """Of /tmp, and of the home folder, in a sandbox; both are memory, and count as such where groups are enforced."""
+    """Size of /tmp and of the home folder in a sandbox, each. Both are memory, and count as such for control groups."""
     open_files: int = 256
-    """A player needs one connection and the files that it reads; Java opens its own archives besides."""
+    """A player needs one connection and the files that it reads; Java also opens its own archives."""
 
 
 BUILD_LIMITS = ProgramLimits(memory_mib=2048, processes=256, cpu_s=600, file_mib=512, tmp_mib=512, open_files=1024)
-"""Compilers take more than what they make; no match is being played meanwhile."""
+"""Limits of a build: compilers use more than the programs that they make, and no match is played at that time."""
 
 
-def limiter() -> str | None:
+def find_prlimit() -> str | None:
     """Return the path of the program that sets a process's limits, or None if the machine has none."""
-    return found_program("prlimit")
+    return find_program("prlimit")
 
 
-def found_program(name: str) -> str | None:
-    """Return the path of a program that stands where PATH says, and stays there; None if the machine has none."""
-    return _found(name, os.environ.get("PATH"))
+def find_program(name: str) -> str | None:
+    """Return the path of a program of PATH, or None. It is looked up once: it does not move during a run."""
+    return _which(name, os.environ.get("PATH"))
 
 
 @cache
-def _found(name: str, path: str | None) -> str | None:
+def _which(name: str, path: str | None) -> str | None:
     return shutil.which(name, path=path)
 
 
-def without_dumps(argv: Sequence[str]) -> list[str]:
-    """Return a command line that lets no crash of a program, nor of what it starts, leave a core dump."""
-    program = limiter()
+def forbid_dumps(argv: Sequence[str]) -> list[str]:
+    """Return a command line in which no crash leaves a core dump, neither of the program nor of its children."""
+    program = find_prlimit()
     return [*argv] if program is None else [program, f"--core={_core_bytes()}", "--", *argv]
 
 
@@ -68,17 +75,19 @@ def _core_bytes() -> int:
     return min(1, resource.getrlimit(resource.RLIMIT_CORE)[1] % (1 << 64))
 
 
-def limited(argv: Sequence[str], limits: ProgramLimits, *, holds_memory: bool, counts_processes: bool) -> list[str]:
+def limit_process(
+    argv: Sequence[str], limits: ProgramLimits, *, holds_memory: bool, counts_processes: bool
+) -> list[str]:
     """Return a command line that sets the limits of a process, then becomes the program.
 
     Args:
         argv: the program.
-        limits: what to allow.
-        holds_memory: whether the memory must be limited here, for want of a group: for each process by itself.
-        counts_processes: whether the processes must be. They are counted for each user in a user namespace, so that
-            this holds inside a sandbox alone.
+        limits: the limits to set.
+        holds_memory: whether memory must be limited here, process by process, for want of a control group.
+        counts_processes: whether processes must be limited here. The kernel counts them for each user in a user
+            namespace, so this limit holds inside a sandbox only.
     """
-    program = limiter()
+    program = find_prlimit()
     if program is None:
         return list(argv)
     settings = [
@@ -88,7 +97,7 @@ def limited(argv: Sequence[str], limits: ProgramLimits, *, holds_memory: bool, c
         f"--nofile={limits.open_files}",
     ]
     if holds_memory:
-        # the data segment, not the address space: Node.js and Java reserve gigabytes of the latter and use little
+        # The data segment, not the address space: Node.js and Java reserve gigabytes of the latter and use little.
         settings.append(f"--data={limits.memory_mib * MIB}")
     if counts_processes:
         settings.append(f"--nproc={limits.processes}")

@@ -1,7 +1,7 @@
-"""What a program prints: read as fast as it comes, only the end of it kept, in memory and in a file.
+"""The output of a program: read as fast as it comes, and of which only the end is stored, in memory and in a file.
 
-However much a program prints, it is never made to wait for the referee, and takes no more than a few pages of the
-referee's memory and of its disk.
+However much a program prints, it never has to wait for the referee, and uses no more than a few pages of the referee's
+memory and disk.
 """
 
 import os
@@ -16,26 +16,26 @@ from twisted.python.failure import Failure
 from ..clock import Clock, Timer
 
 KEPT_BYTES = 65_536
-"""Kaggle keeps 10,000 characters a step; a traceback with its story fits into this many times over."""
+"""Size of the stored end. Kaggle stores 10,000 characters a step; many long tracebacks fit into this."""
 SAVE_S = 0.2
-"""Between two writes of the file: its author can look on, and a referee that dies takes little with it."""
+"""Time between two writes of the file: the author can follow it, and little is lost when a referee is killed."""
 LAST_WORDS_CHARS = 300
-"""Of the end of what was printed, where it is told in a sentence: a foul has room for it, and the file has the rest."""
+"""Length of the end that a foul quotes in one sentence; the file has the rest."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _READ_BYTES = 65_536
-"""At once: what a pipe holds. In between, the loop looks at everything else."""
+"""Size of one read: as much as a pipe holds. Between two reads, the loop looks at everything else."""
 _LAST_READS = 16
-"""After the program's end: more than a pipe holds, and an end to it, should somebody else go on writing."""
+"""Number of reads after the program's end: more than a pipe holds, and bounded, for a child may go on writing."""
 
 
 class Reactor(Clock, Protocol):
-    """What is needed of Twisted's reactor: IReactorTime, IReactorFDSet and IReactorFromThreads."""
+    """The part of Twisted's reactor that programs need: IReactorTime, IReactorFDSet and IReactorFromThreads."""
 
     def addReader(self, reader: Any, /) -> None:
         """Call the reader's doRead whenever there is something to read."""
 
     def removeReader(self, reader: Any, /) -> Any:
-        """Call it no more."""
+        """Stop calling the reader."""
 
     def callFromThread(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Call a function in the loop's thread."""
@@ -45,37 +45,37 @@ class Tail:
     """The end of a stream of bytes."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._end = bytearray()
         self._dropped = 0
 
     def add(self, data: bytes) -> None:
-        """Take what comes next."""
-        self._kept += data
-        too_many = len(self._kept) - KEPT_BYTES
+        """Append bytes, and drop what is too far from the end."""
+        self._end += data
+        too_many = len(self._end) - KEPT_BYTES
         if too_many > 0:
-            del self._kept[:too_many]
+            del self._end[:too_many]
             self._dropped += too_many
 
     @property
     def total(self) -> int:
-        """How many bytes came."""
-        return self._dropped + len(self._kept)
+        """Number of bytes that came."""
+        return self._dropped + len(self._end)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing ever came."""
-        return not self._kept
+        return not self._end
 
     @property
     def content(self) -> bytes:
-        """What is kept, below a line that says how much is not."""
+        """The stored end, below a line that says how much is missing before it."""
         note = f"[{self._dropped} bytes before this are left out]\n" if self._dropped else ""
-        return note.encode() + bytes(self._kept)
+        return note.encode() + bytes(self._end)
 
     @property
     def last_words(self) -> str:
         """The end of what came, as one printable line of at most `LAST_WORDS_CHARS` characters."""
-        text = self._kept[-4 * LAST_WORDS_CHARS :].decode(errors="replace")
+        text = self._end[-4 * LAST_WORDS_CHARS :].decode(errors="replace")
         signs = (sign if sign.isprintable() else " " for sign in _COLOURS.sub("", text))
         line = " ".join("".join(signs).split())
         return line if len(line) <= LAST_WORDS_CHARS else f"...{line[3 - LAST_WORDS_CHARS :]}"
@@ -85,8 +85,8 @@ class OutputPipe:
     """The referee's end of a pipe that takes a program's stdout and stderr; one of Twisted's readers.
 
     Args:
-        reactor: reads it.
-        path: file that takes the end of it; made when there is something to keep.
+        reactor: Twisted's.
+        path: file that takes the end of the output; made with the first byte.
     """
 
     def __init__(self, reactor: Reactor, path: Path) -> None:
@@ -99,11 +99,11 @@ class OutputPipe:
         reactor.addReader(self)
 
     def close_write_end(self) -> None:
-        """Leave the other end to the program alone."""
+        """Close the program's end in this process, once the program has its own."""
         os.close(self.write_fd)
 
     def fileno(self) -> int:
-        """Return what to wait for; called by Twisted."""
+        """Return the descriptor to wait for; called by Twisted."""
         return self._fd
 
     def logPrefix(self) -> str:
@@ -111,10 +111,10 @@ class OutputPipe:
         return "output of a program"
 
     def doRead(self) -> Exception | None:
-        """Read what is there; called by Twisted.
+        """Read the bytes that are there; called by Twisted.
 
         Returns:
-            ConnectionDone once nobody holds the other end; None before.
+            ConnectionDone once no process holds the other end; None before.
         """
         try:
             data = os.read(self._fd, _READ_BYTES)
@@ -128,21 +128,21 @@ class OutputPipe:
         return None
 
     def connectionLost(self, reason: Failure) -> None:
-        """Nothing more comes; called by Twisted. The program may run on without its stdout and stderr."""
+        """Do nothing; called by Twisted. A program may run on after it has closed its stdout and stderr."""
 
-    def turn_to(self, path: Path) -> None:
-        """Let another file take what comes from now on; what has come is kept in the one before."""
+    def switch_file(self, path: Path) -> None:
+        """Write everything so far into the present file, and what comes from now on into another."""
         self.save()
         self.tail, self._path = Tail(), path
 
     def close(self) -> None:
-        """Read what is left and write the file."""
+        """Read the rest, write the file, and close the pipe."""
         self._reactor.removeReader(self)
         self.save()
         os.close(self._fd)
 
     def save(self) -> None:
-        """Read what is there, and write the file."""
+        """Read the bytes that are there, and write the file."""
         for _ in range(_LAST_READS):
             before = self.tail.total
             if self.doRead() is not None or self.tail.total == before:

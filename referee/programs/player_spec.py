@@ -1,6 +1,7 @@
-"""How a player is given (`house:NAME`, `cmd:COMMAND`, `me:NAME`, or a folder with player.toml), and how it is started.
+"""The forms in which a player is given (`house:NAME`, `cmd:COMMAND`, `me:NAME`, a folder with player.toml).
 
-A folder in which something leads outside of it is refused.
+Each form leads to a `Launch`, which says how the player's program is started. A folder in which a link leads outside of
+it is refused: a tournament may copy or send the folder, and the link could lead to the organiser's files.
 """
 
 import os
@@ -37,7 +38,7 @@ RUNNERS = {
     ".lua": "lua",
     ".sh": "sh",
 }
-"""Ending of a file -> the program that runs it, to be suggested."""
+"""Ending of a file -> the program that runs it, for suggestions."""
 _NEEDS = 'a player\'s folder needs that file, with name = "ada" and run = "python3 player.py"'
 _SHOWN_CHARS = 200
 
@@ -46,8 +47,8 @@ class PlayerError(RefereeError):
     """A player that can't be launched.
 
     Args:
-        text: says what to mend. What can't be printed in it is escaped: names of files may have anything in them, and
-            the text goes into records and to terminals.
+        text: the reason, with what to do about it. Characters that can't be printed are escaped: names of files may
+            contain anything, and the text goes into records and to terminals.
     """
 
     def __init__(self, text: str) -> None:
@@ -55,7 +56,7 @@ class PlayerError(RefereeError):
 
 
 _BUILDS = {"go.mod": "go build", "Cargo.toml": "cargo build --release", "Makefile": "make"}
-"""What a folder holds whose program is to be built -> the usual command."""
+"""File in the folder of a program that must be built -> the usual command."""
 
 
 class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,34 +71,34 @@ class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     build: str = ""
     """Command line, run in the folder once for each content of it, before `run`."""
     matches: Annotated[int, Meta(ge=1)] | None = None
-    """How many matches it can play on one connection; None: any number."""
+    """Number of matches that it can play on one connection; None: any number."""
 
 
 class PersonPlace(StrEnum):
-    """Where a person plays."""
+    """The place where a person plays."""
 
     PAGE = "page"
-    """In a browser."""
+    """A page in a browser."""
     TERMINAL = "terminal"
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """How to start one player's program."""
+    """One player's program, with everything that is needed to start it; or the seat of a person."""
 
     name: str
     argv: tuple[str, ...]
     folder: Path | None = None
-    """Working directory; None: the referee's own."""
+    """Working directory; None: the referee's."""
     games: tuple[str, ...] = ()
     """Games it plays; empty: any."""
     build: tuple[str, ...] = ()
-    """Command line to run before, in the folder; empty: none."""
+    """Command line that builds the program, run in the folder; empty: none."""
     is_house: bool = False
-    """Whether it comes with this installation, and reads nothing else."""
+    """True for a house player, which is part of this installation and reads no other files."""
     matches: int | None = None
-    """How many matches a running program can play; None: any number."""
+    """Number of matches that a running program can play; None: any number."""
     person: PersonPlace | None = None
-    """Where a person chooses its moves, and there is no program; None: there is one."""
+    """Place where a person chooses the moves instead of a program; None: there is a program."""
 
     @property
     def where(self) -> Path:
@@ -106,12 +107,12 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> Path:
-        """The working directory as it was given, for texts: absolute paths are the organiser's affair."""
+        """The working directory as it was given, for messages: authors should not read the organiser's paths."""
         return self.folder or Path.cwd()
 
 
 class PlayerKind(StrEnum):
-    """In which form a player is given."""
+    """The form in which a player is given."""
 
     HOUSE = "house"
     COMMAND = "cmd"
@@ -124,17 +125,17 @@ class PlayerSpec(Struct, frozen=True):
 
     kind: PlayerKind
     value: str
-    """The house player's name, the command line, the path of the folder; of a person `terminal`, or its name."""
+    """A house player's name, a command line, the path of a folder; for a person `terminal`, or a name."""
 
     def launch(self, name: str = "player") -> Launch:
         """Return how the player's program is started.
 
         Args:
-            name: what a command is called; other players have a name of their own.
+            name: name of a player that is given as a command; the others have names of their own.
 
         Raises:
-            PlayerError: the folder or the command line can't be used. Whether there is such a house player is for
-                the plugins to say.
+            PlayerError: the folder or the command line can't be used. Whether a house player exists is not checked
+                here: only the plugins know.
         """
         if self.kind is PlayerKind.HOUSE:
             return house_launch(self.value)
@@ -146,7 +147,7 @@ class PlayerSpec(Struct, frozen=True):
 
 
 def parse_player(text: str) -> PlayerSpec:
-    """Tell in which form a player is given: `house:NAME`, `cmd:COMMAND`, `me:NAME`, else the path of a folder."""
+    """Parse a player: `house:NAME`, `cmd:COMMAND`, `me:NAME`, else the path of a folder."""
     kind, colon, value = text.partition(":")
     if colon and kind in (PlayerKind.HOUSE, PlayerKind.COMMAND, PlayerKind.PERSON):
         return PlayerSpec(PlayerKind(kind), value)
@@ -161,8 +162,8 @@ def read_folder(folder: Path) -> Launch:
     """
     path = folder / "player.toml"
     if not folder.is_dir():
-        raise PlayerError(no_folder(folder))
-    if not os.path.lexists(path):  # before all that there is in its place is looked at
+        raise PlayerError(explain_no_folder(folder))
+    if not os.path.lexists(path):  # checked before the walk, which would take long in a home folder named by mistake
         raise PlayerError(f"there is no player.toml in {folder}; {_NEEDS}")
     refuse_escapes(folder)
     toml = _read_toml(path)
@@ -175,22 +176,22 @@ def read_folder(folder: Path) -> Launch:
 
 
 def _read_toml(path: Path) -> PlayerToml:
-    """Read the file that says how a folder's player is started."""
+    """Read the player.toml of a folder."""
     try:
         content = tomllib.loads(read_small_text(path))
     except BadFile as error:
         raise PlayerError(f"{path}: {error.strerror}") from None
     except OSError as error:
         raise PlayerError(f"{path}: {error.strerror}; {_NEEDS}") from None
-    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, a number of thousands of digits, or too deep
         raise PlayerError(f"{path} is no TOML: {error}") from None
-    if mistakes := "; ".join(_mistakes(content)):
+    if mistakes := "; ".join(_find_mistakes(content)):
         raise PlayerError(f"{path}: {mistakes}")
     return msgspec.convert(content, PlayerToml)
 
 
-def _mistakes(content: dict[str, Any]) -> Iterator[str]:
-    """Yield everything that is wrong in a player.toml, in a few words each."""
+def _find_mistakes(content: dict[str, Any]) -> Iterator[str]:
+    """Yield all mistakes in a player.toml, in a few words each."""
     fields = {field.name: field for field in msgspec.structs.fields(PlayerToml)}
     for key, field in fields.items():
         if key not in content:
@@ -210,8 +211,8 @@ def _mistakes(content: dict[str, Any]) -> Iterator[str]:
         yield f"there is no key `{key}`{nearest(key, fields)}"
 
 
-def no_folder(path: Path) -> str:
-    """Return why a path is no player's folder; of a file, with what was meant in its place."""
+def explain_no_folder(path: Path) -> str:
+    """Return why a path is no player's folder; for a file, with what was probably meant."""
     if not path.exists():
         return f"there is no folder {path}"
     if (path.parent / "player.toml").is_file():
@@ -228,15 +229,15 @@ def _split(command: str, where: str) -> tuple[str, ...]:
 
 
 def refuse_escapes(folder: Path, content: int | None = None) -> None:
-    """See to it that a player's folder can be worked with, and that nothing in it leads out of it.
+    """Check that a player's folder can be read, and that no link leads out of it.
 
     Args:
-        folder: the player's.
-        content: descriptor of a folder with what is to be its content; it has its own if none is given.
+        folder: the player's folder.
+        content: descriptor of another folder whose content is checked as if it were in the player's folder.
 
     Raises:
-        PlayerError: it is too deep or too much, something in it can't be read, or a link points outside of it; the
-            text names what.
+        PlayerError: it is too deep or too large, something in it can't be read, or a link points outside of it; the
+            text names the entry.
     """
     with telling_whose(folder):
         targets = {node.path: node.target() for node in walk(folder if content is None else content) if node.is_link}
@@ -252,15 +253,16 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
 
 @contextmanager
 def telling_whose(folder: Path, what: str = "", *, is_disk: bool = True) -> Iterator[None]:
-    """Turn what is wrong in a folder into what is wrong with its player.
+    """Turn errors about a folder's content into errors of its player.
 
     Args:
-        folder: the player's.
-        what: the folder can't be if there is trouble on the way; empty: that is none of the player's.
-        is_disk: whether the disk is written to, whose troubles are the machine's.
+        folder: the player's folder.
+        what: what can't be done to the folder if an OSError comes, such as "copied"; empty: such errors are not the
+            player's, and pass.
+        is_disk: whether the disk is written to; its errors are the machine's, and pass.
 
     Raises:
-        PlayerError: something is wrong.
+        PlayerError: the folder's content is at fault.
     """
     try:
         yield
@@ -274,10 +276,10 @@ def telling_whose(folder: Path, what: str = "", *, is_disk: bool = True) -> Iter
 
 @contextmanager
 def starting(launch: Launch) -> Iterator[None]:
-    """Turn what a player's files make of its start into what is wrong with it: no paths, links in a circle.
+    """Turn errors that a player's files cause at its start, such as links in a circle, into errors of the player.
 
     Raises:
-        PlayerError: something is.
+        PlayerError: the player's files are at fault.
     """
     try:
         yield
@@ -289,8 +291,8 @@ def starting(launch: Launch) -> Iterator[None]:
 
 
 def house_launch(name: str) -> Launch:
-    """Return how to start a house player: this program itself, as a program of its own."""
-    return Launch(name=name, argv=(sys.executable, "-m", "referee.programs.house", name), is_house=True)
+    """Return how to start a house player: by this installation's own interpreter."""
+    return Launch(name=name, argv=(sys.executable, "-m", "referee.programs.house_process", name), is_house=True)
 
 
 def command_launch(command: str, name: str) -> Launch:
@@ -309,46 +311,46 @@ def person_launch(value: str) -> Launch:
     """Return the seat of a person.
 
     Args:
-        value: `terminal`, or the name of one who plays on a page; empty: it is called `me`.
+        value: `terminal`, or the name of a person who plays on a page; empty: the name is `me`.
     """
     place = PersonPlace.TERMINAL if value == PersonPlace.TERMINAL else PersonPlace.PAGE
     return Launch(name=value if value and place is PersonPlace.PAGE else "me", argv=(), person=place)
 
 
-def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
-    """Return a command line whose program stands there by its whole path.
+def resolve_command(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
+    """Return a command line with the whole path of its program.
 
     Args:
         launch: the player; a program in its folder is found before one of PATH.
-        argv: the command line; the one that starts the player if none is given.
+        argv: the command line; by default, the one that starts the player.
 
     Raises:
         PlayerError: there is no such program, or it can't be run on this machine.
     """
     first, *rest = argv or launch.argv
-    # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
+    # absolute(), not resolve(): the interpreter of a virtual environment is a link, and knows its environment by it.
     own = (launch.where / first).absolute()
-    with starting(launch):  # a name may be too long, or none
+    with starting(launch):  # the words come from the player: a name may be too long, or contain a zero byte
         is_own = own.is_file() and (launch.folder is not None or os.sep in first)
         if is_own and os.access(own, os.X_OK):
             if why := find_obstacle(own):
                 raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])[:_SHOWN_CHARS]}: {why}")
             return [str(own), *rest]
-        found = shutil.which(first) if os.sep not in first else None
+        program = shutil.which(first) if os.sep not in first else None
         is_folder = own.is_dir()
-    if found is None:
+    if program is None:
         why = "No such file: it is a folder" if is_folder else "No such file or directory"
         if is_own:
             why = f"Permission denied: it is not executable; chmod +x {first}"
-        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_missing_build(launch)}")
-    return [str(Path(found).absolute()), *rest]
+        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_suggest_build(launch)}")
+    return [str(Path(program).absolute()), *rest]
 
 
-def _missing_build(launch: Launch) -> str:
-    """Return that a folder's program was not built, if there is what it could be built from."""
+def _suggest_build(launch: Launch) -> str:
+    """Return the advice to add `build` to player.toml, if the folder has something to be built from."""
     if launch.folder is None or launch.build:
         return ""
-    found = next((name for name in _BUILDS if (launch.folder / name).is_file()), None)
-    if found is None:
+    source = next((name for name in _BUILDS if (launch.folder / name).is_file()), None)
+    if source is None:
         return ""
-    return f'; player.toml has no `build`, and there is a {found}: add build = "{_BUILDS[found]}"'
+    return f'; player.toml has no `build`, and there is a {source}: add build = "{_BUILDS[source]}"'

@@ -1,11 +1,30 @@
-"""The command line of bubblewrap that shows a program its own folder and the system, and nothing else of this machine.
+"""The sandbox: the command line of bubblewrap that shows a program its own files and the system, and nothing else.
 
-What holds inside: no network but the referee's socket, no other process to be seen, nothing to be written but an empty
-home and /tmp, no capability, no user namespace of its own; everything ends with the first process.
+The enemy is the author of a player, who may have written anything into it. Four aims are assumed: to read what is not
+the player's (the organiser's files, other players' programs, the hands of other seats); to harm the machine or the
+record; to slow down the other players, so that they are expelled; and to pass words on, from one seat of a match to
+another, or from one match of a duplicate deal to the next. The organiser, the house players and the referee's own code
+are not enemies. The kernel and bubblewrap are trusted: a hole in them is a hole in this.
 
-Of /proc, a program is not shown what the kernel counts for the whole machine. Such a number carries words: one program
-has it count, another reads it, if need be in a later match. What runtimes ask for at their start is there all the same,
-and says the same at all times. One file is hidden because all cores work for whoever reads it: sys/vm/stat_refresh.
+The walls, each against what the one before lets through:
+
+1. Namespaces. A program sees a file system of its own, read-only but for an empty home, /tmp and shared memory, which
+   are memory and end with it; file_view.py says what is in there. It has no network, only the referee's socket. It sees
+   no process but its own and has no capability, and everything in the sandbox ends with its first process. It can't
+   make a user namespace: as root in one of its own, it could reach most of the kernel's code that has had holes.
+2. The filter of system calls (seccomp), in system_calls.py. Namespaces don't cover the kernel's keyrings, locks on
+   files that all can read, the memory that holds files, or work that the kernel does for a program in its own threads.
+   Refused calls are answered as by an older kernel, so that honest runtimes fall back on something else.
+3. The control group, in control_groups.py: memory, number of processes, a fair share of the cores, and a list of all
+   processes, so that they can be stopped and killed. Where there is none, prlimit holds each process by itself.
+4. A hidden part of /proc. The numbers that the kernel counts for the whole machine carry words: one program makes them
+   grow, another reads them, if need be in a later match. What runtimes read at their start is there, and always says
+   the same. sys/vm/stat_refresh is hidden for another reason: all cores have to work for its reader.
+
+What it does not stop. Programs that run at the same time share cores, caches and the memory bus, and can signal by how
+much they use; two that are written for it will find some bits. Without a control group for memory, a program can find
+out by timing which of the system's files were read in an earlier match. Without a sandbox (`--sandbox off`), a program
+can do what the referee's user can.
 """
 
 import os
@@ -23,19 +42,17 @@ from msgspec.structs import replace
 
 from ..errors import RemediableError
 from ..files.tree import MIB
+from .environment import HOME, SOCKET
 from .file_view import SETTINGS, SYSTEM, FileView, is_within, own_runtime, real_place
-from .limits import ProgramLimits, found_program, without_dumps
-from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
+from .limits import ProgramLimits, find_program, forbid_dumps
+from .processes import ProcessCommand, join_new_keyring, keyctl_number, open_memory
 from .system_calls import ABSENT, REFUSALS, REFUSALS_OF_BUILDS, NoFilterError, system_call_filter
 
-HOME = "/home/player"
-SOCKET = "/run/referee.sock"
-"""Where the program finds the referee, whatever the socket is called outside."""
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
 SHARED_MEMORY_MIB = 16
-"""Python's semaphores and shared memory of small players."""
+"""Enough for Python's semaphores and the shared memory of small players."""
 _ANY_COPY = Path("/", secrets.token_hex(16))
-"""Stands for a copy where it is all one which; nothing else is called that."""
+"""Placeholder for the path of a program's copy in cached options; no other path contains it."""
 _TRIAL_S = 5.0
 _TRIAL = """
 import ctypes, os, sys
@@ -43,102 +60,103 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall(ctypes.c_long(int(sys.argv[1])), ctypes.c_int(0), ctypes.c_long(-3), ctypes.c_long(0))
 print(os.strerror(ctypes.get_errno()))
 """
-"""Asks for its session keyring."""
+"""Program of the trial: it makes the call that asks for its session keyring, and prints the kernel's answer."""
 _REFUSED = os.strerror(ABSENT)
-_FILTER_IT = "it takes a kernel with CONFIG_SECCOMP_FILTER"
-MORE_KEYS = "raise the kernel's limits: `sysctl kernel.keys.maxkeys=2000`"
-_GET_IT = "install bubblewrap 0.8 or newer (Debian, Ubuntu, Fedora, Arch: the package bubblewrap)"
-_LET_IT = "let users make user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu also "
-_LET_IT += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them to it"
+_FILTER_REMEDY = "use a kernel with CONFIG_SECCOMP_FILTER"
+KEYS_REMEDY = "raise the kernel's limits: `sysctl kernel.keys.maxkeys=2000`"
+_INSTALL_REMEDY = "install bubblewrap 0.8 or newer (Debian, Ubuntu, Fedora, Arch: the package bubblewrap)"
+_NAMESPACE_REMEDY = "allow users to make user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu also "
+_NAMESPACE_REMEDY += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, it must be allowed"
 
 
 class NoSandboxError(RemediableError):
-    """This machine has no sandbox, or none that holds what it should."""
+    """This machine has no sandbox, or one that holds less than it should."""
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
     """A bubblewrap that works on this machine."""
 
     program: str
-    """Its path."""
+    """Path of bubblewrap."""
     is_filtered: bool = False
-    """Whether a filter refuses programs inside calls of the kernel; else nothing is that it does not refuse anyway."""
+    """Whether the filter of system calls is in force inside."""
     lacks: RemediableError | None = None
-    """Why programs are held to less than they should be; None: nothing is missing."""
+    """Missing wall, with the remedy; None: nothing is missing."""
 
-    def wrapped(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
+    def wrap(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
         """Return a command line that runs a program inside.
 
-        Only that program stands there for the program to see: what is shown and hidden stays in a descriptor.
+        A program can read the command line of its sandbox. So that has the program's own command line only, and the
+        options, which name what is hidden from it, are read from a descriptor.
 
         Args:
             argv: the program.
-            view: what it is shown.
+            view: the files that it is shown.
             limits: how much it may put into its home and /tmp.
         """
         options: list[str] = []
         descriptors = []
         if self.is_filtered:
-            descriptors.append(
-                in_memory(system_call_filter(REFUSALS if view.workspace is None else REFUSALS_OF_BUILDS))
-            )
+            refusals = REFUSALS if view.workspace is None else REFUSALS_OF_BUILDS
+            descriptors.append(open_memory(system_call_filter(refusals)))
             options += ["--seccomp", str(descriptors[-1])]
-        for path, content in _shown_of_kernel().items():
-            descriptors.append(in_memory(content))
+        for path, content in _kernel_files().items():
+            descriptors.append(open_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]
-        content = _listed(_namespaces(view)) + _same_for_all(limits.tmp_mib) + _own(view) + _listed(options)
-        descriptors.append(in_memory(content))
-        box = without_dumps([self.program, "--args", str(descriptors[-1]), "--", *argv])
-        boxed = ProcessCommand(tuple(box), tuple(descriptors))
-        return (
-            boxed.within(_with_devices_locked())
-            if os.geteuid() == 0 and not (view.workspace and view.workspace.users)
-            else boxed
+        content = (
+            _encode(_namespace_options(view))
+            + _common_options(limits.tmp_mib)
+            + _program_options(view)
+            + _encode(options)
         )
+        descriptors.append(open_memory(content))
+        argv = forbid_dumps([self.program, "--args", str(descriptors[-1]), "--", *argv])
+        boxed = ProcessCommand(tuple(argv), tuple(descriptors))
+        has_users = view.workspace is not None and view.workspace.users is not None
+        return boxed.within(_lock_devices()) if os.geteuid() == 0 and not has_users else boxed
 
 
-def _listed(options: Iterable[str]) -> bytes:
+def _encode(options: Iterable[str]) -> bytes:
     """Return options as bubblewrap reads them."""
     return b"".join(os.fsencode(option) + b"\0" for option in options)
 
 
 @cache
-def _same_for_all(tmp_mib: int) -> bytes:
-    """Return the options that do not depend on the program; the system stays as it is while matches are played."""
-    return _listed(
-        ("--die-with-parent", "--new-session", "--hostname", "player", *_system(), *_own_places(str(tmp_mib * MIB)))
-    )
+def _common_options(tmp_mib: int) -> bytes:
+    """Return the options that do not depend on the program; the system does not change while matches are played."""
+    own_places = _own_place_options(str(tmp_mib * MIB))
+    return _encode(("--die-with-parent", "--new-session", "--hostname", "player", *_system_options(), *own_places))
 
 
-def _own(view: FileView) -> bytes:
-    """Return the options that show a program what is its own."""
+def _program_options(view: FileView) -> bytes:
+    """Return the options that show a program its own files and the referee's socket."""
     if view.own_copy is None:
-        places = _listed(_places(view))
+        places = _encode(_place_options(view))
     else:
-        same = replace(view, socket=None, told=None, own_copy=_ANY_COPY)
+        same = replace(view, socket=None, info_fd=None, own_copy=_ANY_COPY)
         places = os.fsencode(view.own_copy).join(_options_around_copy(same))
     socket = () if view.socket is None else ("--ro-bind", str(view.socket), SOCKET)
-    return places + _listed((*socket, "--remount-ro", "/", "--chdir", str(view.where)))
+    return places + _encode((*socket, "--remount-ro", "/", "--chdir", str(view.where)))
 
 
 @lru_cache(maxsize=256)
 def _options_around_copy(view: FileView) -> Sequence[bytes]:
-    """Return the options before and behind the place of a program's copy: from match to match, they are the same."""
-    return _listed(_places(view)).split(os.fsencode(_ANY_COPY))
+    """Return the options before and after each mention of a program's copy: in every match they are the same."""
+    return _encode(_place_options(view)).split(os.fsencode(_ANY_COPY))
 
 
-def _with_devices_locked() -> list[str]:
-    """Return what stands before bubblewrap so that root can't change the times and modes of the machine's devices.
+def _lock_devices() -> list[str]:
+    """Return a command before bubblewrap that keeps root from changing times and modes of the machine's devices.
 
-    A read-only place is the one thing that keeps their owner from that, and bubblewrap shows no device in such a place.
+    Only a read-only mount keeps their owner from that, and bubblewrap itself can't mount a device so.
     """
-    own_mounts = [found_program("unshare") or "unshare", "--user", "--map-root-user", "--mount"]
-    return [*own_mounts, "/bin/sh", "-c", 'mount --rbind -o ro /dev /dev && exec "$@"', "sh"]
+    new_mounts = [find_program("unshare") or "unshare", "--user", "--map-root-user", "--mount"]
+    return [*new_mounts, "/bin/sh", "-c", 'mount --rbind -o ro /dev /dev && exec "$@"', "sh"]
 
 
-def _namespaces(view: FileView) -> Iterator[str]:
-    if view.told is not None:
-        yield from ("--info-fd", str(view.told))
+def _namespace_options(view: FileView) -> Iterator[str]:
+    if view.info_fd is not None:
+        yield from ("--info-fd", str(view.info_fd))
     workspace = view.workspace
     if workspace is None or workspace.users is None:
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL")
@@ -148,7 +166,7 @@ def _namespaces(view: FileView) -> Iterator[str]:
     yield from (f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try"))
 
 
-def _system() -> Iterator[str]:
+def _system_options() -> Iterator[str]:
     for name in SYSTEM:
         path = Path(name)
         if path.is_symlink():
@@ -157,71 +175,77 @@ def _system() -> Iterator[str]:
             yield from ("--ro-bind", name, name)
     for pattern in SETTINGS:
         for path in sorted(Path("/etc").glob(pattern)):
-            yield from (*_passable(path), "--ro-bind-try", str(path), str(path))
+            yield from (*_parent_options(path), "--ro-bind-try", str(path), str(path))
 
 
-def _passable(path: Path) -> Iterator[str]:
-    """Let everybody pass the folders above; of its own accord, bubblewrap lets its own user alone."""
+def _parent_options(path: Path) -> Iterator[str]:
+    """Make the folders above a path passable for everybody; by default, bubblewrap allows only its own user."""
     for above in reversed(path.parents):
         yield from ("--dir", str(above))
 
 
-def _own_places(size: str) -> Iterator[str]:
+def _own_place_options(size: str) -> Iterator[str]:
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
-    # no terminals: what is written to one passes through threads of the kernel's, which no control group is charged for
+    # No terminals: what is written to one passes through threads of the kernel, for which no control group is charged.
     yield from ("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts", "--remount-ro", "/dev")
     yield from ("--proc", "/proc")
-    for path in _hidden_of_kernel():
+    for path in _hidden_kernel_files():
         yield from ("--ro-bind", "/dev/null", path) if Path(path).is_file() else ("--tmpfs", path, "--remount-ro", path)
-    # read-only: a referee that runs as root is root in there, too, and the kernel's settings ask for no capability
+    # Read-only, because a root referee is root in there, too, and the files of /proc/sys need no capability.
     yield from ("--remount-ro", "/proc")
     yield from ("--size", size, "--tmpfs", _TMP, "--size", size, "--tmpfs", HOME, "--dir", "/run")
 
 
-def _places(view: FileView) -> Iterator[str]:
-    """Show and hide, an outer folder before what is in it; what is covered is closed last: something may lie inside.
+def _place_options(view: FileView) -> Iterator[str]:
+    """Yield the options that show and hide a program's files.
 
-    What a program is not shown needs no cover, and gets none: covers need a place.
+    Order matters: an outer folder comes before what is in it, and covers become read-only last, because something may
+    be mounted inside of them. A hidden path that the program would not see anyway gets no cover.
     """
-    steps = {path: (*_passable(path), "--ro-bind", str(path), str(path)) for path in view.shown}
-    steps |= _working_directory(view)
+    mounts = {path: (*_parent_options(path), "--ro-bind", str(path), str(path)) for path in view.shown}
+    mounts |= _working_directory(view)
     real = {path: real_place(path) for path in view.shown if path.is_dir()}
     if view.workspace is not None or view.own_copy is not None:
-        real.pop(view.where, None)  # it has only what is copied into it
+        real.pop(view.where, None)  # only what was copied is in there, and nothing hidden was
     real |= {path: path for path in map(Path, SYSTEM)}
-    closed = []
+    covers = []
     for folder, names in view.sifted:
-        for inside in _inside(folder, real):
-            steps[inside] = ("--tmpfs", str(inside))
-            steps = {inside / name: _same(folder / name, inside / name) for name in names} | steps
-            closed.append(inside)
+        for inside in _paths_inside(folder, real):
+            mounts[inside] = ("--tmpfs", str(inside))
+            mounts = {inside / name: _show_entry(folder / name, inside / name) for name in names} | mounts
+            covers.append(inside)
     for path in set(view.hidden):
-        for inside in _inside(path, real) if path.exists() else ():
-            steps[inside] = ("--tmpfs", str(inside)) if path.is_dir() else ("--ro-bind", "/dev/null", str(inside))
-            closed += [inside] if path.is_dir() else []
-    for path in sorted(steps):
-        yield from steps[path]
-    for path in sorted(closed):
+        for inside in _paths_inside(path, real) if path.exists() else ():
+            mounts[inside] = ("--tmpfs", str(inside)) if path.is_dir() else ("--ro-bind", "/dev/null", str(inside))
+            covers += [inside] if path.is_dir() else []
+    for path in sorted(mounts):
+        yield from mounts[path]
+    for path in sorted(covers):
         yield from ("--remount-ro", str(path))
 
 
 def _working_directory(view: FileView) -> dict[Path, tuple[str, ...]]:
-    """Return the step that shows the working directory, unless it is shown with the rest."""
+    """Return the options that show the working directory, unless it is shown with the rest."""
     where = str(view.where)
     if view.own_copy is not None:
-        return {view.where: (*_passable(view.where), "--ro-bind", str(view.own_copy), where)}
+        return {view.where: (*_parent_options(view.where), "--ro-bind", str(view.own_copy), where)}
     if view.workspace is not None:
-        return {view.where: (*_passable(view.where), "--size", str(view.workspace.size_bytes), "--tmpfs", where)}
+        return {view.where: (*_parent_options(view.where), "--size", str(view.workspace.size_bytes), "--tmpfs", where)}
     return {} if is_within(view.where, view.shown) else {view.where: ("--dir", where)}
 
 
-def _inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:
-    """Return where a path is to be seen in the sandbox, given what its places are without links."""
+def _paths_inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:
+    """Return the paths under which a file or folder can be seen in the sandbox.
+
+    Args:
+        path: the file or folder, links resolved.
+        real: shown path -> the same with links resolved.
+    """
     return [place / path.relative_to(target) for place, target in real.items() if is_within(path, (target,))]
 
 
-def _same(path: Path, inside: Path) -> tuple[str, ...]:
-    """Show an entry of a folder as what it is: a link stays one, and leads to what else is shown."""
+def _show_entry(path: Path, inside: Path) -> tuple[str, ...]:
+    """Show an entry of a folder as it is: a link stays a link, and leads to what else is shown."""
     if path.is_symlink():
         return ("--symlink", str(path.readlink()), str(inside))
     return ("--ro-bind-try", str(path), str(inside)) if path.is_file() or path.is_dir() else ()
@@ -235,55 +259,60 @@ def find_sandbox() -> Sandbox:
     """
     program = shutil.which("bwrap")
     if program is None:
-        raise NoSandboxError("bubblewrap is not installed", _GET_IT)
-    sandbox = _with_filter(program)
+        raise NoSandboxError("bubblewrap is not installed", _INSTALL_REMEDY)
+    sandbox = _try_filter(program)
     trouble = join_new_keyring()
     if trouble is not None and not sandbox.lacks:
-        return replace(sandbox, lacks=RemediableError(f"programs have no keyring of their own: {trouble}", MORE_KEYS))
+        return replace(sandbox, lacks=RemediableError(f"programs have no keyring of their own: {trouble}", KEYS_REMEDY))
     return sandbox
 
 
-def _with_filter(program: str) -> Sandbox:
-    """Return a sandbox that was seen to work: with a filter that was seen to refuse, or with what is in its way."""
+def _try_filter(program: str) -> Sandbox:
+    """Return a sandbox that has worked in a trial: with a filter that has refused, or with the reason why it has none.
+
+    Raises:
+        NoSandboxError: the sandbox does not work, not even without a filter.
+    """
     try:
         system_call_filter()
         sandbox = Sandbox(program=program, is_filtered=True)
-        said = _tried(sandbox)
-        if said == _REFUSED:
+        answer = _try_call(sandbox)
+        if answer == _REFUSED:
             return sandbox
-        lacks = RemediableError(f"the filter of system calls is not in force ({said})", _FILTER_IT)
+        lacks = RemediableError(f"the filter of system calls is not in force ({answer})", _FILTER_REMEDY)
     except NoFilterError as error:
         lacks = error
     except NoSandboxError as error:
-        lacks = RemediableError(f"the filter of system calls can't be loaded ({error})", _FILTER_IT)
+        lacks = RemediableError(f"the filter of system calls can't be loaded ({error})", _FILTER_REMEDY)
     plain = Sandbox(program=program, lacks=lacks)
-    _tried(plain)
+    _try_call(plain)
     return plain
 
 
-def _tried(sandbox: Sandbox) -> str:
-    """Run a program inside that tries a call which the filter refuses; return what came of it.
+def _try_call(sandbox: Sandbox) -> str:
+    """Run a program inside that tries a call which the filter refuses; return the kernel's answer.
 
     Raises:
-        NoSandboxError: it can't be run.
+        NoSandboxError: the program can't be run.
     """
     view = FileView(where=Path(_TMP), shown=own_runtime())
     argv = [sys.executable, "-I", "-S", "-c", _TRIAL, str(keyctl_number())]
     try:
-        with sandbox.wrapped(argv, view, ProgramLimits()) as command:
+        with sandbox.wrap(argv, view, ProgramLimits()) as command:
             trial = subprocess.run(
                 command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, timeout=_TRIAL_S, check=False
             )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoSandboxError(f"bubblewrap does not start: {error}", _GET_IT) from None
+        raise NoSandboxError(f"bubblewrap does not start: {error}", _INSTALL_REMEDY) from None
     if trial.returncode:
-        said = trial.stderr.strip() or f"exit status {trial.returncode}"
-        raise NoSandboxError(f"bubblewrap does not work here ({said})", _LET_IT if _is_new(sandbox) else _GET_IT)
+        reason = trial.stderr.strip() or f"exit status {trial.returncode}"
+        remedy = _NAMESPACE_REMEDY if _is_new(sandbox) else _INSTALL_REMEDY
+        raise NoSandboxError(f"bubblewrap does not work here ({reason})", remedy)
     return trial.stdout.strip()
 
 
 def _is_new(sandbox: Sandbox) -> bool:
-    """Tell whether a bubblewrap knows the newest of the options: it says its version once it has read those before."""
+    """Return whether bubblewrap knows the newest option that is used: it reads that before it prints its version."""
     probe = [sandbox.program, "--disable-userns", "--version"]
     try:
         return subprocess.run(probe, capture_output=True, timeout=_TRIAL_S, check=False).returncode == 0
@@ -296,20 +325,21 @@ _COUNTED = (
     *("pagetypeinfo", "pressure", "schedstat", "slabinfo", "softirqs", "sys/fs", "sys/kernel/pty"),
     *("sys/vm/stat_refresh", "timer_list", "uptime", "vmallocinfo", "vmstat", "zoneinfo"),
 )
+"""Files and folders of /proc that count what all programs of the machine do together."""
 _NUMBER = re.compile(rb"(?<= )\d+")
 _LOAD = b"0.00 0.00 0.00 1/1 1\n"
 _KIB = 1024
 
 
 @cache
-def _hidden_of_kernel() -> tuple[str, ...]:
-    """Return the files and folders that are not shown: those of this kernel that the referee's user could read."""
+def _hidden_kernel_files() -> tuple[str, ...]:
+    """Return the files and folders of /proc to hide: those of this kernel that the referee's user could read."""
     return tuple(path for name in _COUNTED if os.access(path := f"/proc/{name}", os.R_OK))
 
 
 @cache
-def _shown_of_kernel() -> Mapping[str, bytes]:
-    """Return what is shown in the place of files with such numbers: the processors and the memory that there are."""
+def _kernel_files() -> Mapping[str, bytes]:
+    """Return the files of /proc that are replaced: they show the processors and the memory, and count nothing."""
     memory = b"".join(b"%s: %d kB\n" % (name, _memory_kib()) for name in (b"MemTotal", b"MemFree", b"MemAvailable"))
     processors = _NUMBER.sub(b"0", Path("/proc/stat").read_bytes())
     return {"/proc/loadavg": _LOAD, "/proc/meminfo": memory, "/proc/stat": processors}

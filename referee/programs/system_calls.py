@@ -1,14 +1,21 @@
-"""Which calls of the kernel a program in a sandbox is refused, each with the reason; and the filter that refuses them.
+"""The list of system calls that a program in a sandbox is refused, each with the reason; and the filter made of it.
 
-Libseccomp turns the table into a program for this machine's kernel, and bubblewrap has the kernel load it. What is not
-in the table is allowed: players are written in any language, and runtimes differ. A build is refused less: compilers
-lock files, and who builds knows nothing of a match that another could want to know.
+Libseccomp turns the table into a program for this machine's kernel, and bubblewrap has the kernel load it. The rest of
+the sandbox, and the enemy that it is built against, are in sandbox.py.
 
-A control group shares out only the processor's time that a program's own processes use. So the table also refuses the
-calls that have the kernel work in threads and interrupts of its own, which no group is charged for: that time would be
-missing to the other players, and they would be expelled for it. `python -m tests.benchmarks burdens` measures them.
+Why a list of what is refused, and not of what is allowed: players are written in any language, and each runtime uses
+calls of its own, new ones with each version. A list of allowed calls would break players that did no harm. The price is
+that a dangerous call which is not in the table is allowed until somebody adds it.
 
-A call of another architecture (32 bits on 64, x32) ends the process: its numbers are others, and no player needs one.
+The table has three parts. DANGERS could lead out of the sandbox. BURDENS make the kernel work for a program in threads
+and interrupts of its own, for which no control group is charged: the other players would miss that time, and would be
+expelled for it (`python -m tests.benchmarks burdens` measures them). CHANNELS carry words from one program to another.
+A build is allowed the channels: compilers lock files, and a build knows nothing of a match.
+
+What a refused program sees matters as much. No answer ends it: it gets the error that it would get from an older or a
+smaller kernel, so that its runtime falls back on something else, or even success where the call would have had no
+visible effect. The one exception is a call of another architecture (32 bits on 64, x32), which ends the process: there
+the same numbers mean other calls, and no player needs them.
 """
 
 import errno
@@ -23,23 +30,23 @@ from msgspec import Struct
 from ..errors import RemediableError
 
 ABSENT = errno.ENOSYS
-"""As from a kernel without the call: a runtime that would like it falls back on something else."""
+"""Answer of a kernel without the call: a runtime that would like it falls back on something else."""
 FORBIDDEN = errno.EPERM
-"""As for anyone without root's rights: programs expect that of the calls of administrators."""
+"""Answer to a user without root's rights: programs expect it of the calls of administrators."""
 UNKNOWN = errno.EAFNOSUPPORT
-"""As from a kernel without that family of addresses."""
+"""Answer of a kernel without that family of addresses."""
 UNSUPPORTED = errno.EOPNOTSUPP
-"""As from a file system that can't do it in that way."""
+"""Answer of a file system that can't do it in that way."""
 INAPT = errno.ENOTTY
-"""As from a file that is not of the kind for such a request."""
+"""Answer of a file that is not of the kind for such a request."""
 DONE = 0
-"""As if it were done, though it is not."""
+"""Success, though nothing was done."""
 OLD = errno.EINVAL
-"""As from a kernel that does not know that way of the call yet."""
+"""Answer of a kernel that does not know that form of the call yet."""
 OPTIONLESS = errno.ENOPROTOOPT
-"""As from a kernel that was built without that option of sockets."""
+"""Answer of a kernel that was built without that option of sockets."""
 _OLDEST = "2.5.2"
-"""Of libseccomp: it knows every call of the table that is given by its name."""
+"""Oldest libseccomp that knows every call of the table that is given by its name."""
 _CLONE_FLAGS = {
     "CLONE_NEWNS": 0x00020000,
     "CLONE_NEWCGROUP": 0x02000000,
@@ -51,11 +58,11 @@ _CLONE_FLAGS = {
 }
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _LOCKS = (*range(5, 8), *range(12, 15), *range(36, 39))
-"""Commands of fcntl that ask for locks, set them and wait for them; the second ones are of 32 bits."""
+"""Commands of fcntl that read locks, set them and wait for them: classic, of 64 bits, of open file descriptions."""
 _NOTICES = (1024, 1026, 1036, 1038, 1040)
 """Commands that leave something at a file: F_SETLEASE, F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT, F_SETDELEG."""
 _FILE_SYSTEMS = (0x66, 0x58, 0x94)
-"""Kinds of ioctl, in its second byte, that are requests to a file system: of ext4 and all others, XFS, Btrfs."""
+"""Second bytes of those ioctl that are requests to a file system: ext4 and all others, XFS, Btrfs."""
 _MADV_COLD, _MADV_PAGEOUT = 20, 21
 _MADV_MERGEABLE, _MADV_COLLAPSE = 12, 25
 _MS_SYNC = 4
@@ -73,27 +80,27 @@ class NoFilterError(RemediableError):
 
 
 class Bits(Struct, frozen=True):
-    """Which values of an argument are meant: those that have certain bits, of the ones looked at."""
+    """A condition on one argument of a call: its bits under the mask equal a value."""
 
     argument: int
     mask: int
     value: int
     how: Literal["equal", "other", "above"] = "equal"
-    """Or every other value, or every larger one; the mask then holds all bits."""
+    """`other` holds for every other value, `above` for every larger one; the mask then has all bits."""
 
 
 class Refusal(Struct, frozen=True):
     """Calls that are refused for one reason."""
 
     calls: tuple[str | int, ...]
-    """By name; by number one that libseccomp may not know yet: newer ones have the same number everywhere."""
+    """Names, or numbers of calls that libseccomp may not know yet: new calls have the same number everywhere."""
     error: int
-    """What the program is told."""
+    """The kernel's answer to the program."""
     why: str
     when: tuple[Bits, ...] = ()
-    """Refused if any of these holds; empty: always."""
-    besides: Bits | None = None
-    """Refused only if this holds as well."""
+    """The call is refused if any of these holds; empty: always."""
+    also: Bits | None = None
+    """The call is refused only if this holds as well."""
 
 
 DANGERS = (
@@ -166,7 +173,7 @@ DANGERS = (
         (Bits(1, _INT, _TIOCSTI), Bits(1, _INT, _TIOCLINUX)),
     ),
 )
-"""What could lead out of the sandbox, or do harm to the machine."""
+"""Calls that could lead out of the sandbox, or do harm to the machine."""
 
 BURDENS = (
     Refusal(
@@ -227,10 +234,10 @@ BURDENS = (
         DONE,
         "as setrlimit; to ask for the limit is allowed",
         (Bits(1, _INT, _RLIMIT_CORE),),
-        besides=Bits(2, (1 << 64) - 1, 0, how="other"),
+        also=Bits(2, (1 << 64) - 1, 0, how="other"),
     ),
 )
-"""What has the kernel work for a program outside of its control group."""
+"""Calls that make the kernel work for a program outside of its control group."""
 
 CHANNELS = (
     Refusal(
@@ -298,17 +305,17 @@ CHANNELS = (
         (Bits(0, _INT, _AF_UNIX, how="other"),),
     ),
 )
-"""What could carry words to another program, or to a later match, past the referee."""
+"""Calls that could carry words to another program, or to a later match, past the referee."""
 REFUSALS_OF_BUILDS = (*DANGERS, *BURDENS)
 REFUSALS = (*REFUSALS_OF_BUILDS, *CHANNELS)
 
 
 @cache
 def system_call_filter(refusals: tuple[Refusal, ...] = REFUSALS) -> bytes:
-    """Return a filter as a program for the kernel of this machine.
+    """Return a filter, as a program for the kernel of this machine.
 
     Args:
-        refusals: what it refuses.
+        refusals: the calls that it refuses.
 
     Raises:
         NoFilterError: libseccomp is not there, or too old.
@@ -318,29 +325,29 @@ def system_call_filter(refusals: tuple[Refusal, ...] = REFUSALS) -> bytes:
     except (ImportError, RuntimeError, OSError) as error:
         remedy = "install libseccomp (Debian, Ubuntu: the package libseccomp2; Fedora, Arch: libseccomp)"
         raise NoFilterError(f"no filter of system calls: {error}", remedy) from None
-    made = library.SyscallFilter(library.ALLOW)
-    made.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
+    rules = library.SyscallFilter(library.ALLOW)
+    rules.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
     for refusal in refusals:
         for call in refusal.calls:
             for condition in _conditions(library, refusal):
                 try:
-                    made.add_rule(library.ERRNO(refusal.error), call, *condition)
+                    rules.add_rule(library.ERRNO(refusal.error), call, *condition)
                 except OSError as error:
                     remedy = f"install libseccomp {_OLDEST} or newer"
                     raise NoFilterError(f"libseccomp can't refuse {call} ({error.strerror})", remedy) from None
     with open(os.memfd_create("filter"), "w+b") as file:  # noqa: PTH123  # a descriptor
-        made.export_bpf(file)
+        rules.export_bpf(file)
         file.seek(0)
         return file.read()
 
 
 def _conditions(library: Any, refusal: Refusal) -> Iterator[tuple[Any, ...]]:
-    """Yield the arguments of a rule for each case in which the kernel is to refuse a call."""
-    besides = () if refusal.besides is None else (_condition(library, refusal.besides),)
+    """Yield the conditions of a rule for each case in which the kernel is to refuse a call."""
+    also = () if refusal.also is None else (_condition(library, refusal.also),)
     if not refusal.when:
-        yield besides
+        yield also
     for bits in refusal.when:
-        yield (_condition(library, bits), *besides)
+        yield (_condition(library, bits), *also)
 
 
 def _condition(library: Any, bits: Bits) -> Any:

@@ -67,7 +67,7 @@ def bear(sandbox: Sandbox, what: str, seconds: float) -> tuple[float, float]:
     before_s, began_s = kernel_s(), time.monotonic()
     try:
         with (
-            sandbox.wrapped(argv, view, limits) as command,
+            sandbox.wrap(argv, view, limits) as command,
             subprocess.Popen(
                 [*attacker.joining(), *command.argv], pass_fds=command.pass_fds, stdout=subprocess.DEVNULL
             ),

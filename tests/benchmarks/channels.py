@@ -19,11 +19,11 @@ from typing import Any
 from msgspec import Struct
 
 from referee.files.scratch import scratch
-from referee.programs.confining import Confinement, own_copy
-from referee.programs.file_view import FileAccess, view_of
-from referee.programs.player_spec import Launch, PlayerError, resolved
-from referee.programs.program import Invitation
-from referee.programs.starting import start
+from referee.programs.confining import Confinement
+from referee.programs.environment import Invitation
+from referee.programs.file_view import FileAccess, view_files
+from referee.programs.player_spec import Launch, PlayerError, resolve_command
+from referee.programs.processes import start
 
 from . import channel_probe
 
@@ -157,16 +157,16 @@ class _Trial(Struct, frozen=True):
             listener.bind(str(path))
             listener.listen()
             listener.settimeout(_ANSWER_S)
-            copy = held.enter_context(own_copy(launch, confinement, FileAccess()))
+            copy = held.enter_context(confinement.copy_folder(launch, FileAccess()))
             is_boxed = confinement.sandbox is not None
             access = FileAccess(socket=path if is_boxed else None, own_copy=copy)
             group = confinement.group()
             if group is not None:
                 held.callback(group.end)
-            argv = resolved(launch)
+            argv = resolve_command(launch)
             invitation = Invitation(address=f"unix:{path}", token="")
-            with confinement.command(argv, lambda: view_of(launch, argv, access), group) as command:
-                env = confinement.environment(invitation.environment(launch.name, access.socket))
+            with confinement.command(argv, lambda: view_files(launch, argv, access), group) as command:
+                env = confinement.environment(invitation.variables(launch.name, access.socket))
                 process = start(command, cwd=launch.folder, env=env, output=subprocess.DEVNULL)
             held.callback(process.wait)
             held.callback(process.kill)

@@ -29,10 +29,11 @@ from msgspec import Struct
 from referee.app.new_player import make_player
 from referee.app.running import run_reactor
 from referee.programs.confining import Confinement, SandboxMode, find_confinement
+from referee.programs.environment import Invitation
 from referee.programs.file_view import nothing_private
 from referee.programs.limits import ProgramLimits
 from referee.programs.player_spec import Launch
-from referee.programs.program import Invitation, Program
+from referee.programs.program import Program
 from referee.programs.sandbox import NoSandboxError
 
 MATCHES = 400

@@ -9,7 +9,7 @@ import pytest
 
 from referee.files.executable import find_obstacle
 from referee.programs.file_view import runtimes
-from referee.programs.player_spec import Launch, PlayerError, command_launch, resolved
+from referee.programs.player_spec import Launch, PlayerError, command_launch, resolve_command
 
 PRINT = b"print(1)\n"
 TRUE = Path(shutil.which("true") or "").resolve().read_bytes()
@@ -40,7 +40,7 @@ def test_the_reason_is_named(tmp_path: Path, content: bytes, complaint: str) -> 
     program.chmod(0o755)
     for launch in (Launch(name="ada", argv=("./run",), folder=tmp_path), command_launch(str(program), "ada")):
         with pytest.raises(PlayerError) as caught:
-            resolved(launch)
+            resolve_command(launch)
         assert complaint in str(caught.value)
         assert "ada: can't start" in str(caught.value)
         assert str(caught.value).isprintable()

@@ -14,7 +14,7 @@ import protocol
 from referee.app.new_player import SAMPLES, sample_files
 from referee.games.base import seats_text
 from referee.plugins import load
-from referee.programs.player_spec import Launch, resolved
+from referee.programs.player_spec import Launch, resolve_command
 
 from ..cli.calling import played, referee
 from .api import PATIENCE_S, SEED_VARIABLE, AuthorApi
@@ -53,7 +53,7 @@ MOST_MOVES = 25
 
 def argv(launch: Launch, *words: str) -> list[str]:
     """Return the command line of a sample with a strategy in the place of its own."""
-    return [*resolved(launch), *words]
+    return [*resolve_command(launch), *words]
 
 
 def echoed(launch: Launch, frames: list[str]) -> list[str]:

@@ -12,16 +12,15 @@ import pytest
 
 from referee.programs import control_groups
 from referee.programs.control_groups import (
-    CLEAR_S,
     ControlGroups,
     Group,
     _members,
-    _removed,
+    _remove,
     clear_groups,
     find_control_groups,
     own_prefix,
 )
-from referee.programs.limits import ProgramLimits
+from referee.programs.limits import CLEAR_S, ProgramLimits
 
 LIMITS = ProgramLimits(memory_mib=100, processes=5)
 HUNDRED_MIB = "104857600"
@@ -195,7 +194,7 @@ def test_what_a_killed_referee_left_running_is_killed() -> None:
     assert [path for path in joining if path.startswith("/sys/") and Path(path).exists()] == []
 
 
-def test_a_real_group_is_joined_killed_and_removed() -> None:
+def test_a_real_group_is_joined_killed_and_remove() -> None:
     """A process is inside from its first instant, is killed with what it starts, and its group goes."""
     groups = find_control_groups()
     if not groups.folders:
@@ -225,5 +224,5 @@ def test_what_it_read_is_forgotten_once_it_is_gone(tmp_path: Path, *, version: i
     (made,) = tmp_path.iterdir()
     for file, text in (("cgroup.procs", running), ("memory.current", "4096\n"), (name, "")):
         (made / file).write_text(text)
-    assert not _removed([str(made)])  # here, its files are none of the kernel's
+    assert not _remove([str(made)])  # here, its files are none of the kernel's
     assert (made / name).read_text().strip() == ("" if running else {1: "0", 2: "4096"}[version])

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.programs import folder_image
-from referee.programs.confining import Confinement, is_copied, own_copy, quick_copy
+from referee.programs import folder_copy
+from referee.programs.confining import Confinement
 from referee.programs.file_view import FileAccess
-from referee.programs.folder_image import FolderImages
+from referee.programs.folder_copy import FolderImages
 from referee.programs.player_spec import Launch, PlayerError
 from referee.programs.sandbox import Sandbox
 
@@ -37,7 +37,7 @@ def test_a_copy_has_what_is_the_player_s_own(tmp_path: Path) -> None:
     launch = player(tmp_path / "ada")
     hidden = (launch.where / "logs", launch.where / "key.pem")
     access = FileAccess(hidden=hidden, others=(launch.where / "theirs", launch.where))
-    with own_copy(launch, BOXED, access) as one, own_copy(launch, BOXED, access) as other:
+    with BOXED.copy_folder(launch, access) as one, BOXED.copy_folder(launch, access) as other:
         assert one is not None
         assert other is not None
         for copy in (one, other):
@@ -67,7 +67,7 @@ def test_a_small_copy_lies_in_memory(
         monkeypatch.setenv("TMPDIR", str(tmp_path))
     launch = player(tmp_path / "ada")
     (launch.where / "table").write_bytes(bytes(large))
-    with own_copy(launch, BOXED, FileAccess()) as copy:
+    with BOXED.copy_folder(launch, FileAccess()) as copy:
         assert copy is not None
         assert copy.is_relative_to(memory) == is_in_memory
     assert list(memory.iterdir()) == []
@@ -93,13 +93,13 @@ def test_a_small_folder_is_held_until_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
 ) -> None:
     """A copy that is made from memory is as any other; files of its own, and what is hidden is not in it."""
-    monkeypatch.setattr("referee.programs.folder_image._SETTLED_NS", -(10**12))
+    monkeypatch.setattr("referee.programs.folder_copy._SETTLED_NS", -(10**12))
     launch, images = player(tmp_path / "ada"), FolderImages()
     confinement = Confinement(sandbox=BOXED.sandbox, images=images)
     access = FileAccess(hidden=(launch.where / "logs", launch.where / "key.pem"))
-    assert quick_copy(launch, confinement, access) is None
-    with own_copy(launch, confinement, access) as one:
-        quick = quick_copy(launch, confinement, access)
+    assert confinement.copy_from_memory(launch, access) is None
+    with confinement.copy_folder(launch, access) as one:
+        quick = confinement.copy_from_memory(launch, access)
         assert quick is not None
         with quick as other:
             assert one is not None
@@ -107,9 +107,9 @@ def test_a_small_folder_is_held_until_it_changes(
             assert _told(one) == _told(other)
             assert (other / "player.toml").stat().st_ino != (one / "player.toml").stat().st_ino
         assert not other.parent.exists()
-    assert quick_copy(launch, confinement, FileAccess()) is None
+    assert confinement.copy_from_memory(launch, FileAccess()) is None
     change(launch.where)
-    assert quick_copy(launch, confinement, access) is None
+    assert confinement.copy_from_memory(launch, access) is None
 
 
 def _told(folder: Path) -> dict[str, tuple[object, ...]]:
@@ -132,9 +132,9 @@ def test_a_folder_that_is_large_or_was_changed_just_now_is_not_held(
     launch = player(tmp_path / "ada")
     confinement = Confinement(sandbox=BOXED.sandbox, images=FolderImages())
     for settled_ns in (10**12, -(10**12)):
-        monkeypatch.setattr("referee.programs.folder_image._SETTLED_NS", settled_ns)
-        with own_copy(launch, confinement, FileAccess()):
-            assert quick_copy(launch, confinement, FileAccess()) is None
+        monkeypatch.setattr("referee.programs.folder_copy._SETTLED_NS", settled_ns)
+        with confinement.copy_folder(launch, FileAccess()):
+            assert confinement.copy_from_memory(launch, FileAccess()) is None
         for number in range(entries):
             (launch.where / str(number)).touch()
         (launch.where / "table").write_bytes(bytes(more_bytes))
@@ -146,9 +146,9 @@ def test_all_in_a_folder_has_to_be_settled(
 ) -> None:
     """What was changed two seconds ago, or less, may have changed once more since, and nothing would tell."""
     images, now_ns = FolderImages(), 10**19
-    entries = [folder_image._Entry(str(age), (0, 0, 0, now_ns - age * 10**9)) for age in ages_s]
-    monkeypatch.setattr(folder_image, "_read", lambda *_: entries)
-    monkeypatch.setattr(folder_image, "time", SimpleNamespace(time_ns=lambda: now_ns))
+    entries = [folder_copy._Entry(str(age), (0, 0, 0, now_ns - age * 10**9)) for age in ages_s]
+    monkeypatch.setattr(folder_copy, "_read", lambda *_: entries)
+    monkeypatch.setattr(folder_copy, "time", SimpleNamespace(time_ns=lambda: now_ns))
     images.hold(("ada",), tmp_path, lambda _: False)
     assert bool(images._images) == is_held
 
@@ -157,7 +157,7 @@ def test_private_names_are_left_out(tmp_path: Path) -> None:
     """What is private in a folder, by its name there, is not copied."""
     launch = player(tmp_path / "ada")
     confinement = Confinement(sandbox=BOXED.sandbox, private_names=_numbered)
-    with own_copy(launch, confinement, FileAccess(others=(tmp_path,))) as copy:
+    with confinement.copy_folder(launch, FileAccess(others=(tmp_path,))) as copy:
         assert copy is not None
         assert not (copy / "logs" / "1.txt").exists()
         assert (copy / "theirs" / "player.toml").exists()
@@ -170,8 +170,8 @@ def test_what_is_not_copied(tmp_path: Path, *, is_boxed: bool) -> None:
     launches += [] if is_boxed else [player(tmp_path / "ada")]
     for launch in launches:
         confinement = BOXED if is_boxed else Confinement()
-        assert not is_copied(launch, confinement)
-        with own_copy(launch, confinement, FileAccess()) as copy:
+        assert not confinement.copies(launch)
+        with confinement.copy_folder(launch, FileAccess()) as copy:
             assert copy is None
 
 
@@ -179,7 +179,7 @@ def test_a_folder_that_can_t_be_copied(tmp_path: Path) -> None:
     """What is wrong in it is its player's affair."""
     launch = player(tmp_path / "ada")
     (launch.where / "player.toml").chmod(0)
-    with pytest.raises(PlayerError, match=r"ada: player\.toml can't be read"), own_copy(launch, BOXED, FileAccess()):
+    with pytest.raises(PlayerError, match=r"ada: player\.toml can't be read"), BOXED.copy_folder(launch, FileAccess()):
         pass
 
 
@@ -189,11 +189,11 @@ def test_a_full_disk_is_not_the_player_s_affair(tmp_path: Path, monkeypatch: pyt
     def _fails(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("referee.programs.confining.copied", _fails)
+    monkeypatch.setattr("referee.programs.folder_copy.copied", _fails)
     launch = player(tmp_path / "ada")
     with (
         pytest.raises(OSError, match=r"No space left on device: .*/ada is copied into /") as caught,
-        own_copy(launch, BOXED, FileAccess()),
+        BOXED.copy_folder(launch, FileAccess()),
     ):
         pass
     assert caught.value.errno == errno.ENOSPC

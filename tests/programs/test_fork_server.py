@@ -15,14 +15,15 @@ from referee.plugins import installed
 from referee.programs import fork_server
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups
+from referee.programs.environment import Invitation
 from referee.programs.file_view import FileAccess
 from referee.programs.fork_server import ForkServer
-from referee.programs.house import ForkRequest
+from referee.programs.house_process import ForkRequest
 from referee.programs.limits import ProgramLimits
 from referee.programs.player_spec import house_launch
-from referee.programs.program import POLL_S, Invitation, Program
+from referee.programs.processes import find_marked
+from referee.programs.program import POLL_S, Program
 from referee.programs.sandbox import find_sandbox
-from referee.programs.starting import orphans
 
 from ..net.wires import fired
 from .loop import Loop
@@ -68,7 +69,7 @@ class House:
         connection, _ = self._door.accept()
         connection.settimeout(60)
         assert b"hello" in connection.recv(1000)
-        (pid,) = orphans(program.mark)
+        (pid,) = find_marked(program.mark)
         return program, pid, connection
 
     def ended(self, program: Program) -> str:
@@ -77,7 +78,7 @@ class House:
         while not gone:
             self.loop.look()
             self.loop.advance(POLL_S)
-        assert orphans(program.mark) == []
+        assert find_marked(program.mark) == []
         assert program.status is not None
         return program.status
 
@@ -112,7 +113,7 @@ def test_each_is_a_program_of_its_own_within_its_bounds(house: House, confinemen
     assert len({groups, theirs, warm}) == (3 if confinement.controllers else 1)
     line.close()
     assert house.ended(first) == "exit status 0"
-    assert orphans(second.mark) == [other_pid]
+    assert find_marked(second.mark) == [other_pid]
     second.end(0)
     assert house.ended(second) == "signal SIGTERM"
     other_line.close()
@@ -162,7 +163,7 @@ def test_what_all_are_forked_from_is_bounded(
 ) -> None:
     """However much the referee itself may have; and it can't have more than that."""
     monkeypatch.setattr(fork_server, "getrlimit", lambda _: (1, allowed))
-    limits = fork_server.for_all(ProgramLimits(open_files=FILES))
+    limits = fork_server.limits_for_all(ProgramLimits(open_files=FILES))
     assert (limits.open_files, limits.processes) == expected
 
 

@@ -76,7 +76,7 @@ def test_the_next_match_has_a_file_of_its_own(tmp_path: Path) -> None:
     os.write(pipe.write_fd, b"of the first")
     loop.look()
     os.write(pipe.write_fd, b" match")
-    pipe.turn_to(two)
+    pipe.switch_file(two)
     assert (one.read_text(), two.exists(), pipe.tail.last_words) == ("of the first match", False, "")
     os.write(pipe.write_fd, b"of the second")
     pipe.close_write_end()

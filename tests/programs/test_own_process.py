@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from referee.programs.starting import OwnProcess
+from referee.programs.processes import OwnProcess
 
 FOR_EVER = "tail -f /dev/null & echo begun; wait"
 LEFT = "tail -f /dev/null & echo begun; exit 3"

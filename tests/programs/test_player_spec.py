@@ -18,7 +18,7 @@ from referee.programs.player_spec import (
     house_launch,
     parse_player,
     read_folder,
-    resolved,
+    resolve_command,
 )
 
 
@@ -72,9 +72,9 @@ def test_a_program_that_was_not_built_says_how(tmp_path: Path, file: str, comman
     told = f'player.toml has no `build`, and there is a {file}: add build = "{command}"'
     launch = Launch(name="p", argv=("./player",), folder=tmp_path)
     with pytest.raises(PlayerError, match=re.escape(told)):
-        resolved(launch)
+        resolve_command(launch)
     with pytest.raises(PlayerError) as caught:
-        resolved(replace(launch, build=("make",)))
+        resolve_command(replace(launch, build=("make",)))
     assert "no `build`" not in str(caught.value)
 
 
@@ -131,7 +131,7 @@ def test_programs_that_are_none(tmp_path: Path, command: str, complaint: str) ->
     """The error names the command and the reason, before anything runs."""
     (tmp_path / "plain").touch()
     with pytest.raises(PlayerError) as caught:
-        resolved(Launch(name="p", argv=(command,), folder=tmp_path))
+        resolve_command(Launch(name="p", argv=(command,), folder=tmp_path))
     assert complaint in str(caught.value)
 
 
@@ -139,9 +139,9 @@ def test_a_program_of_the_folder_comes_first(tmp_path: Path, monkeypatch: pytest
     """A player's own `true` is not the system's; on a command line, as in a shell, only with a slash."""
     (tmp_path / "true").touch(mode=0o755)
     monkeypatch.chdir(tmp_path)
-    assert resolved(Launch(name="p", argv=("true",), folder=tmp_path)) == [str(tmp_path / "true")]
-    assert resolved(command_launch("./true x", "p")) == [str(tmp_path / "true"), "x"]
-    assert resolved(command_launch("true", "p"))[0].endswith("bin/true")
+    assert resolve_command(Launch(name="p", argv=("true",), folder=tmp_path)) == [str(tmp_path / "true")]
+    assert resolve_command(command_launch("./true x", "p")) == [str(tmp_path / "true"), "x"]
+    assert resolve_command(command_launch("true", "p"))[0].endswith("bin/true")
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ import pytest
 from referee.programs import program
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import ControlGroups, find_control_groups, own_prefix
+from referee.programs.environment import Invitation
 from referee.programs.fork_server import ForkServer
+from referee.programs.limits import GRACE_S, PATIENCE_S
 from referee.programs.player_spec import Launch, PlayerError, house_launch
-from referee.programs.program import GRACE_S, PATIENCE_S, POLL_S, Invitation, Program
+from referee.programs.program import POLL_S, Program
 from referee.programs.sandbox import find_sandbox
 
 from ..net.wires import fired
@@ -210,7 +212,7 @@ def test_the_next_match_has_what_is_printed_in_it(tmp_path: Path) -> None:
     os.mkfifo(gate)
     running = Running(tmp_path, f"print('of the first'); open({str(gate)!r}).read(); print('of the second')")
     running.said("of the first\n")
-    running.program.turn_to(tmp_path / "next")
+    running.program.begin_match(tmp_path / "next")
     before, running.status = running.status, fired(running.program.exited)
     gate.write_text("")
     assert (running.ended(), before) == ("exit status 0: of the second", [])

@@ -9,36 +9,39 @@ from pathlib import Path
 
 import pytest
 
+from referee.programs.environment import HOME
 from referee.programs.file_view import (
     MAX_COVERED,
     MAX_SIFTED,
     FileAccess,
     FileView,
+    find_named_files,
     is_shared,
-    named,
     own_runtime,
     private_folders,
     runtimes,
-    view_of,
+    view_files,
 )
 from referee.programs.limits import ProgramLimits
-from referee.programs.player_spec import Launch, PlayerError, command_launch, house_launch, resolved
-from referee.programs.sandbox import HOME, NoSandboxError, find_sandbox
-from referee.programs.starting import ProcessCommand
+from referee.programs.player_spec import Launch, PlayerError, command_launch, house_launch, resolve_command
+from referee.programs.processes import ProcessCommand
+from referee.programs.sandbox import NoSandboxError, find_sandbox
 from referee.record.folder import record_names
 
 
 def seen(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> FileView:
     """Return what a program is shown where records are private."""
-    return view_of(launch, resolved(launch), FileAccess(hidden=hidden, private_names=record_names, others=others))
+    return view_files(
+        launch, resolve_command(launch), FileAccess(hidden=hidden, private_names=record_names, others=others)
+    )
 
 
 def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> str:
     """Run a program in a sandbox, and return what it printed."""
-    argv = resolved(launch)
+    argv = resolve_command(launch)
     view = seen(launch, hidden, others)
     environment = {"PATH": os.environ["PATH"], "HOME": HOME}
-    with find_sandbox().wrapped(argv, view, ProgramLimits()) as command:
+    with find_sandbox().wrap(argv, view, ProgramLimits()) as command:
         done = subprocess.run(
             command.argv,
             pass_fds=command.pass_fds,
@@ -106,11 +109,11 @@ def test_what_is_hidden_is_not_to_be_read(folder: Path) -> None:
 @contextmanager
 def started_inside(launch: Launch, hidden: tuple[Path, ...] = ()) -> "Iterator[subprocess.Popen[str]]":
     """Start a program in a sandbox, and wait until it says that it is up."""
-    argv = resolved(launch)
+    argv = resolve_command(launch)
     view = seen(launch, hidden)
     pipe = subprocess.PIPE
     with (
-        find_sandbox().wrapped(argv, view, ProgramLimits()) as command,
+        find_sandbox().wrap(argv, view, ProgramLimits()) as command,
         subprocess.Popen(
             command.argv, pass_fds=command.pass_fds, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True
         ) as inside,
@@ -132,14 +135,14 @@ def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
         script(folder / name, '{"n":0,' if name.endswith("1.jsonl") else "words\n", mode=0o644)
     (folder / "link").symlink_to("lib/help.txt")
     launch = command_launch("sh -c 'echo up; read x; ls; ls logs/cup; cat link; cat 2.jsonl logs/cup/2.jsonl'", "p")
-    argv, counts = resolved(launch), []
+    argv, counts = resolve_command(launch), []
     for records in (1, 1000):
         for number in range(1, records + 1):
             for where in (folder, folder / "logs" / "cup"):
                 (where / f"{number}.jsonl").write_text('{"n":0,')
         (folder / "2.jsonl").unlink(missing_ok=True)
         view = seen(launch)
-        with find_sandbox().wrapped(argv, view, ProgramLimits()) as command:
+        with find_sandbox().wrap(argv, view, ProgramLimits()) as command:
             counts.append(len(options_of(command)))
         with started_inside(launch) as inside:
             (folder / "2.jsonl").write_text('{"n":0,')
@@ -269,7 +272,7 @@ def test_what_words_name(tmp_path: Path, words: list[str], expected: list[str]) 
     """Files stand for their folders; options, what is not there, and the system's places for nothing."""
     script(tmp_path / "a" / "one.py", "")
     script(tmp_path / "b" / "two.py", "")
-    assert [tmp_path / name for name in expected] == named(words, tmp_path)
+    assert [tmp_path / name for name in expected] == find_named_files(words, tmp_path)
 
 
 def test_the_runtime_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,8 +323,8 @@ NEW = '#!/bin/sh\n[ "$*" = "--disable-userns --version" ] && exit\n'
     [
         (None, "bubblewrap is not installed; install bubblewrap"),
         ("#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2; exit 1\n", "install bubblewrap 0.8"),
-        (f"{NEW}echo 'bwrap: No permissions to create namespace' >&2; exit 1\n", "let users make user namespaces"),
-        (f"{NEW}exit 7\n", "(exit status 7); let users"),
+        (f"{NEW}echo 'bwrap: No permissions to create namespace' >&2; exit 1\n", "allow users to make user namespaces"),
+        (f"{NEW}exit 7\n", "(exit status 7); allow users"),
         ("no program", "bubblewrap does not"),
     ],
 )

@@ -10,8 +10,7 @@ import pytest
 
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import ControlGroups, find_control_groups
-from referee.programs.limits import ProgramLimits
-from referee.programs.program import GRACE_S
+from referee.programs.limits import GRACE_S, ProgramLimits
 
 from .test_program import Running
 
@@ -36,10 +35,10 @@ def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, groups: Con
     held = [own, child, leaver] if groups is not None and groups.folders else [own, child]
     running.program.stop()
     running.until(lambda: all(map(is_stopped, held)))
-    running.program.go_on()
+    running.program.resume()
     running.until(lambda: not any(map(is_stopped, held)))
     running.program.stop()
-    running.program.go_on()
+    running.program.resume()
     running.program.end(0.0)
     running.clock.advance(0)
     running.clock.advance(GRACE_S)
@@ -67,7 +66,7 @@ def test_who_may_go_on_is_told_once(
     monkeypatch.setattr(os, "kill", counted(os.kill))
     monkeypatch.setattr(os, "killpg", counted(os.killpg))
     running.program.stop()
-    running.program.go_on()
+    running.program.resume()
     monkeypatch.undo()
     assert [(number, count) for (_, number), count in sent.items()] == [(signal.SIGSTOP, 1), (signal.SIGCONT, 1)]
     running.program.end(0.0)
@@ -83,7 +82,7 @@ def test_who_fills_its_limits_is_known(tmp_path: Path) -> None:
     limits = ProgramLimits(memory_mib=100)
     running = Running(tmp_path, script, confinement=Confinement(groups=groups, limits=limits))
     running.said("here")
-    assert (running.program.is_filled(0.5), running.program.is_filled(0.99)) == (
+    assert (running.program.uses_at_least(0.5), running.program.uses_at_least(0.99)) == (
         "memory" in groups.folders,
         False,
     )

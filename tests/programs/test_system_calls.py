@@ -52,7 +52,7 @@ def run_inside(sandbox: Sandbox, *script: str) -> "subprocess.CompletedProcess[s
     """Run a script inside, with what it is told."""
     argv = [sys.executable, "-I", "-S", "-c", *script]
     view = FileView(where=Path("/tmp"), shown=own_runtime())
-    with sandbox.wrapped(argv, view, ProgramLimits()) as command:
+    with sandbox.wrap(argv, view, ProgramLimits()) as command:
         return subprocess.run(command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, check=False)
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.programs.file_view import FileAccess, runtimes, view_of
-from referee.programs.player_spec import PlayerError, read_folder, resolved
+from referee.programs.file_view import FileAccess, runtimes, view_files
+from referee.programs.player_spec import PlayerError, read_folder, resolve_command
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def player(folder: Path, run: str) -> Path:
 def shown_to(folder: Path) -> tuple[Path, ...]:
     """Return what a player's program is shown."""
     launch = read_folder(folder)
-    return view_of(launch, resolved(launch), FileAccess()).shown
+    return view_files(launch, resolve_command(launch), FileAccess()).shown
 
 
 @pytest.mark.parametrize("run", ["{}", "../bin/secret", "./script", "./bin/secret"])

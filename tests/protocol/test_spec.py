@@ -23,8 +23,8 @@ from referee.games.q.game import QGame
 from referee.match.fouls import Cause
 from referee.match.timekeeper import MIN_LEFT_MS
 from referee.plugins import load
+from referee.programs.limits import PATIENCE_S
 from referee.programs.player_spec import PlayerToml
-from referee.programs.program import PATIENCE_S
 from referee.record.hidden_fields import hide, reveal
 from referee.record.schema import encode_line
 

@@ -11,7 +11,7 @@ from ...cluster.security import check_address
 from ...net.tournaments.round_pairing import PairingProgram, PairingProgramError, find_program, with_numbers
 from ...observers import Observer
 from ...plugins import installed
-from ...programs.player_spec import PlayerError, resolved
+from ...programs.player_spec import PlayerError, resolve_command
 from ...record.reader import RecordError
 from ...record.tournament_record import read_begun
 from ...text import printable
@@ -113,7 +113,7 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
             continue
         try:
             launch = replace(find_player(entrant.player, spec.game, name=entrant.name), name=entrant.name)
-            resolved(launch, launch.build)  # what a build makes need not be there yet
+            resolve_command(launch, launch.build)  # what a build makes need not be there yet
         except PlayerError as error:
             yield printable(str(error))
 

@@ -26,10 +26,11 @@ from ...net.links.player_protocol import LinkFactory, Owner, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
 from ...net.matches.programs import private_sockets
 from ...net.matches.session import LOCAL
-from ...programs.confining import Confinement, own_copy
+from ...programs.confining import Confinement
+from ...programs.environment import Invitation
 from ...programs.file_view import FileAccess
 from ...programs.player_spec import Launch, PlayerError
-from ...programs.program import Invitation, Program
+from ...programs.program import Program
 from .forms import make_choice
 from .player_end import Call, PlayerEnd, connect
 
@@ -186,7 +187,7 @@ async def join(
     lobby = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, loop))
     with (
         private_sockets(confinement, [0]) as sockets,
-        own_copy(launch, confinement, FileAccess()) as copy,
+        confinement.copy_folder(launch, FileAccess()) as copy,
         loop.lag.beating(),
     ):
         socket = sockets.get(0)

@@ -24,8 +24,8 @@ from ...programs.control_groups import ControlGroups
 from ...programs.fork_server import ForkServer
 from ...programs.limits import ProgramLimits
 from ...programs.output import OutputPipe
+from ...programs.processes import ChildProcess, ProcessCommand, start
 from ...programs.sandbox import Sandbox
-from ...programs.starting import ChildProcess, ProcessCommand, start
 from ...record.folder import record_names
 from ..run_terms import RunTerms
 
@@ -293,7 +293,7 @@ class HelperProcess:
         self._end = SocketEnd(reactor, ours, received, lambda: None)
         self.pid = process.pid
         self._process = ChildProcess(process, reactor)
-        self._process.when_ended(self._ended)
+        self._process.on_end(self._ended)
 
     def write(self, data: bytes) -> None:
         """Say something to it."""

@@ -176,7 +176,7 @@ class ProgramPool:
         """
         most = min(self._keep_for, kept.launch.matches or self._keep_for)
         is_spent = len(kept.deals) >= most or kept.has_left or kept.launch.name in self._cannot_stay
-        if is_spent or not kept.is_waiting or kept.program.is_filled(FILLED):
+        if is_spent or not kept.is_waiting or kept.program.uses_at_least(FILLED):
             self._dismiss(kept)
             return False
         kept.program.save_output()
@@ -201,7 +201,7 @@ class ProgramPool:
         if kept.stopping is not None and kept.stopping.active():
             kept.stopping.cancel()
         elif kept.stopping is not None:
-            kept.program.go_on()
+            kept.program.resume()
         kept.stopping = None
 
     def _dismiss(self, kept: KeptProgram) -> None:

@@ -16,10 +16,11 @@ from ... import chance
 from ...files.scratch import memory_for, scratch
 from ...match.events import Ending
 from ...match.machine import Match, Phase
-from ...programs.confining import Confinement, is_copied, own_copy, quick_copy
+from ...programs.confining import Confinement
+from ...programs.environment import Invitation
 from ...programs.file_view import FileAccess
 from ...programs.player_spec import Launch, PlayerError
-from ...programs.program import Invitation, Program
+from ...programs.program import Program
 from ...record.folder import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
@@ -149,13 +150,13 @@ class MatchPrograms:
 
     async def _copy(self, seat: int, launch: Launch) -> None:
         access, pool = self._access(), self._reactor.getThreadPool()
-        quick = quick_copy(launch, self._confinement, access) if self._pool is None else None
+        quick = self._confinement.copy_from_memory(launch, access) if self._pool is None else None
         if quick is not None:
             self._copies[seat] = self._quick.enter_context(quick)
             return
-        if not is_copied(launch, self._confinement):
+        if not self._confinement.copies(launch):
             return
-        copying = own_copy(launch, self._confinement, access)
+        copying = self._confinement.copy_folder(launch, access)
         enter = self._folders.setdefault(seat, contextlib.ExitStack()).enter_context
         try:
             self._copies[seat] = await whole(deferToThreadPool(self._reactor, pool, enter, copying))
@@ -200,7 +201,7 @@ class MatchPrograms:
         kept = self.reused[seat]
         assert kept.link is not None, "it has played before"
         self._records.mkdir(parents=True, exist_ok=True)
-        kept.program.turn_to(self._output(seat))
+        kept.program.begin_match(self._output(seat))
         self._note("program-kept", match=self._match.setup.match, seat=seat, name=kept.launch.name, start=kept.number)
         lobby.take_back(seat, kept.link)
         kept.link.owner = kept  # until the match begins: whether it is still there then, is for the runner to see
@@ -213,7 +214,7 @@ class MatchPrograms:
     def go_on(self) -> None:
         """Let all programs go on."""
         for program in self.programs.values():
-            program.go_on()
+            program.resume()
 
     def seated(self, links: Sequence[PlayerLink | None]) -> None:
         """Take note which connection is whose.

@@ -17,8 +17,8 @@ from ... import __version__
 from ...games.base import Game
 from ...match.commands import Result
 from ...match.machine import Match
+from ...programs.environment import Invitation
 from ...programs.player_spec import Launch, PlayerError
-from ...programs.program import Invitation
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted

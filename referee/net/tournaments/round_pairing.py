@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import RefereeError
-from ...programs.starting import OwnProcess
+from ...programs.processes import OwnProcess
 from ...text import printable
 from ...tournament.pairing.base import BadPairing, RoundToPair, Table
 from ...tournament.pairing.dutch import (

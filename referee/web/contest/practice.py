@@ -27,7 +27,7 @@ from ...observers import Note
 from ...pages.replay_frames import fold_record
 from ...pages.replay_page import replay_page
 from ...plugins import installed
-from ...programs.starting import OwnProcess
+from ...programs.processes import OwnProcess
 from ...record.reader import Record, RecordError, read_record
 from ..submissions.challenges import PERSON, PRACTICE, Challenge, ChallengeRefused, Challenges, PracticeRules
 from ..submissions.store import Store, VersionState

@@ -17,7 +17,7 @@ from ...pages.summary import page_names
 from ...pages.tournament_json import ReportedMatch, ReportedStanding, TournamentReport
 from ...pages.words import number
 from ...plugins import installed
-from ...programs.starting import ProcessCommand, if_alive, start
+from ...programs.processes import ProcessCommand, if_alive, start
 from ...tournament.events import OF_ALL
 from ..cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ..published import Searched, has_replay

@@ -23,7 +23,7 @@ from ...app.tournaments.from_file import read_plan
 from ...clock import Timer, wall_clock
 from ...observers.process_lines import SeenProcess
 from ...observers.spectating import SeenTable
-from ...programs.starting import OwnProcess
+from ...programs.processes import OwnProcess
 from ..cards import OpenMatch
 from ..live import LiveTable, LiveTables
 from ..published import heads_path

@@ -38,7 +38,7 @@ from ...match import events as e
 from ...observers import MatchStep
 from ...pages.outcomes import outcome
 from ...pages.words import move_text, why, with_names
-from ...programs.program import Invitation
+from ...programs.environment import Invitation
 from ...text import printable
 from ...tournament.points import Scoring
 

@@ -15,8 +15,8 @@ from ...errors import BadRequest
 from ...games.base import Game
 from ...net.matches.programs import InvitedPlayer, Occupant
 from ...observers import MatchStep, Observer
+from ...programs.environment import Invitation
 from ...programs.player_spec import Launch, PersonPlace
-from ...programs.program import Invitation
 from .seat import PersonSeat
 from .terminal import Show, TerminalSeat, read_lines
 

@@ -23,8 +23,9 @@ from ...files.scratch import scratch
 from ...files.tree import BadTree, is_of_the_machine
 from ...net.waiting import whole
 from ...observers import Note
-from ...programs.confining import CHECK_VARIABLE
-from ...programs.starting import GONE_S, OwnProcess, kill_orphans
+from ...programs.environment import CHECK_VARIABLE
+from ...programs.limits import CLEAR_S
+from ...programs.processes import OwnProcess, kill_orphans
 from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, HandedInVersion, Store, StoreError
 
 CHECK_S = 600.0
@@ -207,7 +208,7 @@ class CheckQueue:
 
     def _sweep(self, process: OwnProcess) -> None:
         process.end(GRACE_S)
-        give_up = time.monotonic() + GONE_S
+        give_up = time.monotonic() + CLEAR_S
         while kill_orphans(self._mark) and time.monotonic() < give_up:
             time.sleep(POLL_S)
 

@@ -34,7 +34,7 @@ class StandIn:
         self.state = ConnectionState.IDLE
         self.owner: Any = None
 
-    def is_filled(self, share: float) -> bool:
+    def uses_at_least(self, share: float) -> bool:
         """Tell how much it uses."""
         return self.filled >= share
 
@@ -45,7 +45,7 @@ class StandIn:
         """Be stopped."""
         self.done.append("stop")
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Be allowed to go on."""
         self.done.append("go on")
 

@@ -12,7 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred, execute
 from twisted.internet.task import Clock
 
 from referee.files.tree import BadTree
-from referee.programs.starting import OwnProcess
+from referee.programs.processes import OwnProcess
 from referee.web.submissions import check_queue as module
 from referee.web.submissions.check_queue import RETRY_S, CheckQueue
 from referee.web.submissions.store import Store, StoreError, VersionState

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from referee.net.links.tokens import add_tokens
-from referee.programs.confining import CHECK_VARIABLE
-from referee.programs.starting import orphans
+from referee.programs.environment import CHECK_VARIABLE
+from referee.programs.processes import find_marked
 from referee.web.contest.intake import AUTHORS
 from referee.web.submissions.archive import MAX_PACKED_BYTES, ArchiveEntry, pack
 
@@ -197,7 +197,7 @@ def test_a_check_that_was_cut_off_is_made_again(
         checked = service.ask("ada", "/submissions/1")[1]
         assert (checked["state"], [step["note"] for step in checked["steps"]]) == ("checking", ["player/x"])
         mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(service.folder)).hexdigest()[:16]}"
-        while len(marked := orphans(mark)) < 2:
+        while len(marked := find_marked(mark)) < 2:
             pass  # one of them becomes its program just now, and has no mark meanwhile
         processes = [os.pidfd_open(pid) for pid in marked]
         service.process.send_signal(number)
@@ -208,7 +208,7 @@ def test_a_check_that_was_cut_off_is_made_again(
     (service.folder / ".versions/ada/0001/player/does").write_text("pass")
     with receiving(tmp_path, tokens=service.tokens) as again:
         again.hears("author ada, version 1, passed yes")
-        assert orphans(mark) == []
+        assert find_marked(mark) == []
         assert again.ask("ada", "/submissions/1")[1]["state"] == "passed"
     assert list(tmp_path.glob("referee-*")) == []
 

@@ -1,8 +1,9 @@
-"""Runs house players as programs of their own. What `house:NAME` starts.
+"""Runs a house player as a program; `house:NAME` starts this. How it chooses its moves is in sample_players/python/.
 
-`python -m referee.programs.house NAME` is one of them. With `--forks DESCRIPTOR` it is one process for all that a
-referee starts: it imports what they need once, then forks whenever it is asked to over the socket of that number. It
-runs no thread and no event loop, so that a fork is whole.
+`python -m referee.programs.house_process NAME` is one player. With `--forks DESCRIPTOR`, it is the process that all
+house players of a referee are forked from (fork_server.py is the other side): it imports what they need once, then
+forks at each request on the socket of that number. It has no second thread and no event loop: after a fork, a thread
+would be missing in the child, and a lock that it held would never be released.
 """
 
 import contextlib
@@ -27,37 +28,36 @@ from protocol.messages import Terms
 
 from ..chance import derive
 from ..plugins import PluginError, installed
+from .environment import MARK
 
 FORKS = "--forks"
-MARK = "REFEREE_PROGRAM"
-"""Variable that marks the processes of one program; its values are all of one length."""
 MAX_REQUEST_BYTES = 1 << 17
 MAX_DESCRIPTORS = 8
 NOT_JOINED = 126
-"""Exit status of a program that did not get into its control groups."""
-_PDEATHSIG = 1
-"""Of prctl: the signal that the kernel sends at the parent's end."""
+"""Exit status of a program that could not join its control groups."""
+_PR_SET_PDEATHSIG = 1
+"""Number of the operation of prctl that sets the signal for the parent's end."""
 
 
 class ForkRequest(Struct, frozen=True, kw_only=True, tag="fork"):
-    """Asks for a process that runs a house player.
+    """Requests a process that runs a house player.
 
-    Descriptors come with it: of what takes stdout and stderr; of what is told the exit status, as Python counts it; of
-    the socket of the referee, if there is one; and of the lists of processes of the control groups to join.
+    Descriptors come with it, in this order: one for stdout and stderr; a socket for the exit status, as Python counts
+    it; the referee's socket, if there is one; the process lists of the control groups to join.
     """
 
     number: int = 0
-    """What signals name it by."""
+    """Number by which later requests name the process."""
     player: str
     environment: dict[str, str]
-    """The whole of it."""
+    """Its whole environment."""
     open_files: int
-    """How many it may have."""
+    """Limit of its open files."""
     has_socket: bool = False
 
 
 class SignalRequest(Struct, frozen=True, kw_only=True, tag="signal"):
-    """Asks for a signal to the process group of what was forked; to one that has ended, nothing is sent."""
+    """Requests a signal to a process group; for a process that has ended, nothing is sent."""
 
     number: int
     signal: int
@@ -66,8 +66,7 @@ class SignalRequest(Struct, frozen=True, kw_only=True, tag="signal"):
 class _Fork(Struct, frozen=True):
     pid: int
     pidfd: int
-    told: socket.socket
-    """Takes the exit status."""
+    status_socket: socket.socket
 
 
 def main(arguments: list[str]) -> int:
@@ -83,16 +82,16 @@ def main(arguments: list[str]) -> int:
         case [name]:
             return play(name)
         case [option, descriptor] if option == FORKS:
-            with contextlib.suppress(PluginError):  # who is forked says that itself
+            with contextlib.suppress(PluginError):  # each house player will report it itself
                 installed()
             Forks(socket.socket(fileno=int(descriptor))).serve()
-            os._exit(0)  # whoever waits for it waits for nothing else
-    print("usage: python -m referee.programs.house NAME", file=sys.stderr)
+            os._exit(0)  # no clean-up at exit: the referee waits for this process
+    print("usage: python -m referee.programs.house_process NAME", file=sys.stderr)
     return 2
 
 
 def play(name: str) -> int:
-    """Play as a house player until the referee closes; return the exit status."""
+    """Play as a house player until the referee closes the connection; return the exit status."""
     try:
         registry = installed()
         player = registry.player(name)
@@ -105,8 +104,10 @@ def play(name: str) -> int:
 
     def _make(offer: Terms) -> Callable[[Any], Any]:
         game, number = registry.game(offer.game), next(numbers)
-        own = derive(seed, f"match:{number}") if number else seed  # else each match would have the chance of the first
-        return player.make(game, game.parse_options(offer.options), own)
+        # A program that stays for several matches needs other chance in each; the first has the seed itself, so that
+        # a program that is started again plays the same.
+        match_seed = derive(seed, f"match:{number}") if number else seed
+        return player.make(game, game.parse_options(offer.options), match_seed)
 
     try:
         run(make=_make, name=os.environ.get("REFEREE_NAME", player.name), say=None)
@@ -120,7 +121,7 @@ class Forks:
     """Forks house players until the referee is gone; all of them end with this process.
 
     Args:
-        control: what the referee asks over, a socket that keeps messages apart.
+        control: socket of the referee's requests, which keeps messages apart.
     """
 
     def __init__(self, control: socket.socket) -> None:
@@ -129,28 +130,29 @@ class Forks:
         self._libc = ctypes.CDLL(None)
         self._libc.getenv.restype = ctypes.c_void_p
         self._mark: int | None = self._libc.getenv(MARK.encode())
-        """Where it stands in what /proc tells of this process's environment."""
+        """Address of the mark in the block of memory that /proc shows as this process's environment."""
         self._forks: dict[int, _Fork] = {}
-        """By number."""
+        """Number -> running process."""
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Do what is asked until the referee closes."""
-        with open(os.devnull, "r+b") as nothing:  # noqa: PTH123  # what was said before is the first player's to tell
+        """Serve requests until the referee closes the socket."""
+        # So far, stdout and stderr are those of the first player, whose start has begun this process.
+        with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
             os.dup2(nothing.fileno(), 1)
             os.dup2(nothing.fileno(), 2)
         gc.collect()
-        gc.freeze()  # no collection writes into pages that are shared
+        gc.freeze()  # later collections leave these objects alone, and so the pages that all children share
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is not self._control:
-                    self._end(key.data)
-                elif not self._take():
+                    self._report_end(key.data)
+                elif not self._serve_one():
                     return
 
-    def _take(self) -> bool:
-        """Do what is asked next; tell whether the referee is still there."""
+    def _serve_one(self) -> bool:
+        """Serve the next request; return whether the referee is still there."""
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, MAX_REQUEST_BYTES, MAX_DESCRIPTORS)
         except OSError:
@@ -165,46 +167,47 @@ class Forks:
         return True
 
     def _fork(self, request: ForkRequest, descriptors: list[int]) -> None:
-        output, told = descriptors[0], socket.socket(fileno=descriptors[1])
+        output, status_socket = descriptors[0], socket.socket(fileno=descriptors[1])
         try:
             pid = os.fork()
         except OSError as error:
             os.write(output, f"house player: no process can be made: {error}\n".encode())
-            told.send(b"1")
-            told.close()
+            status_socket.send(b"1")
+            status_socket.close()
         else:
             if pid == 0:
                 self._become(request, output, descriptors[2:])
             pidfd = os.pidfd_open(pid)
-            self._forks[request.number] = _Fork(pid, pidfd, told)
+            self._forks[request.number] = _Fork(pid, pidfd, status_socket)
             self._selector.register(pidfd, selectors.EVENT_READ, request.number)
         for descriptor in (output, *descriptors[2:]):
             os.close(descriptor)
 
-    def _end(self, number: int) -> None:
-        """Tell of a process that has ended, once all of its group has."""
+    def _report_end(self, number: int) -> None:
+        """Report that a process has ended, once the rest of its group is killed."""
         fork = self._forks.pop(number)
         self._selector.unregister(fork.pidfd)
         os.close(fork.pidfd)
-        _signal(fork.pid, signal.SIGKILL)  # before its status is taken: from then on another group may have its number
+        # Killed before the status is collected: after that, another process group may get the same number.
+        _signal(fork.pid, signal.SIGKILL)
         _, status = os.waitpid(fork.pid, 0)
-        with contextlib.suppress(OSError):  # nobody wants to know
-            fork.told.send(b"%d" % os.waitstatus_to_exitcode(status))
-        fork.told.close()
+        with contextlib.suppress(OSError):  # the referee has closed its end
+            fork.status_socket.send(b"%d" % os.waitstatus_to_exitcode(status))
+        fork.status_socket.close()
 
     def _become(self, request: ForkRequest, output: int, others: list[int]) -> None:
-        """Be a house player, and end as one; called in a new process."""
+        """Run a house player in this new process, and exit when it is done."""
         status = 1
         try:
-            self._libc.prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != self._pid:
+            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != self._pid:  # the parent ended before prctl: no signal will come
                 return
             os.setsid()
             os.dup2(output, 1)
             os.dup2(output, 2)
             _close_all_but(others)
-            if self._joined(others[request.has_socket :]):
-                self._take_on(request.environment)
+            if self._join(others[request.has_socket :]):
+                self._set_environment(request.environment)
                 if request.has_socket:
                     os.environ["REFEREE_ADDRESS"] = f"unix:/proc/self/fd/{others[0]}"
                 most = min(request.open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
@@ -221,8 +224,8 @@ class Forks:
             os._exit(status)
 
     @staticmethod
-    def _joined(groups: list[int]) -> bool:
-        """Join control groups; tell whether that went well."""
+    def _join(groups: list[int]) -> bool:
+        """Join control groups; return whether that went well."""
         try:
             for group in groups:
                 os.write(group, b"0")
@@ -232,8 +235,11 @@ class Forks:
             return False
         return True
 
-    def _take_on(self, environment: dict[str, str]) -> None:
-        """Have another environment, and its mark where /proc shows it."""
+    def _set_environment(self, environment: dict[str, str]) -> None:
+        """Replace this process's environment.
+
+        The mark is also overwritten where /proc shows it: the referee finds what a program has left behind by that.
+        """
         mark = environment.get(MARK, "").encode()
         if self._mark is not None and len(mark) == len(os.environ.get(MARK, "")):
             ctypes.memmove(self._mark, mark, len(mark))
@@ -241,14 +247,14 @@ class Forks:
         os.environ.update(environment)
 
 
-def _close_all_but(kept: list[int]) -> None:
-    """Close what belongs to other processes."""
-    for before, after in itertools.pairwise([2, *sorted(kept), os.sysconf("SC_OPEN_MAX")]):
+def _close_all_but(needed: list[int]) -> None:
+    """Close the descriptors of other house players, which a fork has copied."""
+    for before, after in itertools.pairwise([2, *sorted(needed), os.sysconf("SC_OPEN_MAX")]):
         os.closerange(before + 1, after)
 
 
 def _signal(pid: int, number: int) -> None:
-    """Send a signal to a process group; to its first process alone while it is not made."""
+    """Send a signal to a process group, or to its first process as long as the group does not exist yet."""
     with contextlib.suppress(ProcessLookupError):
         try:
             os.killpg(pid, number)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from referee.plugins import load
-from referee.programs import house
+from referee.programs import house_process
 
 
 def test_each_match_of_one_start_has_chance_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,8 +20,10 @@ def test_each_match_of_one_start_has_chance_of_its_own(monkeypatch: pytest.Monke
             make(SimpleNamespace(game="q", options={}))
 
     monkeypatch.setenv("REFEREE_PLAYER_SEED", "5e" * 32)
-    monkeypatch.setattr(house, "run", play)
+    monkeypatch.setattr(house_process, "run", play)
     registry = load()
-    monkeypatch.setattr(house, "installed", lambda: SimpleNamespace(game=registry.game, player=lambda _name: player))
-    assert house.main(["random"]) == house.main(["random"]) == 0
+    monkeypatch.setattr(
+        house_process, "installed", lambda: SimpleNamespace(game=registry.game, player=lambda _name: player)
+    )
+    assert house_process.main(["random"]) == house_process.main(["random"]) == 0
     assert (seeds[0], len(set(seeds)), seeds[:3]) == (b"\x5e" * 32, 3, seeds[3:])

@@ -1,70 +1,78 @@
-"""Small folders of players, held in memory as they were when they were last copied.
+"""The copy of its player's folder that a program is shown in a sandbox, for one match.
 
-To look whether anything in a folder has changed, and to write what is in memory, takes a third of the time of a copy:
-so little that the referee's loop may wait for it.
+Why a copy: what the kernel keeps with a file, such as which parts of it are in memory, can be seen by everybody who
+reads that file. Two seats of one player could talk through it, and a program could leave word for its next match.
+
+Small folders are also held in memory, as they were when they were last copied. To look whether anything in a folder has
+changed, and to write out what is in memory, takes a third of the time of a copy: little enough for the referee's loop
+to do it itself, without a thread.
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
-from ..files.copies import LeftOut
+from ..files.copies import LeftOut, copied
 from ..files.scratch import memory_for, scratch
-from ..files.tree import walk
+from ..files.tree import opened_folder, walk
+from .player_spec import telling_whose
 
 MOST_ENTRIES, MOST_BYTES = 64, 1 << 20
-"""In a folder that is held."""
+"""Limits of a folder that is held in memory."""
 MOST_IMAGES = 64
+_PAGE_BYTES = 4096
+"""Memory that the smallest entry takes."""
 _SETTLED_NS = 2_000_000_000
-"""What was changed less than this before may change once more with the same instant on it: some disks count seconds."""
+"""Age of the last change from which a folder can be held: a later change gets another time, even on disks that count
+seconds."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _Mark = tuple[int, int, int, int]
 
 
 class _Entry(Struct, frozen=True):
-    """What is in a folder, by its path in there; the folder itself is the first one."""
+    """One thing in a folder, by its path in there; the folder itself is the first one."""
 
     path: str
     mark: _Mark
     content: bytes | str | None = None
-    """Of a file; where a link leads; None: a folder."""
+    """Bytes of a file, target of a link, None of a folder."""
     is_executable: bool = True
     times_ns: tuple[int, int] = (0, 0)
 
 
 class FolderImage(Struct, frozen=True):
-    """What a folder had in it."""
+    """A folder's content in memory."""
 
     folder: Path
     entries: Sequence[_Entry]
 
     @property
     def is_current(self) -> bool:
-        """Whether nothing has changed: whoever adds or removes something leaves an instant on the folder around it."""
+        """Whether nothing has changed: to add or remove something changes the time of the folder around it."""
         try:
             return all(_mark(os.lstat(f"{self.folder}/{entry.path}")) == entry.mark for entry in self.entries)
         except OSError:
             return False
 
-    @contextmanager
-    def copied(self) -> Iterator[Path]:
-        """Make a folder of it, and remove that at the end.
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Path]:
+        """Write the content into a new folder, and remove that at the end.
 
         Raises:
-            OSError: it can't be made.
+            OSError: it can't be written.
         """
         with scratch("player", memory_for(MOST_BYTES)) as above:
             for entry in self.entries:
-                _make(entry, f"{above}/copy/{entry.path}")
+                _write_entry(entry, f"{above}/copy/{entry.path}")
             yield above / "copy"
 
 
 class FolderImages:
-    """The folders that one process holds: those that it has come to know last."""
+    """The folders that one process holds in memory: the most recent ones."""
 
     def __init__(self) -> None:
         self._images: dict[tuple[object, ...], FolderImage] = {}
@@ -75,15 +83,15 @@ class FolderImages:
         return image if image is not None and image.is_current else None
 
     def hold(self, key: tuple[object, ...], folder: Path, left_out: LeftOut) -> None:
-        """Hold a folder from now on, if it is small and was not changed just now.
+        """Hold a folder from now on, if it is small and has not changed just now.
 
         Args:
             key: tells the folder, and what is left out of it, from any other.
-            folder: of a player.
-            left_out: tells what is no part of it.
+            folder: the player's folder.
+            left_out: tells which entries are no part of the copy.
 
         Raises:
-            BadTree: it can't be read.
+            BadTree: the folder can't be read.
             OSError: the machine is in trouble.
         """
         self._images.pop(key, None)
@@ -95,8 +103,39 @@ class FolderImages:
                 del self._images[next(iter(self._images))]
 
 
+@contextlib.contextmanager
+def copy_folder(place: Path, left_out: LeftOut) -> Iterator[Path]:
+    """Copy a player's folder, and remove the copy at the end.
+
+    A referee that is killed leaves its copies; the next copy that is made removes them.
+
+    Args:
+        place: the player's folder, as it was given.
+        left_out: tells which entries are not copied.
+
+    Raises:
+        PlayerError: something in the folder can't be copied.
+        OSError: the disk can't take the copy.
+    """
+    with telling_whose(place, "copied"):
+        size_bytes = sum(node.status.st_size + _PAGE_BYTES for node in walk(place, left_out=left_out))
+    with scratch("player", memory_for(size_bytes)) as above:
+        folder = above / "copy"
+        try:
+            folder.mkdir()
+            with opened_folder(folder) as target, telling_whose(place, "copied"):
+                copied(place, target, left_out=left_out, is_new=True)
+        except OSError as error:
+            detail = f"{error.strerror}: {place} is copied into {above} for a match"
+            raise OSError(error.errno, f"{detail}; TMPDIR may name another place") from None
+        yield folder
+
+
 def _read(folder: Path, left_out: LeftOut) -> Sequence[_Entry]:
-    """Return what is in a folder, the instants on each thing from before it was read; nothing if it is too much."""
+    """Return the content of a folder, or nothing if it is too much.
+
+    The mark of each entry is taken before its content is read: a change in between shows at the next look.
+    """
     entries, size_bytes = [_Entry("", _mark(folder.stat()))], 0
     for node in walk(folder, left_out=left_out):
         status = node.status
@@ -115,13 +154,13 @@ def _read(folder: Path, left_out: LeftOut) -> Sequence[_Entry]:
 
 
 def _mark(status: os.stat_result) -> _Mark:
-    """Return what changes with a file: nobody can set the instant of the last change."""
+    """Return what changes whenever a file does: no program can set the time of the last status change."""
     return (status.st_mode, status.st_size, status.st_ino, status.st_ctime_ns)
 
 
-def _make(entry: _Entry, place: str) -> None:
+def _write_entry(entry: _Entry, place: str) -> None:
     if entry.content is None:
-        os.mkdir(place, 0o755)  # noqa: PTH102  # paths are text: more is done to make objects of them
+        os.mkdir(place, 0o755)  # noqa: PTH102  # Path objects would cost more than the call
     elif isinstance(entry.content, str):
         os.symlink(entry.content, place)  # noqa: PTH211  # as above
     else:

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from referee.programs import starting
-from referee.programs.starting import (
+from referee.programs import processes
+from referee.programs.processes import (
     ChildProcess,
     FirstProcess,
     ProcessCommand,
-    ends_with_this_process,
+    can_die_with_parent,
     if_alive,
     join_new_keyring,
     keyctl_number,
@@ -39,7 +39,7 @@ print("found it" if key > 0 else "nothing")
 """
 STARTER = """
 import subprocess, sys, time
-from referee.programs.starting import ProcessCommand, if_alive, start
+from referee.programs.processes import ProcessCommand, if_alive, start
 command = ProcessCommand((*sys.argv[2:], *if_alive([sys.executable, "-c", sys.argv[1]])))
 start(command, cwd=None, env={}, output=1)
 sys.stdin.read()
@@ -68,7 +68,7 @@ def killed(process: "subprocess.Popen[str]") -> None:
 @pytest.fixture
 def _can_tell() -> None:
     """Skip where the kernel can't be asked to kill."""
-    if not ends_with_this_process():
+    if not can_die_with_parent():
         pytest.skip("there is no setpriv on this machine")
 
 
@@ -128,7 +128,7 @@ def test_keys_are_not_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     _leave_a_key()
     assert _found() == b"nothing\n"
     with monkeypatch.context() as patched:
-        patched.setattr(starting, "join_new_keyring", lambda: None)
+        patched.setattr(processes, "join_new_keyring", lambda: None)
         _leave_a_key()
         assert _found() == b"found it\n"  # so that it could be found
 
@@ -142,7 +142,7 @@ def test_an_end_is_told_of_in_the_loop(monkeypatch: pytest.MonkeyPatch, *, is_ol
     with start(
         ProcessCommand((*PYTHON, "raise SystemExit(3)")), cwd=None, env={}, output=subprocess.DEVNULL
     ) as process:
-        ChildProcess(process, loop).when_ended(told.append)
+        ChildProcess(process, loop).on_end(told.append)
         assert told == []
         give_up = time.monotonic() + 60
         while not told:
@@ -169,7 +169,7 @@ def test_who_asks_the_kernel_is_tried_first(
     setpriv.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     expected = (str(setpriv), "--pdeathsig", "KILL", "--") if is_used else ()
-    assert starting._dying_with_parent.__wrapped__() == expected
+    assert processes._die_with_parent.__wrapped__() == expected
 
 
 @pytest.mark.parametrize("told", ["", "{", '{"child-pid": 0}'])
@@ -222,7 +222,7 @@ def test_a_keyring_that_can_not_be_had_is_told_of(
         ctypes.set_errno(number)
         return next(left)
 
-    monkeypatch.setattr(starting, "_libc", lambda: SimpleNamespace(syscall=_syscall))
+    monkeypatch.setattr(processes, "_libc", lambda: SimpleNamespace(syscall=_syscall))
     assert join_new_keyring() == expected
     get, join = [keyctl_number(), 0, -3, 0], [keyctl_number(), 1, None, 0]
     assert asked == [get, join, get][: len(asked)]
