@@ -23,9 +23,9 @@ from referee.programs.limits import ProgramLimits
 from referee.programs.output import KEPT_BYTES
 from referee.programs.sandbox import SHARED_MEMORY_MIB
 
-from .first_turns import first_turn
 from .situations import sender_of
 from .tables import EXAMPLES, MATCH, NONCES, SALT, SEED, VIEW, framed, packed
+from .worked_turns import worked_turn
 
 PATH = Path(protocol.__file__).parent / "SPEC.md"
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
@@ -57,14 +57,19 @@ LIMITS = (
         "a view of Q with every tile on the map is about 20 KiB; the rest is room for other games",
     ),
     (
-        "longest body from a player that was asked nothing, within a match or between two",
+        "longest body from a player that was asked nothing",
         limits.MAX_UNASKED_BYTES,
         "bytes",
         "a whole message, so that the verdict can name it, and no more",
     ),
-    ("what a player may leave unread", limits.MAX_UNREAD_BYTES, "bytes", "two of the referee's longest frames"),
     (
-        "arrays and maps within one another, the message's own map included",
+        "unread bytes that the referee holds for a player",
+        limits.MAX_UNREAD_BYTES,
+        "bytes",
+        "two of the referee's longest frames",
+    ),
+    (
+        "nesting of arrays and maps",
         limits.MAX_DEPTH,
         "levels",
         "the deepest message has 6; deeper ones exhaust a decoder's stack",
@@ -90,7 +95,7 @@ LIMITS = (
         "enough to see what it was; the record has all of them",
     ),
 )
-"""What, how much, in which unit, and why."""
+"""(limit, number, unit, reason)."""
 PROGRAM = ProgramLimits()
 PROGRAM_LIMITS = (
     (
@@ -102,11 +107,11 @@ PROGRAM_LIMITS = (
     ("CPU time of each process", f"{PROGRAM.cpu_s} s", "longer than any match; it ends what spins for ever"),
     ("one file", f"{PROGRAM.file_mib} MiB", "nothing fills the disk"),
     ("`HOME` and `/tmp`, each", f"{PROGRAM.tmp_mib} MiB", "both are memory, and count as such"),
-    ("`/dev/shm`", f"{SHARED_MEMORY_MIB} MiB", "what Python's semaphores need"),
-    ("open files", str(PROGRAM.open_files), "one connection, and what the program reads"),
-    ("kept of what it prints", f"{KEPT_BYTES // 1024} KiB, the end", "a traceback fits many times over"),
+    ("`/dev/shm`", f"{SHARED_MEMORY_MIB} MiB", "Python's semaphores need it"),
+    ("open files", str(PROGRAM.open_files), "one connection, and the files that the program reads"),
+    ("the end of its output that is stored", f"{KEPT_BYTES // 1024} KiB", "a traceback fits many times over"),
 )
-"""Of a launched program: what, how much, and why."""
+"""(limit, number, reason) of a launched program."""
 
 
 def table(*rows: Sequence[str]) -> str:
@@ -153,14 +158,15 @@ def hello_bytes() -> str:
 
 def example(name: str) -> str:
     """Return one example: the message, readable, and its frame."""
-    message = _example(name)
-    return _spread(message) + "\n\n" + _block(spaced(framed(packed(message))))
+    return _with_frame(_example(name))
 
 
 def game(name: str) -> str:
-    """Return the first turn of a game, of a fixed deal for two: the view, the move, and what is told of it."""
-    turn = first_turn(load().game(name))
-    return "\n\n".join([_spread(turn.view), show_json(turn.move), show_json(turn.told)])
+    """Return the worked turn of a game: the view of the `turn`, then the `move` and the `told`, each with its frame."""
+    worked = worked_turn(name)
+    view = _spread(worked.turn.view)
+    answers = (_with_frame(msgspec.to_builtins(message)) for message in (worked.move, worked.told))
+    return "\n\n".join([view, *answers])
 
 
 def chance_with_nonces() -> str:
@@ -171,11 +177,6 @@ def chance_with_nonces() -> str:
 def chance_without_nonces() -> str:
     """Return the second worked example of the shuffle: nobody gave a nonce."""
     return _chance([None, None], list(range(10)))
-
-
-def view() -> str:
-    """Return a view of the Q game."""
-    return _spread(VIEW)
 
 
 PLACEMENTS: tuple[list[list[Any]], ...] = (
@@ -246,6 +247,11 @@ def _example(name: str) -> dict[str, Any]:
     return next(message for other, _, message in EXAMPLES if other == name)
 
 
+def _with_frame(message: dict[str, Any]) -> str:
+    """Return a message, readable, and its frame."""
+    return _spread(message) + "\n\n" + _block(spaced(framed(packed(message))))
+
+
 def _spread(value: dict[str, Any]) -> str:
     """Return a map with a line for each of its keys."""
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(inner)}" for key, inner in value.items())
@@ -267,7 +273,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "limits": limits_table,
     "program limits": program_limits_table,
     "bytes": hello_bytes,
-    "view": view,
     "placements": placements,
     "chance with nonces": chance_with_nonces,
     "chance without nonces": chance_without_nonces,
