@@ -45,6 +45,8 @@ def make_plain_client(address: str, keys: Path | None, reply_s: float) -> Any:
 
 def close_pickle() -> None:
     """Refuse to read pickles from now on. What this process sends is written as before."""
+    # Hosts are the organiser's own machines, but student programs run on them, and a sandbox may be off there. One that
+    # breaks out must not be able to reach the signing key through a pickle.
     pickle.loads = _refuse
     for name in ("pickle", "dask"):
         register_serialization_family(name, families[name][0], _refuse)  # type: ignore[no-untyped-call]

@@ -101,6 +101,8 @@ class Attempt:
         self._silent_looks = self._silent_looks + 1 if is_its_turn and is_silent else 0
         self._looks = self._looks + 1 if is_its_turn else 0
         most_looks = patience_s(self.followed.job) / HOSTS_REPORT_S
+        # Between two looks at the stage, silence is the only sign. A host that sends nothing at all for this long
+        # stands still.
         if 1 < self._looks <= most_looks + 1 or not is_its_turn:
             return self._silent_looks > most_looks
         stage, before = self.followed.stage, self._stage
@@ -186,6 +188,8 @@ class ClusterHost:
     @property
     def capacity(self) -> int:
         """Number of matches that it is given at a time: more than it has tables, so that no table waits for a match."""
+        # Half as many again: while the record of a finished match is on its way here and is checked, the host already
+        # plays the next one. With more in reserve, matches would pile up at slow hosts while fast ones run dry.
         usable = self.tables if self.address and not self.excluded else 0
         return usable + max(1, usable // 2) if usable else 0
 
@@ -256,6 +260,7 @@ class Starts:
         proven, failed = self._proven[program], self._failed[program]
         if host in proven:
             return False
+        # If all other hosts that are present have failed as well, there is none left to try: the program is at fault.
         failed.add(host)
         return bool(proven) or (len(failed) < ENOUGH_HOSTS and not failed.issuperset(others))
 
@@ -349,6 +354,10 @@ class HostChoice:
         return min(hosts, key=lambda host: (host.load, host.name), default=None)
 
     def _first(self) -> ClusterHost | None:
+        # The heap may hold old entries of a host: with too small a load, since it was given matches after they were
+        # pushed. Such an entry is corrected when it comes to the top. Entries never have too large a load, because
+        # `update_load` pushes a new one whenever the load falls; so the first entry that is right is the least busy
+        # host.
         while self._queue:
             load, name = self._queue[0]
             host = self._able[name]

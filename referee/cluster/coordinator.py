@@ -79,6 +79,16 @@ class ClusterPlan(Struct, frozen=True, kw_only=True):
     game: str
 
 
+# How a host comes and goes. The dispatcher reports all hosts twice a second; everything below follows from these
+# reports and from the answers to calls.
+#
+#     unknown --(reported)--> entering --(agrees, on record)--> admitted --(fails 3 times, wrong record)--> excluded
+#                               ^                                  |
+#                               +---(reported at a new address)----+---(absent for GONE_LOOKS reports)--> gone
+#
+# A host that is gone keeps its entry: if it comes back under its name, it is the same host, goes on with the matches it
+# still has, and keeps its name in the records. There is no heartbeat of our own. Dask has one already, and a second one
+# with other limits would only disagree with it now and then.
 class Hosts:
     """The hosts of a cluster, and the dispatcher through which they are reached.
 
@@ -135,6 +145,8 @@ class Hosts:
             preferred: preferred host (see `HostChoice.pick`); waits for it as long as it may still connect.
             programs: the programs of the match.
         """
+        # A host with room may be taken by another match between the callback and this line, so the choice is made
+        # again.
         while self._is_awaited(preferred) or (host := self.choice.pick(preferred, programs)) is None:
             waiting: Deferred[None] = Deferred()
             self._waiting.append(waiting)
@@ -160,6 +172,8 @@ class Hosts:
     def stop(self, host: ClusterHost, match: str) -> None:
         """Stop a match in the middle, and forget it."""
         attempt = host.attempts.get(match)
+        # A match that has not begun still waits in Dask's queue: Dask can cancel it there, the host itself does not
+        # know of it.
         if attempt is not None and not attempt.followed.is_begun:
             self._dispatcher.drop(attempt.call)
         self._forget(host, match)
@@ -216,6 +230,9 @@ class Hosts:
     # --- which hosts are present
 
     def _update_hosts(self, seen: tuple[SeenHost, ...]) -> None:
+        # The order matters. First the tables are updated, so that nothing new is given to a host that is draining. Then
+        # the attempts are checked, which may free matches. Only then are hosts admitted, and the waiting matches woken
+        # up once.
         self._looks += 1
         present = {host.name: host for host in seen}
         for sight in seen:
@@ -274,6 +291,8 @@ class Hosts:
         host.entering = ""
         reply = answer.read(RunAnswer)
         if reply is None:
+            # The scheduler may not have delivered the call. To exclude a host for that would punish it for a lost
+            # packet.
             return  # the next report names the host again, and it is asked again
         why_not = reply.refused or self._put_on_record(host, reply.calibration)
         if why_not is not None:
@@ -283,6 +302,8 @@ class Hosts:
         takes = counted(host.tables, "match", "matches")
         text = f"host {host.name} plays {takes} at a time; its name in the records is {host.process}"
         self.say(text, host=host.name, address=host.address)
+        # What it was given before it was lost is asked for again. It may be played to its end by now: then this fetches
+        # it.
         for attempt in list(host.attempts.values()):
             if host.tables or attempt.followed.is_begun:
                 self._play(host, attempt)
@@ -301,6 +322,8 @@ class Hosts:
 
         What waits at a host that takes no new matches is played elsewhere.
         """
+        # While all tables are taken, a match that has not begun waits by design (see ClusterHost.capacity). That must
+        # not count as standing still.
         has_table = sum(attempt.followed.is_begun for attempt in host.attempts.values()) < host.tables
         for attempt in list(host.attempts.values()):
             if attempt.unanswered and host.address == sight.address:
@@ -349,6 +372,9 @@ class Hosts:
 
     def _on_answer(self, host: ClusterHost, attempt: Attempt, answer: HostAnswer) -> None:
         returned: Returned | None = answer.read(RETURNED)
+        # The answer may come after the attempt was given up. Then the match is void or was played elsewhere, and one
+        # match must not have two results; but a second, different record is worth keeping, for someone may ask why
+        # there are two.
         if attempt.is_over:
             if isinstance(returned, PlayedMatch) and not attempt.has_taken(returned):
                 self._keep_late_record(host, attempt, returned)
@@ -391,6 +417,7 @@ class Hosts:
         """Send a host the programs that it lacks; it is asked again when it has them all."""
         attempt.pushes += 1
         attempt.needs = set(needs.digests) & set(attempt.shipped.programs)
+        # A host whose disk is full stores nothing, and would ask for the same program for ever.
         if attempt.pushes > MOST_FAILURES or not attempt.needs:
             self._end(host, attempt, NotBegun(why="asks for programs again and again"))
             self.note_failure(host, "it asks for programs again and again")
@@ -464,6 +491,9 @@ class Cluster:
             attempt = Attempt(shipped, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
+            # From here on the match has a result. It is sealed even if the tournament is being stopped: `outlasting`
+            # shields the coroutine from the cancellation, or the next run would find a record without a seal, and play
+            # the match a second time.
             if not isinstance(outcome, NotBegun):
                 return await outlasting(Deferred.fromCoroutine(self._finish(host, shipped, followed, outcome)))
 
@@ -489,11 +519,14 @@ class Cluster:
         try:
             if isinstance(outcome, PlayedMatch):
                 followed.end(outcome.record)
+            # A host may be lost after it has sent the last line and before it could return the record. The lines are
+            # enough then.
             if isinstance(outcome, PlayedMatch) or followed.is_over:
                 judged = await self._in_thread(followed.judge)
                 why = self._find_excuse(host, shipped, followed.job, judged)
                 if why is None:
                     await self._seal(host, followed, judged)
+        # Whatever came from this host is doubtful now, its programs' output included.
         except RecordError as error:
             printed = {}
             await self._in_thread(followed.refuse)
@@ -502,6 +535,8 @@ class Cluster:
         if why is not None:
             await self._in_thread(followed.void, void_reason(host.name, why), self._services.sealer)
         await self._in_thread(store_output, self._hosts.settings.folder, followed.job, printed)
+        # If the lines that came on the way and the whole record differ, the observers have seen the former. They are
+        # shown the steps that they have not seen, so that live pages end with the result that counts.
         for step in followed.remote.untold:
             self._services.observers.notify_step(step)
         return followed.remote.played

@@ -106,6 +106,8 @@ class DaskWorker:
 
     def publish(self, topic: str, event: dict[str, Any]) -> None:
         """Publish an event under a topic, if there is a connection. Call it in any thread."""
+        # Events are lost while there is no connection. Nothing depends on them: the whole record is returned at the
+        # end, and the lines of a running match are sent from the first one again when the tournament has reconnected.
         if self._worker is not None:
             self._worker.log_event(topic, event)
 
@@ -148,6 +150,8 @@ class DaskWorker:
                 return
             except Exception as error:  # noqa: BLE001  # whatever the reason, the host reconnects
                 why = f"{type(error).__name__}: {error}"[:300]
+            # A worker that has given up cannot be started again, so there will be a new one. Its name is the same: the
+            # tournament takes it for the same host.
             self._worker = None
             host.release()
             self._say(f"no connection to the scheduler at {self._address}: {why}; trying again")

@@ -89,6 +89,8 @@ class DispatcherLink:
             The number of this call, for `drop`.
         """
         self._count += 1
+        # There is no queue for later. What is asked depends on where a host is, which a new dispatcher may see
+        # differently.
         if self._process is not None:
             self._asks[self._count] = on_answer
             order = Ask(number=self._count, host=address, call=call, data=encode_message(message))
@@ -108,6 +110,8 @@ class DispatcherLink:
         """End the dispatcher and wait until it has exited."""
         self._is_closing = True
         if self._process is not None:
+            # From now on silence is expected, but not for ever: the check that kills a silent dispatcher also bounds
+            # its exit.
             self._silent_looks = SILENT_LOOKS - CLOSE_LOOKS
             self._process.leave()
             await self._gone
@@ -131,6 +135,7 @@ class DispatcherLink:
         if self._is_closing:
             self._gone.callback(None)
             return
+        # While the scheduler is down, a new dispatcher fails every few seconds for the same reason. Once is enough.
         if how != self._last_why:
             self._say(f"no connection to the cluster at {self._connect.address}: {how}; trying again")
         self._last_why = how

@@ -86,6 +86,8 @@ def judge_record(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch
 
 def _judge(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
     count, path = len(record.chain.lines), record.path
+    # Cheap checks come first, and each assumes what the ones before it have shown. The last one, check_course, folds
+    # the whole match again with the rules: it takes longer than all others together.
     _check_header(job, record, handout)
     if record.result is None or record.is_torn:
         raise RecordError(path, count, "a result as the last line", "part of a line" if record.is_torn else "none")
@@ -115,6 +117,8 @@ def _find_unusual(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
 def _check_header(job: MatchJob, record: Record, handout: Handout) -> None:
     """Check every field that the job determines. When and in which folder it was played, only the host knows."""
     header = record.header
+    # Start from the header that came, and put in every field that this process knows. Comparing the two then covers all
+    # fields, and a field that is added to the header later is compared without a change here.
     wanted = replace(
         header,
         format=FORMAT,
@@ -164,6 +168,8 @@ def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
         RecordError: it was not played exactly once, by the process that it was given to, after it was given.
     """
     path = record.path
+    # A record of a match that was paused and resumed has several begins. Hosts do not resume: a match that was stopped
+    # is played again from its start, so a second begin means that the record was put together from two matches.
     began = [n for n, step in enumerate(record.steps, 1) if isinstance(step.event, e.Began)]
     if began != [1]:
         raise RecordError(path, began[-1] if began else 1, "one begin, in line 1", "another one" if began else "none")
@@ -171,6 +177,8 @@ def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
     if presence.process != handout.process:
         expected = f"process {handout.process or 'none'}, to which it was given"
         raise RecordError(path, 1, expected, presence.process or "none")
+    # A record of an earlier match with the same players could hold in every other respect. Only the clock shows that it
+    # was played before this one was handed out.
     begin_ms = presence.clock_ms + presence.begin_ms
     if begin_ms < handout.since_ms - _ROUNDING_MS:
         what = f"a begin from {handout.since_ms:.3f} ms on, since its process played other matches before"
@@ -275,6 +283,7 @@ class FollowedMatch:
         Raises:
             OSError: the record cannot be written.
         """
+        # After a reconnection the host sends its lines from the first one again, so most of them are here already.
         new = lines[self._size - offset :] if offset <= self._size else b""
         if new and self._is_clear and self._size + len(new) <= MAX_RECORD_BYTES:
             self._take(new)
@@ -289,6 +298,8 @@ class FollowedMatch:
             RecordError: an event in it is impossible.
             OSError: it cannot be written.
         """
+        # What came on the way is not a beginning of what came at the end. The end counts; observers see the match from
+        # its start.
         if not (self._is_clear and record.startswith(self.received)):
             self.remote = self._new_match(Observers())
             self._size, self._is_clear = 0, True

@@ -88,6 +88,8 @@ class Health:
             begin: its begin, in monotonic seconds.
             end: its end, which is now, in monotonic seconds.
         """
+        # Each run has a loop monitor of its own, and all of them see the same standstill. Only the part after the last
+        # one that is known counts.
         begin = max(begin, self._slips[-1][1]) if self._slips else begin
         if end - begin > SLIP_S:
             self._slips.append((begin, end))
@@ -102,6 +104,7 @@ class Health:
         while self._slips and self._slips[0][1] <= now - WINDOW_S:
             self._slips.popleft()
         stalled_s = sum(end - begin for begin, end in self._slips)
+        # Hysteresis: without it, a host at the limit would take a match, slip again, and rest again every few seconds.
         is_well = stalled_s <= MAX_STALLED_S if self.is_well else not self._slips
         if is_well != self.is_well:
             self.is_well = is_well
@@ -132,6 +135,7 @@ def calibrate(tables: int, work_s: float = WORK_S) -> Calibration:
     Raises:
         NotCalibrated: the machine cannot run so many processes.
     """
+    # Forked, not spawned: a spawned interpreter imports for half a second, and the tables would not begin together.
     context = get_context("fork")
     gate = context.Barrier(tables)
     try:
@@ -308,6 +312,8 @@ class Host:
 
     def _call_in_loop(self, function: Callable[..., T], *args: Any) -> T:
         """Call a function in the loop, and wait for its result."""
+        # Twisted's own blockingCallFromThread has no time limit. If the loop hangs, Dask's threads must not hang with
+        # it, or the host could not even say that it is in trouble.
         outcome: Future[T] = Future()
 
         def _call() -> None:
@@ -322,6 +328,9 @@ class Host:
     # --- in the loop
 
     def _enter(self, offer: RunOffer, confinement: Confinement) -> None:
+        # A tournament that was stopped and started again is a new run. Its old matches would only take tables from it.
+        # Idle runs of other tournaments go as well: nothing tells a host that a tournament is over if its process was
+        # killed.
         for name, run in list(self._runs.items()):
             if name != offer.run and (run.tournament == offer.tournament or run.is_idle):
                 self._leave(name)

@@ -89,6 +89,8 @@ class HostedMatch:
         try:
             with self.path.open("rb") as file:
                 file.seek(self._sent)
+                # The writer may be in the middle of a line. Half a line must not be sent: the other side checks each
+                # line's hash.
                 while data := _whole_lines(file.read(CHUNK_BYTES)) or _whole_lines(file.readline(MAX_LINE_BYTES)):
                     yield self._sent, data
                     self._sent += len(data)
@@ -193,6 +195,8 @@ class HostRun:
         hosted = self._matches.get(job.match)
         if hosted is None:
             hosted = self._matches[job.match] = HostedMatch(self._folder / f"{job.match}.jsonl")
+            # A record may be left of a match that was broken off. A writer never continues such a file, so it has to go
+            # first.
             hosted.path.unlink(missing_ok=True)
             hosted.playing = Deferred.fromCoroutine(self._play(job, hosted))
         return hosted.wait()
@@ -208,6 +212,8 @@ class HostRun:
             why = f"{type(error).__name__}: {error}"
             is_begun = hosted.path.exists()
             returned = BrokenOff(why=why, printed=take_output(self._folder, job)) if is_begun else NotBegun(why=why)
+        # The last lines go out before the result, so that whoever watches sees the end of the match, and not only its
+        # standings.
         self._send_lines(job.match, hosted)
         hosted.end(returned)
         self._forget(job.match, hosted)
@@ -215,6 +221,8 @@ class HostRun:
     def _forget(self, match: str, hosted: HostedMatch) -> None:
         """Forget a match that may be played again, and the oldest ones that are over."""
         hosted.playing = None
+        # A match that did not come to its end may be played here again. One that did is kept: the answer can be lost on
+        # its way, and the tournament asks for it again when it has reconnected.
         if not isinstance(hosted.returned, PlayedMatch):
             del self._matches[match]
             return
@@ -289,6 +297,7 @@ def choose_confinement(offer: RunOffer, settings: HostSettings, warn: Callable[[
         NoSandboxError: one of them demands a sandbox, and this machine has none.
     """
     modes = (settings.sandbox, offer.terms.sandbox)
+    # "off" wins over "auto" because somebody has written it down, while "auto" is only the default.
     mode = "required" if "required" in modes else "off" if "off" in modes else "auto"
     limits = ProgramLimits(memory_mib=offer.terms.memory_mib)
     return find_confinement(mode, limits, hidden=settings.hidden, private_names=record_names, warn=warn)

@@ -110,6 +110,7 @@ class ProgramStore:
             entries = msgspec.msgpack.decode(packed, type=list[Entry])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise OtherProgram(f"program {digest[:12]} is not a packed folder: {error}") from None
+        # Unpack next to the final place, then rename: a program is either there as a whole, or it is not there.
         new = self._folder / f".{secrets.token_hex(8)}.new"
         new.mkdir(parents=True)
         try:
@@ -130,6 +131,8 @@ def _unpack(folder: Path, entry: Entry) -> None:
         OSError: it cannot be written, or its place is taken.
     """
     path = Path(entry.path)
+    # A link that was unpacked before may lead outside, and a later entry go through it. `resolve` follows such links;
+    # if the result is not the plain path below the folder, something on the way is a link.
     above = folder / path.parent
     if path.is_absolute() or ".." in path.parts or not path.name or above.resolve() != folder.resolve() / path.parent:
         raise OtherProgram(f"{entry.path!a:.100} is not a place in a program's folder")
@@ -238,6 +241,7 @@ def store_output(folder: Path, job: MatchJob, printed: Mapping[int, bytes]) -> N
         OSError: it cannot be written.
     """
     for seat, path in _paths(folder, job):
+        # Hosts cut the output themselves. It is cut here again, since it came over a network.
         if end := printed.get(seat, b"")[-MAX_OUTPUT_BYTES:]:
             path.write_bytes(end)
 

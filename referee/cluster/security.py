@@ -61,6 +61,8 @@ def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -
     """
     names = [_parse_host_name(host) for host in hosts]
     until = (now + timedelta(days=days)).replace(microsecond=0)
+    # The authority's key signs the three certificates below and is forgotten when this function returns. So nobody can
+    # add a machine to the cluster later, the organiser included; new certificates are cheap.
     authority = generate_private_key(SECP256R1())
     title = _title(
         f"referee cluster {secrets.token_hex(4)}"
@@ -136,6 +138,7 @@ def _parse_host_name(host: str) -> x509.GeneralName:
 
 def _write(folder: Path, pieces: dict[str, list[bytes]]) -> None:
     """Write all files, or none."""
+    # All are checked before one is written: half a set of new certificates next to half a set of old ones fits nothing.
     existing = [name for name in pieces if (folder / name).exists()]
     if existing:
         raise BadKeys(

@@ -33,6 +33,8 @@ class Actor:
         self._calls[call.method] += 1
         if call.method == self.spec.raises_in:
             end.leave(f"{self.spec.name} raises in {call.method}")
+        # A player that loops does not really loop: it just never answers. To the referee that is the same, and it costs
+        # nothing.
         elif (call.method, self._calls[call.method]) != (self.spec.loops_in, self.spec.count):
             end.reply(None if call.method != "take-turn" else self.choose(call.view))
 

@@ -58,6 +58,7 @@ def place_misfit(view: Any) -> Any:
 def place_out_of_line(view: Any) -> Any:
     """Place own tiles that each fit when placed, but do not lie in one row or column."""
     board = board_of(view)
+    # Breadth first: the shortest placement out of line is the clearest example of this cheat.
     longer = _longer(board, hand_of(view), frontier(board))
     out_of_line = (placed for placed in islice(longer, MAX_STEPS) if not in_line([cell for cell, _ in placed]))
     return next(map(place, out_of_line), None)

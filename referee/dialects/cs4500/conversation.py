@@ -28,6 +28,16 @@ NO_NONCE = "0" * 32
 _Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 
 
+# The states are those of protocol's own conversation; only the bytes differ. What the course's player sends in each:
+#
+#     NEW             its name, a JSON string         -> hello
+#     OFFERED         nothing                         -> ready, made up here
+#     TO_REVEAL       nothing                         -> nonce, made up here
+#     TO_CONFIRM      "void", for setup and new-tiles -> ack
+#     ASKED           a JChoice, for take-turn        -> move
+#     TO_CONFIRM_END  "void", for win                 -> ack
+#
+# In any other state a value breaks the protocol. So one fold and one record serve both wires.
 class CourseConversation(Conversation):
     """The referee's side of one conversation."""
 
@@ -45,6 +55,7 @@ class CourseConversation(Conversation):
         Raises:
             RemoteProtocolError: a value was begun and not finished, or is a number, which answers nothing.
         """
+        # A number at the end of a stream is complete only now. No answer is a number, but its bytes are evidence.
         if self.state is not ConnectionState.CLOSED:
             self._values.receive_end()
             self.next_event()
@@ -81,6 +92,8 @@ class CourseConversation(Conversation):
     def _written(self, message: Message) -> bytes:
         """Return the bytes of a call; none where the course has no word for a message."""
         ack = getattr(message, "ack", None)
+        # The course's views name no seats: the first player of a JPub is the one addressed. So remember which seat that
+        # is.
         if isinstance(message, Offer):
             self._seat, self._name = message.seat, message.names[message.seat]
         call = self._call(message)
@@ -106,6 +119,7 @@ class CourseConversation(Conversation):
 
     def _check_flood(self) -> None:
         """Refuse to buffer many bytes that the referee did not ask for."""
+        # While an answer is due, a long value may be on its way, and the reader's own limit bounds it.
         if self.state is ConnectionState.SEATED and self._reader.pending_bytes > MAX_UNASKED_BYTES:
             detail = f"more than {MAX_UNASKED_BYTES} bytes of a value came without a call"
             raise _breach(Code.FLOOD, detail, self.pending)

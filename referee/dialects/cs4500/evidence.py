@@ -65,6 +65,8 @@ class CourseWire:
         if code == Code.NOT_READING:
             return f"{len(data)} bytes that were sent" if data else code
         if code == Code.FLOOD:
+            # The record keeps only the beginning of what came. That it is more than may come unasked is all that can be
+            # verified.
             is_flood = asked is None and len(data) > MAX_UNASKED_BYTES and self.is_unfinished(data)
             return code if is_flood else f"{len(data)} bytes"
         try:

@@ -129,6 +129,8 @@ def jhand(view: Any) -> list[dict[str, str]]:
 
 
 def _decode_view(view: Any) -> QView:
+    # The view is a struct of the game, a plain dict from a record, or raw bytes on their way to a socket. One round
+    # trip through msgpack makes all three the same, and costs little compared with the JSON that follows.
     return msgspec.msgpack.decode(msgspec.msgpack.encode(view), type=QView)
 
 
@@ -173,6 +175,7 @@ def placements(rows: Any) -> list[list[Any]]:
     Raises:
         MalformedValue: it is not a JMap.
     """
+    # The course's own programs build a map from the list, so that a later tile replaces an earlier one.
     tiles: dict[tuple[int, int], str] = {}
     for row in convert(rows, list[_Row]):
         index = convert(row[0], Index)

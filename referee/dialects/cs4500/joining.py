@@ -71,6 +71,8 @@ class Adapter(Owner):
         self._game = game
         self._terms = terms
         self._link = link
+        # A program written for this referee may check the seed against the commitment. The deal does not follow from
+        # this seed, since the course's referee deals, but the check must hold.
         self._seed = secrets.token_bytes(32)
         self._turn = 0
         self._acks = 0
@@ -134,6 +136,7 @@ class Adapter(Owner):
             self.end.reply(None)
 
     def _answer_turn(self, move: Any) -> None:
+        # Only the form is checked. Whether the move is legal, the course's referee decides: it knows the game.
         try:
             self._game.parse_move(move)
         except MalformedMove as error:

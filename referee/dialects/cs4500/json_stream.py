@@ -96,6 +96,7 @@ class JsonReader(StreamReader):
                 passed.
         """
         end = self._find_value_end()
+        # White space before a value counts, or a player could send blanks for ever without ever being over the limit.
         if (len(self._buffer) if end is None else end) > self._limit_bytes:
             detail = f"a JSON value, with the white space before it, of more than {self._limit_bytes} bytes"
             raise RemoteProtocolError(Code.OVERSIZE, detail, bytes(self._buffer))
@@ -122,6 +123,7 @@ class JsonReader(StreamReader):
                 return None
             self._start = self._at
         first = buffer[self._start]
+        # Values of one word and numbers have no bracket that ends them, so each kind has a rule of its own for its end.
         if first in _WORDS:
             return self._find_word_end(_WORDS[first], self._start)
         if first in _NUMBERS:
@@ -145,6 +147,8 @@ class JsonReader(StreamReader):
         while (mark_at := (_INSIDE if self._in_string else _OUTSIDE).search(self._buffer, self._at)) is not None:
             at = mark_at.start()
             mark = self._buffer[at]
+            # Inside a string only the character after a backslash matters: it may be a quote that does not end the
+            # string.
             if mark == _BACKSLASH:
                 if at + 1 == len(self._buffer):
                     self._at = at  # the escaped character has not come yet
@@ -178,6 +182,7 @@ def _decode(body: bytes) -> Any:
     try:
         text = body.decode()
         value = json.loads(text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_real)
+        # json.loads lets half of a surrogate pair through. It could not be written into a record, which is UTF-8.
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
     except json.JSONDecodeError as error:
@@ -190,6 +195,7 @@ def _decode(body: bytes) -> Any:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
+    # Parsers disagree on which of two equal keys counts. What two programs read differently must not be judged.
     if len(result) != len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise RemoteProtocolError(Code.DUPLICATE_KEY, f"an object has the key {twice[:40]!r} twice")

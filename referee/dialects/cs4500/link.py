@@ -31,6 +31,7 @@ class CourseLink(PlayerLink):
         """
         super().hold(message)
         if isinstance(message, Offer | Reveal):
+            # Not at once: the match is in the middle of a step, and an answer within it would begin another one.
             self._clock.callLater(0, self._accept)
 
     def expel(self, message: Message) -> None:
@@ -42,6 +43,7 @@ class CourseLink(PlayerLink):
         Args:
             message: not sent; the course has no word for it.
         """
+        # The player is expelled already. From here on its bytes are nobody's business, but its socket stays open.
         self.owner = None
         self.connection.close()
         if self.is_connected:

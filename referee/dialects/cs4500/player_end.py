@@ -101,6 +101,7 @@ class PlayerEnd(Protocol):
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)
+        # The player may have been told to leave while the connection was being made.
         if self._why:
             self.transport.loseConnection()
         elif self._name is not None:
@@ -142,6 +143,8 @@ class PlayerEnd(Protocol):
             self.transport.loseConnection()
 
     def _take(self, call: Call) -> None:
+        # Calls are strictly one after the other. A referee that does not wait could not tell which call an answer is
+        # for.
         if self._open is not None:
             self.leave(f"the referee called {call.method} before {self._open.method} was answered")
             return
