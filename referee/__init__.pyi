@@ -1,15 +1,15 @@
 # What type checkers know of the API; `__init__.py` imports each of its names when it is used.
 
+from .api.evaluating import Evaluation as Evaluation
+from .api.evaluating import SequentialTest as SequentialTest
 from .api.evaluating import evaluate as evaluate
-from .api.evaluation import Evaluation as Evaluation
-from .api.evaluation import SequentialTest as SequentialTest
-from .api.loading import load as load
 from .api.match import Match as Match
 from .api.match import Turn as Turn
 from .api.playing import play as play
 from .api.position import Position as Position
 from .api.position import imagine as imagine
 from .api.tournament import Tournament as Tournament
+from .api.tournament import load as load
 from .errors import RefereeError as RefereeError
 from .games.base import IllegalMove as IllegalMove
 from .games.base import MalformedMove as MalformedMove

@@ -5,8 +5,9 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, SupportsIndex, TypeVar, overload
 
 from msgspec import Struct
 
@@ -30,12 +31,55 @@ from ..record.timing import timings
 from ..record.tournament_record import outcome
 from ..text import counted
 from ..tournament.match_context import Fixture, MatchEntry
-from .embedding import framed
-from .numbered import Numbered
 from .paths import read_path, writing
 from .played import Played
 from .position import Position
 from .tables import Row, Tables
+
+T = TypeVar("T")
+
+
+class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more slots
+    """A tuple of what a match or a tournament has; `what` names that in the plural."""
+
+    what: str
+
+    def __new__(cls, values: Iterable[T], what: str = "entries") -> "Numbered[T]":
+        """Return the values, with their name."""
+        made = super().__new__(cls, values)
+        made.what = what
+        return made
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, at: SupportsIndex | slice) -> T | tuple[T, ...]:
+        """Return one of them, or some.
+
+        Raises:
+            IndexError: there are not so many.
+            TypeError: that is neither a whole number nor a slice.
+        """
+        try:
+            return super().__getitem__(at)
+        except IndexError:
+            numbers = f", numbered from 0 to {len(self) - 1}" if self else ""
+            raise IndexError(f"there are {len(self)} {self.what}{numbers}; there is no number {describe(at)}") from None
+        except TypeError:
+            raise TypeError(f"{self.what} are chosen by a whole number or a slice, not by {describe(at)}") from None
+
+
+def framed(page: str, title: str, *, height_px: int = 760) -> str:
+    """Return HTML that shows a page within another one, without a network.
+
+    Args:
+        page: an HTML document that needs nothing from outside.
+        title: what it is, for whom nothing is drawn.
+        height_px: how high the frame is.
+    """
+    style = f"width: 100%; height: {height_px}px; border: 0"
+    return f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" sandbox="allow-scripts" style="{style}"></iframe>'
 
 
 class NotOver(RefereeError):

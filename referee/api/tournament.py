@@ -9,17 +9,16 @@ from typing import overload
 from ..app.records.audit import audit_paths
 from ..app.records.audit_reports import Demands
 from ..app.report import read_summary, titles_of
-from ..errors import DoesNotHold
+from ..errors import BadRequest, DoesNotHold
 from ..pages.report import PageLinks, report_page
 from ..pages.summary import Summary
 from ..record.reader import read_record
+from ..record.tournament_record import is_tournament
 from ..text import counted
 from ..tournament.match_context import MatchEntry
 from ..tournament.ratings.elo import Rating
 from ..tournament.standings import Standing
-from .embedding import framed
-from .match import Match, Matches
-from .numbered import Numbered
+from .match import Match, Matches, Numbered, framed
 from .paths import read_path
 
 _LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
@@ -119,3 +118,27 @@ class Tournament(Matches):
 
     def _records(self) -> Sequence[Match]:
         return self._played
+
+
+def load(path: str | Path) -> Match | Tournament:
+    """Read the record of a match or of a tournament.
+
+    Its chain, its numbers and its seal are checked; `audit` verifies all the rest.
+
+    Args:
+        path: of a match's record (`NAME.jsonl`), of a tournament's record, or of a tournament's folder.
+
+    Returns:
+        The match, or the tournament.
+
+    Raises:
+        RefereeError: there is no record, or it is damaged; the text names the first line that does not hold.
+    """
+    found = read_path("path", path)
+    try:
+        is_folder = found.is_dir()
+    except OSError as error:
+        raise BadRequest(f"can't read {found}: {error.strerror}") from None
+    if is_folder:
+        return Tournament(found)
+    return Tournament(found.parent) if found.exists() and is_tournament(found) else Match(read_record(found))

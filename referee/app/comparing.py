@@ -26,8 +26,8 @@ from ..tournament.spec import Participant, TournamentSpec, differences
 from ..tournament.sprt import Hypotheses, SprtDecision, SprtMatch, State
 from .players import find_players, folder_of
 from .services import RefereeOptions, services
+from .tournaments.beginning import digests_of
 from .tournaments.conducting import Conducted, conduct
-from .tournaments.program_changes import digests_of
 
 MAX_CHARS = 40
 """Of a tournament's name."""

@@ -7,10 +7,11 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import wraps
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol, TypeVar
 
 import msgspec
 import rich_click as click
@@ -173,3 +174,38 @@ def harmless(text: str) -> str:
 def is_interactive() -> bool:
     """Tell whether a person watches the terminal."""
     return console.is_terminal and sys.stderr.isatty()
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Decorator(Protocol):
+    """Adds something to a command, whatever the command is called with."""
+
+    def __call__(self, function: F, /) -> F:
+        """Return the function with it."""
+
+
+def grouped(keyword: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Return a decorator that adds options to a command, which is called with one value made of theirs.
+
+    Args:
+        keyword: by which the command takes it.
+        make: called with the options' values, by their names.
+        options: click's own decorators, in the order of the help text.
+    """
+
+    def _decorate(function: F) -> F:
+        @wraps(function)
+        def _call(*args: Any, **values: Any) -> Any:
+            group = make(**{name: values.pop(name) for name in names})
+            return function(*args, **{keyword: group}, **values)
+
+        wrapped: Any = _call
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        names = [parameter.name for parameter in wrapped.__click_params__[-len(options) :]]
+        decorated: F = wrapped
+        return decorated
+
+    return _decorate

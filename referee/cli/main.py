@@ -1,11 +1,14 @@
 """The command `referee`: collects the subcommands."""
 
 import ast
+import codecs
 import gc
+import os
 import signal
 import sys
 from difflib import get_close_matches
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +18,39 @@ from click.shell_completion import CompletionItem, add_completion_class
 from .. import __version__
 from ..app.interrupts import SIGNALLED, interruptible, take_signals
 from .common import lose_unwritten
-from .encodings import write_any_sign
+from .completion import Bash
 from .errors import worded
-from .options.completion import Bash
+
+_RESEMBLING = "referee-resembling"
+"""Name of the error handler, as codecs knows it."""
+_IN_ASCII = dict(zip("·╲★✶■●♣◆…±½", (*".\\*8#O&^", "...", "+-", ".5"), strict=True))
+"""Signs that boards, tables and texts have -> what stands for them; on a board, no two are alike."""
+
+
+def _resemble(error: UnicodeError) -> tuple[str, int]:
+    """Return what is written in place of signs that can't be, and where the text goes on; called by codecs."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(_IN_ASCII.get(sign) or _escape(sign) for sign in signs), error.end
+
+
+def _escape(sign: str) -> str:
+    return sign.encode("ascii", "backslashreplace").decode()
+
+
+codecs.register_error(_RESEMBLING, _resemble)
+
+
+def write_any_sign() -> None:
+    """Let no text fail to be printed, whatever the encoding of stdout and stderr, and if they are closed."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # it was closed before this process began
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # to the end
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_RESEMBLING)
+
 
 add_completion_class(Bash)
 GROUPS = {
@@ -45,11 +78,11 @@ GROUPS = {
         "audit": "audit:audit_command",
         "explain": "explain:explain_command",
         "fairness": "fairness:fairness_command",
-        "manifest": "manifest:manifest",
+        "manifest": "audit:manifest",
     },
     "Keys and machines": {
         "key": "key:key",
-        "token": "token:token_command",
+        "token": "key:token_command",
         "doctor": "doctor:doctor",
         "worker": "worker:worker",
         "cluster-keys": "key:cluster_keys",

@@ -6,13 +6,28 @@ Needs the extra `pettingzoo` of the referee. What the arrays and actions mean is
 from collections.abc import Mapping
 from typing import Any
 
+from pettingzoo.utils.wrappers import BaseWrapper
+
 from . import encoding_of
+from .environment import read_action
+
+
+class GivenActionsWrapper(BaseWrapper):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker
+    """Lets numbers of actions through as plain ones."""
+
+    def step(self, action: Any) -> None:
+        """Let the agent that is to act choose a step.
+
+        Raises:
+            BadRequest: it is no number of an action, or the agent is out and was given one.
+        """
+        super().step(read_action(self, action))
+
 
 try:
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
 
     from .environment import Environment
-    from .given_actions import GivenActionsWrapper
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"{missing}; install the referee's extra: pip install 'bot-referee[pettingzoo]'", name=missing.name

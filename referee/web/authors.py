@@ -12,12 +12,12 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from ..app.records.explain_text import foul_lines, standing
-from ..app.submit import read_explanation
+from ..app.records.explain import foul_lines, standing
 from ..errors import RemediableError
 from ..pages.explanation_page import list_answers, list_messages
 from ..pages.replay_page import head_at_turn, split_page
 from ..pages.verifying import verifying_link
+from ..record.explain import Explanation
 from .author_api import NOWHERE, AuthorApi
 from .contest.practice import Practice
 from .contest.queue import QueueLine, select_lines
@@ -43,7 +43,7 @@ PRACTICE_API, QUEUE_API = "/api/practice", "/api/queue"
 
 def tell_foul(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
-    explanation = read_explanation(explained)
+    explanation = msgspec.convert(explained, Explanation)
     return standing(explanation), () if explanation.verdict is None else list(
         foul_lines(explanation, explanation.verdict)
     )

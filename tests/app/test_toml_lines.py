@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.app.tournament_file.toml_lines import Lines, Where
+from referee.app.tournament_file.sheet import Lines, Where
 
 CASES: list[tuple[str, str, dict[Where, int]]] = [
     ("empty", "", {}),

@@ -9,7 +9,7 @@ import pytest
 
 from protocol.messages import TimeControl
 from referee.app.tournament_file.plan import read_tournament
-from referee.app.tournament_file.text import described
+from referee.cli.commands.tournament import describe_plan
 from referee.match.setup import DEFAULT_TIME
 from referee.net.tournaments.play import RunSettings
 from referee.tournament.pairing.base import Extent
@@ -253,7 +253,7 @@ def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
 def test_a_plan_is_told_in_words(folder: Path) -> None:
     """Game, format, matches, time, records and everybody who takes part; markup in a path stays what it is."""
     text = WHOLE.replace('logs = "kept"', 'logs = "[red]kept"')
-    lines = list(described(read(folder, text)))
+    lines = list(describe_plan(read(folder, text)))
     assert [line.strip() for line in lines] == [
         "autumn-1.0",
         "game        quincala, 2 seats, sizes = 3, layout as in its file",
@@ -292,7 +292,7 @@ def test_a_plan_is_told_in_words(folder: Path) -> None:
 )
 def test_a_plan_tells_how_much_is_played(folder: Path, text: str, line: str) -> None:
     """As many matches as can be known beforehand, all legs counted."""
-    assert line in list(described(read(folder, text)))
+    assert line in list(describe_plan(read(folder, text)))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from referee.app.new_player import make_player
+from referee.cli.commands.new import make_player
 from tests.cluster.processes import Processes
 from tests.cluster.troubles import dispatchers_in
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from referee.app.new_player import make_player
+from referee.cli.commands.new import make_player
 from referee.tournament.pairing.base import Pairing, PlayedPairing, bye
 
 from ..tournament.naive import Naive

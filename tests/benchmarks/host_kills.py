@@ -28,7 +28,7 @@ from threading import Event
 from typing import Any
 from urllib.error import HTTPError
 
-from referee.app.submit import ServiceError
+from referee.cli.submission_client import ServiceError
 from referee.files.below import files_below
 from referee.record.key import VARIABLE
 from referee.web.contest.contest_file import CONTEST, SUBMISSIONS

@@ -17,7 +17,7 @@ from threading import Thread
 
 from msgspec import Struct, field
 
-from referee.app.records.fairness import fairness_of
+from referee.cli.commands.fairness import fairness_of
 from referee.record.key import VARIABLE
 from referee.web.contest.contest_file import CONTEST
 from referee.web.guarded_routes import SESSION

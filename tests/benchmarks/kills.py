@@ -21,7 +21,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from referee.app.new_player import make_player
+from referee.cli.commands.new import make_player
 from referee.pages.database import FILE
 from referee.record.key import load_key
 

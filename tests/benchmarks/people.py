@@ -9,8 +9,8 @@ from urllib.error import HTTPError
 
 from msgspec import Struct
 
-from referee.app.new_player import make_player
-from referee.app.submit import find_service
+from referee.cli.commands.new import make_player
+from referee.cli.submission_client import find_service
 from referee.web.submissions.archive import ArchiveEntry, pack
 from referee.web.submissions.folder import gather
 

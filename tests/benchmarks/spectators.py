@@ -15,8 +15,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.app.new_player import make_player
-from referee.app.records.fairness import fairness_of
+from referee.cli.commands.fairness import fairness_of
+from referee.cli.commands.new import make_player
 from referee.web.contest.contest_file import CONTEST
 
 TABLES = 16

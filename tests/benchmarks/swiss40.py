@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from referee.app.new_player import make_player
+from referee.cli.commands.new import make_player
 
 from ..naive.standings import differences
 from .kills import audited, disturbed, event_of, folder_of, lines_of, print_left, record_of

@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.app.new_player import make_player
 from referee.app.services import RefereeOptions, services
 from referee.app.tournaments.conducting import conduct
+from referee.cli.commands.new import make_player
 from referee.net.group_commit import Durability
 from referee.net.tournaments.play import RunSettings
 from referee.observers import Observer

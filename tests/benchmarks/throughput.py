@@ -26,8 +26,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from referee.app.new_player import make_player
 from referee.app.running import run_reactor
+from referee.cli.commands.new import make_player
 from referee.programs.confining import Confinement, SandboxMode, find_confinement
 from referee.programs.environment import Invitation
 from referee.programs.file_view import nothing_private

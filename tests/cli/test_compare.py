@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.app.comparing import find_place
-from referee.app.tournaments.program_changes import digests_of
+from referee.app.tournaments.beginning import digests_of
 from referee.record.reader import RecordError
 from referee.record.tournament_record import TournamentWriter, path_of, read_begun, read_tournament
 from referee.tournament.spec import Participant, TournamentSpec

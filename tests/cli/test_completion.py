@@ -11,8 +11,8 @@ import rich_click as click
 from click.shell_completion import CompletionItem
 from click.testing import CliRunner
 
+from referee.cli.completion import Bash
 from referee.cli.main import COMMANDS, description, main
-from referee.cli.options.completion import Bash
 
 
 def told(*arguments: str) -> tuple[int, str]:

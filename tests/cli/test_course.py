@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli.main import main
-from referee.cli.views.notices import MAX_TOLD, TurnedAway
+from referee.cli.match_view import MAX_TOLD, TurnedAway
 from referee.dialects.cs4500.actors import Actor
 from referee.dialects.cs4500.clients import read_clients
 from referee.dialects.cs4500.configs import ActorSpec, parse_actor

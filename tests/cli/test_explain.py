@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.records.explain import view_of_seat
-from referee.app.records.explain_text import standing
-from referee.cli.views.explanation import _row
-from referee.cli.views.results import result_table
+from referee.app.records.explain import standing, view_of_seat
+from referee.cli.commands.explain import _row
+from referee.cli.match_view import result_table
 from referee.record.explain import Heard, _heard
 from referee.record.reader import read_record
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.tournaments.program_changes import digests_of
+from referee.app.tournaments.beginning import digests_of
 from referee.files.removal import remove
 from referee.tournament.spec import Participant
 

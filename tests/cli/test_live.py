@@ -11,8 +11,16 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from referee.cli.views.live import LATELY, LiveView, spell, watch_of
-from referee.cli.views.live_lines import JsonLines, PlainLines, foul_lines, result_text
+from referee.cli.tournament_view import (
+    LATELY,
+    JsonLines,
+    LiveView,
+    PlainLines,
+    foul_lines,
+    result_text,
+    spell,
+    watch_of,
+)
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.observers import MatchStep, Observer

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import sample_players
 from protocol.limits import NAME_FORM
-from referee.app.new_player import TEMPLATES, make_player, sample_files
+from referee.cli.commands.new import TEMPLATES, make_player, sample_files
 from referee.cli.main import main
 from referee.programs.player_spec import read_folder
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from referee.app.new_player import make_player
 from referee.app.tournaments.from_file import read_plan
 from referee.app.tournaments.requests import FOLDER
+from referee.cli.commands.new import make_player
 from referee.plugins import find_format
 from referee.record.key import VARIABLE, load_or_make
 from referee.record.tournament_record import path_of, read_tournament, refold

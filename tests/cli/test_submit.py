@@ -15,10 +15,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.app.submit import ServiceError, read_explanation
+from referee.cli.commands.explain import show_explanation
 from referee.cli.commands.submit import show_verdict
 from referee.cli.main import main
-from referee.cli.views.explanation import show_explanation
+from referee.cli.submission_client import ServiceError, read_explanation
 from referee.plugins import load
 from referee.record.explain import explain
 from referee.record.folder import Printed

@@ -17,10 +17,8 @@ from referee.cli.commands import check, join, submit
 from referee.cli.commands.submit import MATCHES, VERSIONS, show_rows, show_verdict
 from referee.cli.common import Terminal, console, out, print_json
 from referee.cli.main import main
-from referee.cli.views.live import LiveView
-from referee.cli.views.live_lines import JsonLines, PlainLines
-from referee.cli.views.match import MatchProgress, Moves, show_played
-from referee.cli.views.notices import TurnedAway
+from referee.cli.match_view import MatchProgress, Moves, TurnedAway, show_played
+from referee.cli.tournament_view import JsonLines, LiveView, PlainLines
 from referee.hookspecs import Joined
 from referee.net.matches.session import MatchReport
 from referee.observers import MatchStep, Observer

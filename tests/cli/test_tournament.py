@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.app.new_player import make_player
+from referee.cli.commands.new import make_player
 from referee.net.links.tokens import add_tokens
 from referee.programs.build import content_hash
 from referee.record.tournament_record import path_of, read_begun, read_tournament

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from referee.app.listing import Listing
 from referee.check.remedies import OF_CODE, remedy
-from referee.cli.views.match import PlayedMatch
+from referee.cli.commands.list import Listing
+from referee.cli.match_view import PlayedMatch
 from referee.games.schema import schema_of
 from referee.match.fouls import Cause
 from referee.pages.columns import STANDINGS

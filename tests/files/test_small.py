@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.game_options import parse_options
-from referee.app.submit import ServiceError, find_service, find_token
 from referee.app.tournament_file.sheet import BadToml, read_toml
+from referee.cli.match_options import parse_options
+from referee.cli.submission_client import ServiceError, find_service, find_token
 from referee.errors import BadRequest
 from referee.files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small, read_small_text
 from referee.net.links.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens

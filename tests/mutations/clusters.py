@@ -7,7 +7,7 @@ from random import Random
 import msgspec
 from msgspec.structs import replace
 
-from referee.app.submit import find_service
+from referee.cli.submission_client import find_service
 from referee.cluster.examination import HostReport, read_status
 from referee.cluster.followed_match import FollowedMatch, Handout
 from referee.cluster.messages import (

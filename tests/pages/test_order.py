@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.cli.common import out
-from referee.cli.views.standings import plain_standings, standings_table
+from referee.cli.tournament_view import plain_standings, standings_table
 from referee.plugins import load
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.publishing import Published

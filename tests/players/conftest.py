@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.new_player import SAMPLES, make_player
+from referee.cli.commands.new import SAMPLES, make_player
 from referee.programs.build import Builds
 from referee.programs.confining import Confinement
 from referee.programs.control_groups import find_control_groups

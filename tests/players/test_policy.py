@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import sample_players
-from referee.app.new_player import make_player
+from referee.cli.commands.new import make_player
 
 from ..cli.calling import played, referee
 

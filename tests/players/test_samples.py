@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import protocol
-from referee.app.new_player import SAMPLES, sample_files
+from referee.cli.commands.new import SAMPLES, sample_files
 from referee.games.base import seats_text
 from referee.plugins import load
 from referee.programs.player_spec import Launch, resolve_command

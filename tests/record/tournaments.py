@@ -11,7 +11,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from referee import chance
-from referee.app.tournaments.program_changes import digests_of
+from referee.app.tournaments.beginning import digests_of
 from referee.match.events import MatchOpened
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup

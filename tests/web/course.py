@@ -7,7 +7,7 @@ match, for there alone it has its author's name.
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from referee.app.new_player import make_player
+from referee.cli.commands.new import make_player
 from referee.net.links.tokens import add_tokens
 from referee.web.contest.contest_file import CONTEST
 from referee.web.submissions.archive import pack

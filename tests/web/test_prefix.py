@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import msgspec
 import pytest
 
-from referee.app.submit import find_service
+from referee.cli.submission_client import find_service
 from referee.web.routes import make_app
 from referee.web.submissions.store import CheckOutcome
 

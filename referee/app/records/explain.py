@@ -1,20 +1,26 @@
 """Explains a match to the author of one of its players, from nothing that this seat may not know."""
 
-from collections.abc import Sequence
+import json
+import shlex
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
+from ...check.remedies import foul_remedy
 from ...errors import BadRequest, RefereeError
-from ...match.commands import Result
+from ...match.commands import Result, rank_of
+from ...match.events import Ending
+from ...match.fouls import Cause, Foul
 from ...plugins import find_game, installed
-from ...record.explain import Explanation, Heard, Said, explain
+from ...record.explain import ExplainedFoul, Explanation, Heard, Said, explain
 from ...record.folder import last_printed, record_files
 from ...record.reader import IsRedacted, read_header, read_record
 from ...record.redacted_record import check_redacted, redacted_lines
 from ...record.schema import read_line
-from ...text import counted
+from ...text import counted, printable, printable_json
 
 _SEAT_DIGITS = 2
 _LISTED = 5
@@ -170,3 +176,85 @@ def check_is_record(path: Path, command: str) -> None:
     listed = ", ".join(map(str, files[:_LISTED]))
     rest = f" and {len(files) - _LISTED} more" if len(files) > _LISTED else ""
     raise BadExplanation(f"{command} takes one record; in this folder are {listed}{rest}")
+
+
+MOVE_CODE = "move"
+"""Code of a foul: what came has not the form of a move."""
+_OF_SILENCE = ("deadline-passed", "seat-vacant")
+"""Events of a seat that said nothing, or too little."""
+
+
+def word_explain_command(record: Path, found: Explanation, turn: int | None = None) -> str:
+    """Return the command that explains a match, or one turn of it, to a seat, as a shell takes it."""
+    words = ("referee", "explain", str(record), found.names[found.seat])
+    return shlex.join(words if turn is None else (*words, "--turn", str(turn)))
+
+
+def standing(found: Explanation) -> str:
+    """Return how the match ended for the seat."""
+    result = found.result
+    if result.void:
+        return f"void, a fault of the referee: {result.void}"
+    rank = rank_of(result.ranking, found.seat)
+    others = [found.names[seat] for seat in result.winners if seat != found.seat]
+    won = (
+        ""
+        if found.seat not in result.winners
+        else f", together with {' and '.join(others)}"
+        if others
+        else ", the winner"
+    )
+    points = result.scores[found.seat]
+    return f"rank {rank} of {len(found.names)}{won}, {counted(points, 'point')}, ended by {result.reason}"
+
+
+def foul_lines(found: Explanation, verdict: ExplainedFoul) -> Iterator[tuple[str, str]]:
+    """Yield label and text of what there is to know of the seat's foul."""
+    foul = verdict.foul
+    if verdict.rule is not None:
+        yield "rule", f"{verdict.rule.id}: {verdict.rule.text}"
+        yield "source", verdict.rule.source
+    elif foul.code:
+        where = f"`referee list {found.game} --schema`" if foul.code == MOVE_CODE else "protocol/SPEC.md, Fouls"
+        yield "code", f"{printable(foul.code)} ({where})"
+    yield "because", printable(foul.detail)
+    answers = [
+        part.content["move"] for part in found.conversation if isinstance(part, Heard) and "move" in part.content
+    ]
+    if answers and (foul.rule or foul.code == MOVE_CODE):
+        yield "answer", compact_json(answers[-1])
+    for label, text in expected_and_come(verdict, found.conversation):
+        yield label, printable(text)
+    if verdict.evidence is not None:
+        yield "bytes", verdict.evidence.hex
+    printed = None if found.printed is None else found.printed.path or None
+    yield "mend", printable(foul_remedy(foul, found.game, printed))
+
+
+def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
+    """Yield label and text of what was asked of the seat, and of what came in its place."""
+    evidence = verdict.evidence
+    if verdict.expected is not None:
+        yield "expected", verdict.expected
+    if evidence is not None:
+        read = "" if evidence.decoded is None else f": {compact_json(evidence.decoded)}"
+        problem = f", {evidence.problem}" if evidence.problem else ""
+        yield "came", f"{counted(len(evidence.hex) // 2, 'byte')}{problem}{read}"
+        return
+    heard = [part for part in conversation if isinstance(part, Heard) and part.line == verdict.line]
+    if any(part.event in _OF_SILENCE for part in heard):
+        yield "came", _silence(verdict.foul)
+
+
+def _silence(foul: Foul) -> str:
+    """Return what came of a seat before it said nothing, or too little."""
+    if foul.ending is Ending.STRANGER:
+        return "a hello whose `token` is not the content of REFEREE_TOKEN"
+    if foul.ending is Ending.SILENT:
+        return "its hello, which was read; only `ready`, the answer to `offer`, did not come"
+    return "nothing in this time" if foul.cause == Cause.TIMEOUT else "nothing"
+
+
+def compact_json(value: Any) -> str:
+    """Return a value as JSON on one line, what is not printable escaped."""
+    return printable_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

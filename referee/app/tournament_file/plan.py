@@ -4,8 +4,9 @@ Every mistake of the file is found in one pass, and told with its line and its r
 the folder that it lies in.
 """
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from protocol.messages import TimeControl
 
 from ... import chance
+from ...errors import BadRequest
 from ...games.base import BadSetup, Game, seats_text
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, Margin
 from ...net.group_commit import Durability
@@ -26,14 +28,90 @@ from ...programs.limits import MEMORY_MIB, ProgramLimits
 from ...text import counted, nearest
 from ...tournament.pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...tournament.points import BadScoring, Scoring
-from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, TournamentSpec
+from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, REMOTE, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
-from ...type_words import shown
+from ...type_words import TABLE, explain_mismatch, shown, taken_by, unfit
 from .entrants import TEXT, Entrants, EntrantsReader
-from .idle_keys import warn_of_idle
-from .options import are_fit
 from .sheet import BadToml, Section, Sheet, ValueKind, read_toml
+
+
+def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
+    """Tell whether each option is one and has the right type and range by itself; None is what could not be read."""
+    before = len(section.sheet.mistakes)
+    fields = {field.encode_name: field for field in msgspec.structs.fields(options_type)}
+    section.known += [name for name in fields if name not in section.known]
+    for key, value in options.items():
+        if key in fields and value is not None:
+            try:
+                msgspec.convert(value, fields[key].type, strict=True)
+            except msgspec.ValidationError as error:
+                if isinstance(value, dict) and TABLE in taken_by(fields[key].type):  # it names the place within
+                    section.refuse(key, explain_mismatch(error))
+                    continue
+                section.refuse(key, f"takes {taken_by(fields[key].type)}, not {shown(unfit(value, fields[key].type))}")
+    return len(section.sheet.mistakes) == before and options.keys() <= fields.keys()
+
+
+_OF_STRENGTHS_MET = ("buchholz", "buchholz-cut-1", "median-buchholz")
+_OF_LAUNCHED = (("sandbox",), ("programs",), ("keep_for",), ("limits", "memory_mib"))
+
+
+def warn_of_idle(sheet: Sheet, folder: Path, form: PairingFormat[Any] | None, spec: TournamentSpec) -> None:
+    """Warn of keys that change nothing in this tournament, and of records that can't be written.
+
+    Args:
+        sheet: the file, without a mistake.
+        folder: of the records.
+        form: the pairing format; None: it is not known.
+        spec: what the file says.
+    """
+    idle = [*_idle_by_entrants(sheet, spec), *([] if form is None else _idle_by_format(sheet, form, spec))]
+    for key, reason in idle:
+        sheet.warn(f"{key} has no effect: {reason}")
+    there = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    if not os.access(there, os.W_OK | os.X_OK):
+        sheet.warn(f"records can't be written: you may not write into {there}; name another folder as logs")
+
+
+def _idle_by_entrants(sheet: Sheet, spec: TournamentSpec) -> Iterator[tuple[str, str]]:
+    """Yield keys that are for other entrants than this tournament has, each with the reason."""
+    are_remote = [entrant.player == REMOTE for entrant in spec.entrants]
+    if not any(are_remote):
+        for key in sheet.values.get("remote", {}):
+            yield f"remote.{key}", "no entrant is remote"
+    elif all(are_remote):
+        for place in _OF_LAUNCHED:
+            if _is_set(sheet, place):
+                yield ".".join(place), "all entrants are remote, so no program is started here"
+
+
+def _idle_by_format(sheet: Sheet, form: PairingFormat[Any], spec: TournamentSpec) -> Iterator[tuple[str, str]]:
+    """Yield keys that the format does not ask about, each with the reason."""
+    if not form.gives_late_byes and _is_set(sheet, ("scoring", "late_bye")):
+        yield "scoring.late_bye", f"in the format {form.name}, nobody gets a bye for coming late"
+    if not form.gives_byes and _is_set(sheet, ("scoring", "bye")):
+        yield "scoring.bye", f"in the format {form.name}, nobody gets a bye"
+    if not form.asks_ratings and any(entrant.rating is not None for entrant in spec.entrants):
+        yield "entrants.rating", f"the format {form.name} does not seed by rating"
+    field = spec.field()
+    if len(field.entrants) < field.seats:  # a contest's authors may hand in their programs later
+        return
+    for key, reason in form.idle_options(spec.format_options, field):
+        yield f"format.{key}", reason
+    if form.meets_everybody(form.parse_options(spec.format_options), field):
+        for name in spec.tie_breaks:
+            if name in _OF_STRENGTHS_MET:
+                yield f"{name} in tie_breaks", "everybody meets everybody, so it is equal for all who are tied"
+
+
+def _is_set(sheet: Sheet, place: tuple[str, ...]) -> bool:
+    """Tell whether the file sets a key."""
+    values: Any = sheet.values
+    for key in place[:-1]:
+        values = values.get(key, {})
+    return place[-1] in values
+
 
 _MS = 1000.0
 _DAY_S = 86_400
@@ -380,3 +458,21 @@ def _spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(error: BadScoring) -> str:
     return str(error).removeprefix("by_rank: ")
+
+
+def named(plan: TournamentPlan, name: str) -> TournamentPlan:
+    """Return a plan under another name than its file gives it; its records lie in a folder of that name.
+
+    Args:
+        plan: of the file.
+        name: that it is to have.
+
+    Raises:
+        BadRequest: no tournament can have that.
+    """
+    try:
+        msgspec.convert(name, NAME.type)
+    except msgspec.ValidationError:
+        raise BadRequest(f"a tournament can't be called {shown(name)}: its name is {NAME.words}") from None
+    folder = plan.run_settings.folder.with_name(name)
+    return replace(plan, spec=replace(plan.spec, name=name), run_settings=replace(plan.run_settings, folder=folder))

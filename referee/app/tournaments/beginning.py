@@ -1,8 +1,10 @@
 """Begins a tournament's record in its folder, or folds what there is of it."""
 
 import contextlib
+import fcntl
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,11 @@ from msgspec.structs import replace
 
 from ... import __version__
 from ...clock import wall_clock
-from ...errors import BadRequest
-from ...net.tournaments.play import salt_of
+from ...errors import BadRequest, RemediableError
+from ...net.tournaments.play import Recorder, salt_of
 from ...observers import Observer, Observers
+from ...programs.build import content_hash
+from ...programs.player_spec import PlayerError
 from ...record.audit.times import presences
 from ...record.key import Sealer
 from ...record.reader import RecordError, read_record
@@ -36,9 +40,45 @@ from ...tournament.machine import Tournament
 from ...tournament.match_context import MatchContext
 from ...tournament.pairing.base import PairingFormat
 from ...tournament.pairing.dutch import MAY_CHANGE
-from ...tournament.spec import TournamentSpec, differences
-from .program_changes import digests_of
+from ...tournament.spec import REMOTE, Participant, TournamentSpec, differences
+from ..players import folder_of
 
+
+def digests_of(entrants: Iterable[Participant]) -> dict[str, str]:
+    """Return the SHA-256, in hex, of every entrant's folder, by name; who has none that can be read is left out."""
+    found = {}
+    for entrant in entrants:
+        folder = None if entrant.player == REMOTE else folder_of(entrant.player)
+        if folder is not None and folder.is_dir():
+            with suppress(PlayerError):  # its build or its start fails for that, and says so
+                found[entrant.name] = content_hash(folder)
+    return found
+
+
+def note_changes(recorder: Recorder, programs: dict[str, str]) -> list[str]:
+    """Put on record which programs have changed.
+
+    Args:
+        recorder: of the tournament.
+        programs: entrant -> SHA-256 of its folder as it was; brought up to date.
+
+    Returns:
+        The names of those whose programs have.
+    """
+    entrants = recorder.tournament.spec.entrants
+    now = digests_of(entrants)
+    names = []
+    for index, entrant in enumerate(entrants):
+        name, digest = entrant.name, now.get(entrant.name)
+        if digest is not None and digest != programs.get(name):
+            names.append(name)
+            programs[name] = digest
+            recorder.take(e.ProgramChanged(at=recorder.clock(), entrant=index, digest=digest))
+    return names
+
+
+LOCK = ".lock"
+_REMEDY = "wait until it is over, or stop that referee with Ctrl-C"
 _SALT_BYTES = 16
 _SHOWN_CHARS, _SHOWN_NAMES = 80, 3
 
@@ -191,3 +231,34 @@ def _listed(names: Collection[str]) -> str:
 def _shown(value: Any) -> str:
     text = "not given" if value is None else msgspec.json.encode(value).decode()
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."
+
+
+class TournamentInUse(RemediableError):
+    """A tournament that another referee plays."""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other referees from the folder.
+
+    Raises:
+        TournamentInUse: another one plays this tournament.
+    """
+    with (folder / LOCK).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TournamentInUse(f"another referee runs the tournament of {folder}", _REMEDY) from None
+        yield
+
+
+def is_locked(folder: Path) -> bool:
+    """Tell whether a referee runs the tournament of a folder; nothing is changed there."""
+    try:
+        with (folder / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False

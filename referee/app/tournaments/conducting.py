@@ -1,7 +1,6 @@
 """Conducts a tournament in its folder, from the start or from where it was left."""
 
 import contextlib
-import fcntl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -17,7 +16,7 @@ from twisted.python.failure import Failure
 from ... import __version__
 from ...clock import wall_clock
 from ...cluster.coordinator import Cluster, ClusterPlan, Hosts
-from ...errors import Interrupted, RefereeError, RemediableError
+from ...errors import Interrupted, RefereeError
 from ...files.removal import remove
 from ...net.event_loop import new_process
 from ...net.jobs.job import OpenExecutor
@@ -41,22 +40,15 @@ from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
 from ..running import run_reactor
 from ..services import Monitoring, Say, Services, monotonic
-from .beginning import LoadedTournament, load_or_begin
-from .program_changes import digests_of, note_changes
+from .beginning import LoadedTournament, digests_of, load_or_begin, locked, note_changes
 from .requests import BadRequestFile, TournamentRequest, pending, read_request
 
 LaunchEntrant = Callable[[Participant], Launch | str | None]
 """Says how an entrant's program is started, or why it can't be; None: it is remote."""
 CLUSTER_NAMES = 256
 """So many processes of hosts may play in one run of a tournament: its record names all of them beforehand."""
-LOCK = ".lock"
-_REMEDY = "wait until it is over, or stop that referee with Ctrl-C"
 REFUSED = ".refused"
 """Ending of a request that can't be read."""
-
-
-class TournamentInUse(RemediableError):
-    """A tournament that another referee plays."""
 
 
 class Conducted(Struct, frozen=True, kw_only=True):
@@ -333,33 +325,6 @@ def _telling_what_to_do() -> Iterator[None]:
     except RecordError as error:
         text = f"{error}; a tournament goes on from records that hold: put back the ones that its referee wrote"
         raise TournamentStopped(text) from None
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other referees from the folder.
-
-    Raises:
-        TournamentInUse: another one plays this tournament.
-    """
-    with (folder / LOCK).open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TournamentInUse(f"another referee runs the tournament of {folder}", _REMEDY) from None
-        yield
-
-
-def is_locked(folder: Path) -> bool:
-    """Tell whether a referee runs the tournament of a folder; nothing is changed there."""
-    try:
-        with (folder / LOCK).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
 
 
 def _launch(game: str, entrant: Participant, *, builds: Builds, say: Say) -> Launch | str | None:

@@ -1,6 +1,7 @@
 """Runs the tournament of a file: reads what the file means, and conducts it."""
 
 import contextlib
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,42 @@ from ...record.tournament_record import read_begun
 from ...text import printable
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ...web.submissions.store import author_of
-from ..players import find_player
+from ..players import distinct, find_player
 from ..services import RefereeOptions, services
-from ..tournament_file.plan import TournamentPlan, read_tournament
-from ..tournament_file.renaming import named
+from ..tournament_file.plan import TournamentPlan, named, read_tournament
 from .conducting import conduct, extent_of
-from .kept_names import keep_names
+
+
+def keep_names(
+    entrants: Sequence[Participant], made_from: Sequence[str | None], field: Sequence[Participant]
+) -> tuple[Participant, ...]:
+    """Return entrants with the names that they have in a tournament that has begun; new ones get other names.
+
+    Args:
+        entrants: of the tournament's file.
+        made_from: what the name of each was made from; None: the file gives it.
+        field: entrants of the tournament, by its record.
+    """
+    given = {entrant.name for entrant, source in zip(entrants, made_from, strict=True) if source is None}
+    known = defaultdict[str, deque[str]](deque)
+    for entrant in field:
+        if entrant.name not in given:
+            known[_program(entrant)].append(entrant.name)
+    names, fixed = [], []
+    for place, (entrant, source) in enumerate(zip(entrants, made_from, strict=True)):
+        kept = known[_program(entrant)].popleft() if source is not None and known[_program(entrant)] else None
+        names.append(kept or source or entrant.name)
+        if kept or source is None:
+            fixed.append(place)
+    gone = sorted({entrant.name for entrant in field} - {names[place] for place in fixed})
+    found = distinct([*names, *gone], [*fixed, *range(len(names), len(names) + len(gone))])
+    return tuple(replace(entrant, name=name) for entrant, name in zip(entrants, found, strict=False))
+
+
+def _program(entrant: Participant) -> str:
+    """Return what stays the same of an entrant's program when it is handed in again."""
+    return str(author_of(Path(entrant.player)) or entrant.player)
+
 
 _ANY_TABLES = 100_000
 """Matches at a time: the hosts of a cluster say how many."""

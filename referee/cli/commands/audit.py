@@ -22,13 +22,60 @@ from ...app.records.audit_reports import (
     SoundRedaction,
     SoundTournament,
 )
+from ...app.services import find_sealer
 from ...match.setup import LEG_WORDS
+from ...record.folder import record_files
+from ...record.key import parse_head, parse_public, parse_seed
+from ...record.manifest import NAME, write_manifest
 from ...record.published_heads import by_record
 from ...text import counted, printable
-from ..common import PATH, Count, console, harmless, is_interactive, json_option, out, paths_argument, print_json
+from ..common import (
+    EXISTING_FILE,
+    EXISTING_FOLDER,
+    FILE,
+    PATH,
+    Count,
+    console,
+    grouped,
+    harmless,
+    is_interactive,
+    json_option,
+    out,
+    paths_argument,
+    print_json,
+)
 from ..errors import FAILED, own_faults
-from ..options.grouping import grouped
-from ..options.proofs import heads_option, keys_option, published_option, seed_option
+
+keys_option = click.option(
+    "--key",
+    "keys",
+    type=parse_public,
+    metavar="KEY",
+    multiple=True,
+    help="Public key that must have sealed them: 64 hex digits, or a file.",
+)
+published_option = click.option(
+    "--heads",
+    "published",
+    type=EXISTING_FILE,
+    multiple=True,
+    help="File of heads that `referee play --heads FILE` published: the records must have them all.",
+)
+seed_option = click.option(
+    "--seed",
+    type=parse_seed,
+    metavar="HEX",
+    help="The match's seed: of a redacted record, the hand that its player was dealt is verified, too.",
+)
+heads_option = click.option(
+    "--head",
+    "heads",
+    type=parse_head,
+    metavar="HASH",
+    multiple=True,
+    help="Hash a player was sent, to be found in one of them.",
+)
+
 
 _SHOWN = 20
 """So many names stand in a line at most."""
@@ -232,3 +279,24 @@ def progress(doing: str, is_quiet: bool = False) -> Iterator[Callable[[int], Non
     with Progress(console=console, transient=True, disable=is_quiet or not is_interactive()) as bar:
         task = bar.add_task(doing, total=None)
         yield lambda total: bar.update(task, advance=1, total=total)
+
+
+@click.command(epilog="Example:  referee manifest logs/spring-contest")
+@click.argument("folder", type=EXISTING_FOLDER)
+@click.option("--key", "path", type=FILE, help="The key that sealed them.")
+@json_option
+def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
+    """Sign the list of all records below FOLDER, so that none can be taken away or slipped in.
+
+    It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on. The folder of a tournament
+    needs none: the tournament's own record is signed, and tells of every match.
+
+    Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 usage error.
+    """
+    if not record_files(folder):
+        raise click.UsageError(f"there is no record (*.jsonl) in {folder}")
+    written = write_manifest(folder, find_sealer(path, console.say))
+    if as_json:
+        print_json({"manifest": str(folder / NAME), "key": written.key, "records": len(written.records)})
+    else:
+        out.say(f"{folder / NAME}: {counted(len(written.records), 'record')}")

@@ -26,12 +26,11 @@ from ...errors import RefereeError
 from ...pages.words import duration
 from ...plugins import installed
 from ...text import counted, printable_lines
-from ..common import console, harmless, json_option, out, print_json
+from ..common import console, grouped, harmless, json_option, out, print_json
+from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
-from ..options.completion import complete_games, complete_players
-from ..options.grouping import grouped
-from ..options.match import seconds_option
-from ..options.running import confinement_options, logs_option
+from ..match_options import seconds_option
+from ..running_options import confinement_options, logs_option
 
 _COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
 _SHOWN_HEX_CHARS = 3 * 200

@@ -14,13 +14,12 @@ from ...plugins import find_game
 from ...programs.player_spec import PlayerKind, parse_player
 from ...text import counted, printable
 from ...tournament.sprt import SprtDecision
-from ..common import Count, console, json_option, out, print_json
+from ..common import Count, Decorator, console, grouped, json_option, out, print_json
+from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
-from ..options.completion import complete_games, complete_players
-from ..options.grouping import Decorator, grouped
-from ..options.match import MatchOptions, match_options
-from ..options.running import referee_options
-from ..views.live import watch_of
+from ..match_options import MatchOptions, match_options
+from ..running_options import referee_options
+from ..tournament_view import watch_of
 
 WORDS = {
     SprtDecision.ACCEPT: "{b} is better than {a}: by {elo1:g} Elo rather than by {elo0:g}",

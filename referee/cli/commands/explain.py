@@ -1,16 +1,128 @@
 """`referee explain`: to a player's author, what was asked, answered and broken."""
 
+import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import rich_click as click
+from rich.highlighter import JSONHighlighter
+from rich.markup import escape
+from rich.table import Table as RichTable
 
-from ...app.records.explain import turn_of, view_of
-from ...text import printable_lines
-from ..common import PATH, Count, json_option, out, print_json, record_argument
+from ...app.records.explain import compact_json, foul_lines, standing, turn_of, view_of, word_explain_command
+from ...match.setup import LEG_WORDS
+from ...record.explain import ExplainedFoul, Explanation, Heard, Said
+from ...record.folder import LAST_LINES, Printed
+from ...text import printable, printable_json, printable_lines
+from ..common import PATH, Count, harmless, json_option, out, print_json, record_argument
 from ..errors import own_faults
-from ..views.explanation import show_explanation, show_turn
+
+_TIMES_CHARS = 62
+"""What the columns before the answer take."""
+_NARROW_TIMES_CHARS = 52
+"""The same without lines between them."""
+_SHOWN_CHARS = 18
+_LINE_CHARS, _INDENT = 80, 2
+_DEEPEST = 20 * _INDENT
+"""What is nested more deeply is not laid out."""
+
+
+def show_explanation(found: Explanation, record: Path | None = None) -> None:
+    """Show a match as a whole to the author of one seat.
+
+    Args:
+        found: all that is to be known of it.
+        record: the file that it was read from; None if that is not here.
+    """
+    where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
+    out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
+    out.print(printable(standing(found)), markup=False, highlight=False)
+    if words := LEG_WORDS.get(found.seed_opens):
+        out.say(f"{printable(found.match)} is {words}")
+    if found.verdict is not None:
+        _show_verdict(found, found.verdict, record)
+    if found.printed is not None:
+        _show_printed(found.printed)
+    out.print(_answers(found.conversation))
+    out.print("referee: time it was busy elsewhere, not charged. used: program + wire.", highlight=False)
+    if record is not None:
+        out.print("--turn N shows all that was said in a turn, --json everything.", highlight=False)
+
+
+def _show_verdict(found: Explanation, verdict: ExplainedFoul, record: Path | None) -> None:
+    what = harmless(f"expelled in turn {verdict.foul.turn}: {verdict.foul.cause}")
+    out.print(f"\n[red]{what}[/] (line {verdict.line})", highlight=False)
+    for label, text in foul_lines(found, verdict):
+        out.say(f"  {label:<8} {text}")
+    if record is not None and verdict.foul.turn:
+        out.say(f"  view     {word_explain_command(record, found, verdict.foul.turn)}")
+    out.print()
+
+
+def _show_printed(printed: Printed) -> None:
+    where = f" ({harmless(printed.path)})" if printed.path else ""
+    out.print(f"[bold]its program printed last[/]{where}:", highlight=False, soft_wrap=True)
+    for line in printed.lines[-LAST_LINES:]:
+        out.say(f"  {printable(line)}")
+    out.print()
+
+
+def _answers(conversation: Sequence[Said | Heard]) -> RichTable:
+    is_narrow = out.width < _TIMES_CHARS + _SHOWN_CHARS
+    form: dict[str, Any] = {"box": None, "padding": (0, 1, 0, 0)} if is_narrow else {}
+    rest = out.width - (_NARROW_TIMES_CHARS if is_narrow else _TIMES_CHARS)
+    table = RichTable(show_edge=False, title="answers and their times in ms", title_justify="left", **form)
+    for title in ("line", "turn", "referee", "program", "wire", "used", "limit"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("answer", max_width=max(rest, 1), no_wrap=True, overflow="ellipsis")
+    for part in conversation:
+        if isinstance(part, Heard):
+            table.add_row(*_row(part))
+    return table
+
+
+def _row(heard: Heard) -> tuple[str, ...]:
+    content = heard.content
+    answer = content["move"] if "move" in content else {key: value for key, value in content.items() if value}
+    times = (heard.referee_ms, heard.program_ms, heard.wire_ms, heard.used_ms, heard.limit_ms)
+    shown = ("" if value is None else f"{value:z.1f}" for value in times)
+    name = heard.event.removesuffix("-received")
+    turn = harmless(str(content.get("turn", "")))
+    return (str(heard.line), turn, *shown, escape(f"{name} {compact_json(answer)}"))
+
+
+def show_turn(found: Explanation, turn: int, parts: Sequence[Said | Heard]) -> None:
+    """Show everything that was said in a turn.
+
+    Args:
+        found: what the turn is of.
+        turn: its number.
+        parts: what was said.
+    """
+    if not parts:
+        out.print(f"nothing was said to or by seat {found.seat} in turn {turn}")
+    for part in parts:
+        title = part.command if isinstance(part, Said) else part.event
+        out.rule(f"line {part.line}, {part.at_ms:.1f} ms: {title}", align="left")
+        out.print(JSONHighlighter()(printable_json(_laid_out(msgspec.to_builtins(part)))), soft_wrap=True)
+
+
+def _laid_out(value: Any, indent: int = 0) -> str:
+    """Return JSON over as many lines as it takes: what is short, such as a tile with its place, stays on one."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or not _LINE_CHARS - len(flat) < indent < _DEEPEST:
+        return flat
+    inner = indent + _INDENT
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(field, inner)}" for key, field in value.items()]
+    else:
+        parts = [_laid_out(field, inner) for field in value]
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    lines = ",\n".join(" " * inner + part for part in parts)
+    return f"{begin}\n{lines}\n{' ' * indent}{end}"
 
 
 @click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")

@@ -6,13 +6,52 @@ from pathlib import Path
 
 import msgspec
 import rich_click as click
+from msgspec import Struct
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ...app.records.fairness import FairnessReport, fairness_of
-from ...record.timing import Fairness, Timing
+from ...app.records.audit import find_records
+from ...record.reader import RecordError, read_record
+from ...record.timing import Fairness, Timing, fairness, timings
+from ...record.tournament_record import is_tournament
 from ..common import console, harmless, json_option, numbers, out, paths_argument, print_json
 from ..errors import FAILED
+
+
+class FairnessReport(Struct, frozen=True, kw_only=True):
+    """What records tell of fairness in time."""
+
+    records: list[tuple[str, Fairness]]
+    """Path and figures of each."""
+    total: Fairness
+    broken: list[str]
+    """What is wrong with each file that is no record, its path included."""
+
+
+def fairness_of(paths: Sequence[Path]) -> FairnessReport:
+    """Read the records of matches, and return their figures.
+
+    Args:
+        paths: record files, or folders of them.
+
+    Raises:
+        NoRecords: there is no such path, or no record below it.
+    """
+    records: list[tuple[str, Fairness]] = []
+    everything: list[Timing] = []
+    broken: list[str] = []
+    for path in find_records(paths):
+        if is_tournament(path):
+            continue  # no player's time stands in it
+        try:
+            found = timings(read_record(path))
+        except RecordError as error:
+            broken.append(str(error))
+            continue
+        everything += found
+        records.append((str(path), fairness(found)))
+    return FairnessReport(records=records, total=fairness(everything, len(records)), broken=broken)
+
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
 _OF_WIDE = ("95 %", "99 %", "stills")
@@ -73,8 +112,8 @@ def _matches(report: FairnessReport) -> RichTable:
     table.add_column("record", overflow="fold", min_width=10)  # alone in giving way on a narrow terminal
     for column in shown:
         table.add_column(column, justify="right", no_wrap=True)
-    for record, fairness in report.records:
-        figures = _figures(fairness)
+    for record, timing in report.records:
+        figures = _figures(timing)
         table.add_row(harmless(Path(record).stem), *(figures[column] for column in shown))
     total = _figures(report.total)
     table.add_row(f"all {len(report.records)}", *(total[column] for column in shown), style="bold")

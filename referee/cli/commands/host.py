@@ -13,7 +13,7 @@ from ...web.contest.contest_file import CONTEST, read_contest, write_example
 from ...web.contest.hosting import LISTEN, host
 from ...web.contest.public_archive import write_archive
 from ..common import FILE, FOLDER, console, out
-from ..options.running import hosting_options
+from ..running_options import hosting_options
 
 PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 """This program, for what has a process of its own."""

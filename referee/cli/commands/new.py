@@ -1,13 +1,124 @@
 """`referee new`: make a folder with a player that plays at once, to be changed by its author."""
 
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 
 import rich_click as click
+from msgspec import Struct
 
-from protocol.limits import NAME_FORM
+from protocol.limits import NAME_FORM, NAME_PATTERN
 
-from ...app.new_player import TEMPLATES, make_player
+from ...errors import BadRequest
+from ...text import near
 from ..common import json_option, print_json
+
+
+class Sample(Struct, frozen=True):
+    """The sample of one language."""
+
+    folder: str
+    """In the package sample_players."""
+    files: tuple[str, ...]
+    """Patterns, besides player.toml and README.md: what was built, and what else is there, stays."""
+    edit: str
+    """The file whose `choose` is to be replaced."""
+    needs: str
+    """What must be installed, with the package of Debian."""
+    task: str = "replace the function `choose`"
+    """What its author is to do there."""
+
+
+SAMPLES = {
+    "c": Sample("c", ("*.c", "*.h", "Makefile"), "player.c", "a C compiler and make (packages gcc and make)"),
+    "go": Sample("go", ("*.go", "go.mod"), "main.go", "Go 1.19 or newer (package golang-go)"),
+    "java": Sample("java", ("*.java",), "Player.java", "a JDK, 17 or newer (package default-jdk-headless)"),
+    "javascript": Sample(
+        "javascript", ("player.js", "games.js", "wire.js"), "player.js", "Node.js 18 or newer (package nodejs)"
+    ),
+    "python": Sample(
+        "python_library", ("*.py",), "player.py", "the Python that has the referee (activate its virtual environment)"
+    ),
+    "python-socket": Sample("python_socket", ("*.py",), "player.py", "Python 3.10 or newer, and no package"),
+    "rust": Sample(
+        "rust",
+        ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "src/*.rs"),
+        "src/main.rs",
+        "Rust 1.63 or newer (packages cargo and rustc)",
+    ),
+}
+"""By the name of the language."""
+TEMPLATES = {
+    **SAMPLES,
+    "python-policy": Sample(
+        "python_policy",
+        ("*.py",),
+        "train.py",
+        "the Python that has the referee, with its extra pettingzoo (activate its virtual environment)",
+        "trains it; run `python3 train.py quincy` there",
+    ),
+}
+"""All that a player can be made of: the samples, which are alike in all languages, and what is to learn."""
+_COMMON = ("player.toml", "README.md")
+
+
+@contextmanager
+def sample_files(sample: Sample) -> Iterator[dict[str, Path]]:
+    """Yield the files of a sample: path in the new folder -> file of this installation."""
+    with resources.as_file(resources.files("sample_players")) as root:
+        folder = root / sample.folder
+        found = sorted(path for pattern in (*_COMMON, *sample.files) for path in folder.glob(pattern))
+        yield {str(path.relative_to(folder)): path for path in found}
+
+
+def make_player(language: str, folder: Path) -> list[str]:
+    """Make the folder of a new player.
+
+    Args:
+        language: of the sample; or another of the `TEMPLATES`.
+        folder: is not there yet; its name is the player's.
+
+    Returns:
+        The files that it has.
+
+    Raises:
+        BadRequest: there is no sample in the language, the name is none, or there is something of that name.
+        OSError: it can't be written.
+    """
+    if language not in TEMPLATES:
+        hint = near(language, TEMPLATES) or f"; the languages are {', '.join(TEMPLATES)}"
+        raise BadRequest(f"there is no sample in {language!r}{hint}")
+    if not re.match(NAME_PATTERN, folder.name):
+        raise BadRequest(f"a player's name is {NAME_FORM}; not {folder.name!r}")
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise BadRequest(
+            f"there is something named {folder.name} here already; take another name, or remove it"
+        ) from None
+    with sample_files(TEMPLATES[language]) as files:
+        for inside, source in files.items():
+            target = folder / inside
+            target.parent.mkdir(exist_ok=True)
+            text = source.read_text(encoding="utf-8")
+            target.write_text(_own(text, folder.name) if inside == "player.toml" else text, encoding="utf-8")
+        return list(files)
+
+
+def _own(toml: str, name: str) -> str:
+    """Return a player.toml with another name, and with this Python if that of the library is not the one of PATH."""
+    named = re.sub(r"(?m)^name = .*$", f'name = "{name}"', toml)
+    found = shutil.which("python3")
+    if 'run = "python3 ' not in named or (found and Path(found).parent == Path(sys.executable).parent):
+        return named
+    command = json.dumps(shlex.quote(sys.executable), ensure_ascii=False)[:-1]  # TOML quotes as JSON does
+    return named.replace('run = "python3', f"run = {command}")
 
 
 @click.command("new", epilog="Example:  referee new javascript ada")

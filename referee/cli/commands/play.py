@@ -12,10 +12,10 @@ from ...plugins import find_game
 from ...programs.player_spec import PlayerKind, parse_player
 from ...web.person.table import UserInterface
 from ..common import console, json_option
-from ..options.completion import complete_games, complete_players
-from ..options.match import MatchOptions, lot_option, match_options, resume_option
-from ..options.running import referee_options
-from ..views.match import MatchView
+from ..completion import complete_games, complete_players
+from ..match_options import MatchOptions, lot_option, match_options, resume_option
+from ..match_view import MatchView
+from ..running_options import referee_options
 
 
 @click.command(epilog="Example:  referee play q house:dag house:greedy cmd:'python3 my_player.py' --seed 7")

@@ -16,7 +16,7 @@ from ...plugins import installed
 from ...record.reader import read_record
 from ...text import printable
 from ..common import PATH, Count, json_option, out, print_json, record_argument
-from ..views.results import show_result
+from ..match_view import show_result
 
 _WAYS = ("", " | less -R", " --turn 12", " --turn 12 --svg board.svg", " --open", " --html match.html")
 EXAMPLES = "\n\n".join(f"Example:  referee replay logs/MATCH.jsonl{way}" for way in _WAYS)

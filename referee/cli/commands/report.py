@@ -11,8 +11,7 @@ from ...app.report import ReportedTournament, report_on
 from ...pages.report_files import ReplayPages, Targets
 from ...text import printable
 from ..common import EXISTING_FOLDER, PATH, Count, Word, json_option, out, print_json
-from ..views.live_lines import matches_text
-from ..views.standings import plain_standings, standings_table
+from ..tournament_view import matches_text, plain_standings, standings_table
 
 
 @click.command("report", epilog="Example:  referee report logs/autumn-cup --replays all")

@@ -7,7 +7,7 @@ from typing import get_args
 import msgspec
 import rich_click as click
 
-from ...app.tournaments.ruling import Asked, join_tournament, rule
+from ...app.tournaments.requests import Asked, join_tournament, rule
 from ...tournament.events import Kind
 from ..common import EXISTING_FOLDER, Word, json_option, out, print_json
 

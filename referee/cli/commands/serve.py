@@ -1,24 +1,124 @@
 """`referee serve`: take sign-ups over TCP, then play."""
 
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import rich_click as click
+from msgspec import Struct
+from msgspec.structs import replace
 
-from ...app import serving
-from ...app.services import RefereeOptions
-from ...app.serving import SignUpOptions
-from ...games.base import Game
+from ...app.playing import host_match, play_on
+from ...app.services import RefereeOptions, services
+from ...errors import BadRequest
+from ...games.base import Game, seats_text
+from ...net.links.lobby import SignUpPolicy
+from ...net.links.tokens import read_tokens
+from ...net.matches.session import MatchReport
 from ...net.matches.settings import MatchSettings
-from ...plugins import find_game
-from ..common import FILE, Count, console, json_option, print_json
+from ...plugins import find_game, installed
+from ...programs.confining import SandboxMode
+from ...record.resume import reopen
+from ..common import FILE, Count, console, grouped, json_option, print_json
+from ..completion import complete_games
 from ..errors import FAILED
-from ..options.completion import complete_games
-from ..options.grouping import grouped
-from ..options.match import MatchOptions, lot_option, match_options, resume_option, seconds_option
-from ..options.running import referee_options
-from ..views.match import MatchView
-from ..views.notices import TurnedAway, WhereToConnect
+from ..match_options import MatchOptions, lot_option, match_options, resume_option, seconds_option
+from ..match_view import MatchView, TurnedAway, WhereToConnect
+from ..running_options import referee_options
+
+
+class SignUpOptions(Struct, frozen=True, kw_only=True):
+    """Who may sign up for a match, and how."""
+
+    listen: str
+    """Twisted endpoint string."""
+    min_players: int | None = None
+    """Fewest to begin with; None: as the game has it."""
+    max_players: int | None = None
+    wait_s: float
+    """A waiting period."""
+    tries: int
+    players_file: Path | None = None
+    """Those who may play, each by its token; None: whoever comes."""
+    come_back_s: float = 0.0
+    """How long a player whose connection was lost may be away."""
+    dialect: str | None = None
+    """The wire that is spoken; None: the referee's own."""
+    resume: Path | None = None
+    """Record of a match that broke off, whose players come back; None: a new match."""
+
+
+class TooFewSignedUp(Struct, frozen=True):
+    """That no match was played."""
+
+    fewest: int
+
+
+def play_signed_up(
+    game: Game[Any, Any, Any], sign_ups: SignUpOptions, settings: MatchSettings, options: RefereeOptions
+) -> MatchReport | TooFewSignedUp:
+    """Take sign-ups and play.
+
+    Args:
+        game: what is played.
+        sign_ups: who may come.
+        settings: of the match.
+        options: how the referee runs.
+
+    Raises:
+        BadRequest: what is asked for makes no sense.
+        RecordError: a record does not hold, or is not to be resumed.
+        Interrupted: it was stopped.
+        OSError: the record can't be written.
+    """
+    _check_sign_ups(game, sign_ups)
+    policy, players = _policy(game, sign_ups)
+    with services(replace(options, sandbox=SandboxMode.OFF), settings.folder) as at_hand:  # it starts no programs
+        if sign_ups.resume is not None:
+            resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.match.sealer)
+            if resumed.match.setup.game != game.name:
+                raise BadRequest(f"{sign_ups.resume} is a match of {resumed.match.setup.game}, not of {game.name}")
+            return play_on(resumed, at_hand, sign_ups.listen, come_back_s=sign_ups.come_back_s)
+        settings = replace(settings, players=players, come_back_s=sign_ups.come_back_s)
+        if sign_ups.dialect is not None:
+            dialect = installed().dialect(sign_ups.dialect)
+            settings = replace(settings, kind=dialect.link, dialect=dialect.name, acknowledge=True)
+        played = host_match(game, settings, at_hand, lambda host: host.play_signed_up(sign_ups.listen, policy))
+    return TooFewSignedUp(policy.min_players) if played is None else played
+
+
+def _check_sign_ups(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> None:
+    """Refuse what makes no sense together."""
+    if sign_ups.dialect is not None:
+        dialect = installed().dialect(sign_ups.dialect)
+        if game.name != dialect.game:
+            raise BadRequest(f"--dialect {sign_ups.dialect} speaks of {dialect.game} alone, not of {game.name}")
+        if sign_ups.players_file is not None or sign_ups.come_back_s or sign_ups.resume is not None:
+            raise BadRequest(f"{sign_ups.dialect} knows no tokens: leave --players, --come-back and --resume out")
+    if sign_ups.resume is not None and sign_ups.players_file is not None:
+        raise BadRequest("--resume takes each player back by the token of its offer; leave --players out")
+
+
+def _policy(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> tuple[SignUpPolicy, dict[str, str] | None]:
+    """Return how many are waited for and how long, and the players that may sign up: name -> hash of its token."""
+    fewest = game.seats[0] if sign_ups.min_players is None else sign_ups.min_players
+    most = game.seats[-1] if sign_ups.max_players is None else sign_ups.max_players
+    for count in (fewest, most):
+        if count not in game.seats:
+            raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {count}")
+    if fewest > most:
+        raise BadRequest(f"--min {fewest} is more than --max {most}")
+    players, path = None, sign_ups.players_file
+    if path is not None:
+        players = read_tokens(path)
+        if len(players) < fewest:
+            raise BadRequest(f"{path} has {len(players)} players, {fewest} are needed; `referee token` adds more")
+        most = max(count for count in game.seats if count <= min(most, len(players)))
+    policy = SignUpPolicy(
+        min_players=fewest, max_players=most, step=game.seats.step, wait_s=sign_ups.wait_s, tries=sign_ups.tries
+    )
+    return policy, players
+
 
 LISTEN = "tcp:7777:interface=127.0.0.1"
 _sign_up_options = grouped(
@@ -98,8 +198,8 @@ def _play(
 ) -> NoReturn:
     view = MatchView(as_json=as_json)
     others = (TurnedAway(), WhereToConnect()) if as_json else (TurnedAway(),)
-    played = serving.serve(rules, sign_ups, settings, view.told_by(running, *others))
-    if not isinstance(played, serving.TooFewSignedUp):
+    played = play_signed_up(rules, sign_ups, settings, view.told_by(running, *others))
+    if not isinstance(played, TooFewSignedUp):
         view.conclude(played)
     console.print(f"fewer than {played.fewest} players signed up; no match was played")
     if as_json:

@@ -13,7 +13,12 @@ from typing import Any
 import rich_click as click
 from rich.table import Table as RichTable
 
-from ...app.submit import (
+from ...record.folder import LAST_LINES
+from ...text import printable
+from ...web.submissions.store import VersionState
+from ..common import FILE, PATH, console, harmless, json_option, out, print_json
+from ..errors import FAILED, FINE
+from ..submission_client import (
     SubmissionsClient,
     check_here,
     find_match,
@@ -24,13 +29,8 @@ from ...app.submit import (
     read_rows,
     say_what_plays,
 )
-from ...record.folder import LAST_LINES
-from ...text import printable
-from ...web.submissions.store import VersionState
-from ..common import FILE, PATH, console, harmless, json_option, out, print_json
-from ..errors import FAILED, FINE
-from ..views.explanation import show_explanation
 from .check import check
+from .explain import show_explanation
 
 VERSIONS = ("number", "state", "handed_in", "sha256", "failed_steps")
 """Columns of an author's versions."""

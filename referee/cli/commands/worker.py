@@ -1,14 +1,141 @@
 """`referee worker`: play matches for tournaments of other machines."""
 
+import contextlib
+import fcntl
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from msgspec import Struct
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
 
-from ...app.cluster_worker import WorkerOptions, work
-from ...programs.confining import SandboxMode
+from ...app.running import run_reactor
+from ...app.services import Monitoring, SandboxMissing, counting
+from ...cluster import calls
+from ...cluster.host import Host, calibrate, new_name
+from ...cluster.host_run import HostSettings
+from ...cluster.security import check_address
+from ...errors import BadRequest, Interrupted
+from ...files.removal import remove
+from ...programs.confining import SandboxMode, find_confinement
+from ...programs.limits import ProgramLimits
+from ...programs.sandbox import NoSandboxError
+from ...record.folder import record_names
 from ..common import FOLDER, Count, console
-from ..options.running import metrics_option, sandbox_option
+from ..running_options import metrics_option, sandbox_option
+
+_LOCK = ".lock"
+_LOOK_S = 0.2
+"""How often it is looked whether the last match is over."""
+_FETCH_LOOKS = 300
+"""So often, then, whether it was fetched: the scheduler may be about to come back."""
+
+
+class WorkerOptions(Struct, frozen=True, kw_only=True):
+    """What the organiser of a host chooses."""
+
+    address: str
+    """Of the scheduler."""
+    tables: int
+    """How many matches are played at a time."""
+    folder: Path
+    keys: Path | None
+    """Folder of the certificates."""
+    sandbox: str
+    metrics: str | None
+    """Twisted endpoint string for monitors."""
+    say: Callable[[str], None]
+
+
+def work(options: WorkerOptions) -> None:
+    """Be a host until the organiser asks it to end, and what is being played is over.
+
+    Raises:
+        NoCluster: the address can't be used, or Dask is not installed.
+        SandboxMissing: one is required, and this machine has none, or one that holds less than it should.
+        NotCalibrated: it can't have so many tables.
+        BadRequest: another host uses the folder.
+        EndpointError: the address for monitors can't be listened on.
+        OSError: the machine failed.
+    """
+    check_address(options.address, options.keys)
+    hidden = tuple(path.absolute() for path in (options.folder / "records", options.keys) if path is not None)
+    calibration = calibrate(options.tables)
+    with counting(options.metrics) as monitoring:
+        settings = HostSettings(
+            folder=options.folder.absolute(),
+            hidden=hidden,
+            sandbox=options.sandbox,
+            calibration=calibration,
+            observers=monitoring.observers,
+        )
+        _check_sandbox(settings, options.say)
+        options.say(
+            f"a fixed piece of work, done on all tables at once ({options.tables}), takes {calibration.wall_ms:.1f} ms "
+            f"of time, {calibration.processor_ms:.1f} ms of a core's"
+        )
+        with _own(settings.folder), contextlib.suppress(Interrupted):
+            run_reactor(lambda reactor: _monitored(reactor, monitoring, options, settings))
+
+
+def _check_sandbox(settings: HostSettings, say: Callable[[str], None]) -> None:
+    try:
+        find_confinement(
+            settings.sandbox, ProgramLimits(), hidden=settings.hidden, private_names=record_names, warn=say
+        ).close()
+    except NoSandboxError as error:
+        remedy = f"or accept less, with --sandbox {SandboxMode.AUTO} or {SandboxMode.OFF}"
+        raise SandboxMissing(f"this machine can't hold programs to their bounds: {error}; {remedy}") from None
+
+
+@contextlib.contextmanager
+def _own(folder: Path) -> Iterator[None]:
+    """Keep other hosts from the folder, and sweep what was being played in it when the last one ended."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadRequest(f"another host plays in {folder}; give each a folder of its own") from None
+        for name in ("records", "dask"):
+            remove(folder / name)
+        yield
+
+
+async def _monitored(reactor: Any, monitoring: Monitoring, options: WorkerOptions, settings: HostSettings) -> None:
+    async with monitoring.opened(reactor):
+        await _work(reactor, options, settings)
+
+
+async def _work(reactor: Any, options: WorkerOptions, settings: HostSettings) -> None:
+    from ...cluster.dask_worker import DaskWorker, redirect_logs  # noqa: PLC0415  # Dask is an extra, which was looked for
+
+    redirect_logs(settings.folder / "dask.log")
+    name = new_name()
+    worker = DaskWorker(options.address, options.keys, name, options.tables, settings.folder / "dask", options.say)
+    host = Host(
+        reactor, name, settings, worker.publish, options.say, lambda is_resting: worker.rest(is_resting=is_resting)
+    )
+    calls.handlers.update(enter=host.enter, keep=host.keep, stop=host.stop, describe=host.describe, play=host.play)
+    worker.start(host)
+    try:
+        await Deferred()
+    except CancelledError:
+        options.say("takes no more matches; ends once those that it has are over, or at once if it is asked again")
+        worker.drain()
+        while not host.is_idle:
+            await deferLater(reactor, _LOOK_S)
+        for _ in range(_FETCH_LOOKS):
+            if host.is_fetched:
+                break
+            await deferLater(reactor, _LOOK_S)
+        await deferLater(reactor, 1.0)  # what came of the last one is on its way
+    finally:
+        await deferToThread(worker.close)
+        await host.close()
 
 
 @click.command(epilog="Example:  referee worker tls://10.0.0.1:8786 --tables 4 --folder worker --keys keys")

@@ -11,8 +11,7 @@ from typing import cast, get_args
 
 from msgspec import Struct
 
-from ...app.tournaments.requests import pending
-from ...app.tournaments.ruling import rule
+from ...app.tournaments.requests import pending, rule
 from ...errors import BadRequest
 from ...files.below import everything_below
 from ...files.tree import MIB

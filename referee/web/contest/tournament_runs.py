@@ -18,7 +18,7 @@ from twisted.internet.defer import Deferred
 
 from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournament_file.sheet import BadTournamentFile
-from ...app.tournaments.conducting import is_locked
+from ...app.tournaments.beginning import is_locked
 from ...app.tournaments.from_file import read_plan
 from ...clock import Timer, wall_clock
 from ...observers.process_lines import SeenProcess

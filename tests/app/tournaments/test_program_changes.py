@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from referee.app.tournaments.program_changes import digests_of, note_changes
+from referee.app.tournaments.beginning import digests_of, note_changes
 from referee.record.tournament_record import read_begun
 from referee.tournament.spec import Participant
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.cli.views.live_lines import JsonLines
+from referee.cli.tournament_view import JsonLines
 from referee.observers import InThread, MatchStep, Observer, Observers
 from referee.observers.diagnostics import DiagnosticLog
 

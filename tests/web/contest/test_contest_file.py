@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.app.tournament_file.renaming import named
+from referee.app.tournament_file.plan import named
 from referee.app.tournament_file.sheet import BadTournamentFile
 from referee.cli.main import main
 from referee.errors import BadRequest

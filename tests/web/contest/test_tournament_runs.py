@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from referee.app.new_player import make_player
-from referee.app.tournaments.conducting import locked
+from referee.app.tournaments.beginning import locked
+from referee.cli.commands.new import make_player
 from referee.errors import BadRequest
 from referee.plugins import load
 from referee.web.contest.contest_file import CONTEST, read_contest, write_example

@@ -1,24 +1,131 @@
-"""Shows a match while it is played and when it is over."""
+"""How a match is shown: while it is played, when it is over, and who was turned away."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal, NoReturn, Self, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column
+from rich.table import Table as RichTable
 
-from ...app.services import RefereeOptions
-from ...match import commands as c
-from ...match import events as e
-from ...net.matches.session import MatchReport
-from ...observers import MatchStep, Observer
-from ...pages.words import why
-from ...text import printable
-from ..common import console, is_interactive, out, print_json
-from ..errors import FAILED, FINE
-from .results import show_expulsions, show_result
+from ..app.records.explain import expected_and_come, view_of_seat, word_explain_command
+from ..app.services import RefereeOptions
+from ..check.remedies import foul_remedy
+from ..match import commands as c
+from ..match import events as e
+from ..match.commands import Result
+from ..match.fouls import Cause, Foul
+from ..net.matches.session import MatchReport
+from ..observers import MatchStep, Observer
+from ..pages.outcomes import Teams, outcome_of_result
+from ..pages.words import ranking, why
+from ..record.explain import Explanation
+from ..text import printable, printable_lines
+from .common import console, harmless, is_interactive, numbers, out, print_json
+from .errors import FAILED, FINE
+
+MAX_TOLD = 100
+"""Lines of those who were turned away."""
+
+
+class WhereToConnect(Observer):
+    """Tells where players connect, where nothing else of the match is shown."""
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell the address."""
+        if event == "listening":
+            console.say(f"the referee listens on {facts['address']}")
+
+
+class TurnedAway(Observer):
+    """Tells whose connection was refused, and why.
+
+    The same is told once, and after MAX_TOLD lines nothing more: who connects again and again fills no screen.
+    """
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell of a refusal."""
+        if event not in ("connection-refused", "connection-pushed-out") or len(self._told) > MAX_TOLD:
+            return
+        who = " ".join(filter(None, (facts["address"], facts.get("name"))))
+        sent = f"; it sent {facts['sent']}" if facts.get("sent") else ""
+        text = printable(f"turned away: {who}: {facts.get('reason', 'too many connections that say no hello')}{sent}")
+        if text not in self._told:
+            self._told.add(text)
+            console.say("turned away: more than can be told" if len(self._told) > MAX_TOLD else text)
+
+
+_SHOWN_CHARS = 160
+"""Of what came; `explain` has all of it."""
+
+
+def result_table(names: Sequence[str], result: Result, teams: Teams) -> RichTable:
+    """Return the ranking of a match as a table.
+
+    Args:
+        names: the players by seat.
+        result: how the match ended.
+        teams: seats that win and lose together, as the game has them; none: every seat is for itself.
+    """
+    title = harmless("Void: " + result.void) if result.void else None
+    columns: list[Column | str] = [*numbers("rank", "seat"), "player", *numbers("points", "time used"), ""]
+    table = RichTable(*columns, title=title, show_edge=False)
+    for row in ranking(names, result, teams):
+        note = row.note if row.foul is None else f"[red]expelled: {row.foul.cause}[/] {harmless(why(row.foul))}"
+        seconds = f"{row.used_ms / 1000:.2f} s"
+        table.add_row(row.place, str(row.seat), escape(row.name), str(row.points), seconds, note)
+    return table
+
+
+def show_result(names: Sequence[str], result: Result, teams: Teams) -> None:
+    """Print how a match ended in one sentence, which is not wrapped, and its ranking; the arguments are a table's."""
+    out.say(outcome_of_result(names, result, teams).with_points(result.scores))
+    out.print(result_table(names, result, teams))
+
+
+def show_expulsions(result: Result, record: Path) -> None:
+    """Print for each expelled player what went wrong, what to do, and the command that explains the rest.
+
+    Args:
+        result: of the match.
+        record: its file, whole.
+
+    Raises:
+        RecordError: the record was changed meanwhile.
+    """
+    for foul in result.fouls:
+        found = view_of_seat(record, foul.seat).explained()
+        out.print(f"\n[red]{harmless(found.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
+        for label, text in _next_steps(foul, found, record):
+            out.say(f"  {label:<15} {text}")
+
+
+def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each thing that its author can look at; the command as a shell takes it."""
+    verdict = found.verdict
+    assert verdict is not None, "it was expelled"
+    if verdict.rule is not None:
+        yield "expected", f"{verdict.rule.text} ({verdict.rule.id})"
+    for label, text in expected_and_come(verdict, found.conversation):
+        yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
+    printed = None if found.printed is None else found.printed.path
+    yield "how to mend it", printable(foul_remedy(foul, found.game, printed))
+    yield "in the record", f"line {verdict.line} of {record}"
+    if found.printed is not None:
+        yield "it printed", found.printed.path
+        if foul.cause in (Cause.CRASHED, Cause.REFUSED_TO_START):
+            yield from (("", line) for line in found.printed.lines)
+    if foul.turn:
+        yield "the view", printable_lines(word_explain_command(record, found, foul.turn))
+    yield "all about it", printable_lines(word_explain_command(record, found))
 
 
 class LegalMove(Struct, frozen=True, kw_only=True):

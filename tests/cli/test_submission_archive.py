@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.app.submit import PATIENCE_S, ServiceError, await_verdict, find_match
+from referee.cli.submission_client import PATIENCE_S, ServiceError, await_verdict, find_match
 
 
 class Shelf:

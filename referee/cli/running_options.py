@@ -5,13 +5,23 @@ from typing import Any
 
 import rich_click as click
 
-from ...app.services import RefereeOptions
-from ...net.group_commit import Durability
-from ...programs.confining import SandboxMode
-from ...programs.limits import MEMORY_MIB, ProgramLimits
-from ..common import FILE, FOLDER, Count, Word, console
-from ..views.notices import FailedObservers
-from .grouping import Decorator, grouped
+from ..app.services import RefereeOptions
+from ..net.group_commit import Durability
+from ..observers import Observer
+from ..programs.confining import SandboxMode
+from ..programs.limits import MEMORY_MIB, ProgramLimits
+from ..text import printable
+from .common import FILE, FOLDER, Count, Decorator, Word, console, grouped
+
+
+class FailedObservers(Observer):
+    """Tells of an observer that failed."""
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell of it."""
+        if event == "observer-failed":
+            text = f"{facts['observer']} failed, and shows nothing more: {facts['error']}; what is played goes on"
+            console.say(printable(text))
 
 
 def sandbox_option(default: SandboxMode) -> Decorator:

@@ -6,8 +6,8 @@ from threading import Thread
 
 import pytest
 
-from referee.app import submit
-from referee.app.submit import ServiceError, find_service
+from referee.cli import submission_client as submit
+from referee.cli.submission_client import ServiceError, find_service
 from referee.text import printable
 
 ANSWER = b'HTTP/1.1 413 Too Large\r\nContent-Length: 47\r\n\r\n{"error": "it is too large", "remedy": "less"}\n'

@@ -1,6 +1,9 @@
 """The options that say how a match is played, and what they become."""
 
+import json
 import math
+import tomllib
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +12,51 @@ from msgspec import Struct
 
 from protocol.messages import TimeControl
 
-from ...app.game_options import parse_options
-from ...chance import MAX_SEED
-from ...errors import BadRequest
-from ...games.base import Game
-from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
-from ...net.matches.settings import MatchSettings
-from ...text import printable
-from ..common import Count, Existing
-from .grouping import Decorator, grouped
-from .running import logs_option
+from ..chance import MAX_SEED
+from ..errors import BadRequest
+from ..files.small import read_small_text
+from ..games.base import Game
+from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
+from ..net.matches.settings import MatchSettings
+from ..text import printable
+from .common import Count, Decorator, Existing, grouped
+from .running_options import logs_option
+
+
+def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:
+    """Turn `NAME=VALUE` pairs into options; a value that is JSON is taken as such, anything else as text.
+
+    Args:
+        pairs: from the command line.
+        file_options: the names whose value is the path of a TOML file; what stands in the file is the option.
+
+    Raises:
+        BadRequest: a pair has no equals sign, or its file can't be read as TOML.
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        if not sign:
+            raise BadRequest(f"--option takes NAME=VALUE, e.g. --option q_bonus=8, not {pair!r}")
+        if name in file_options:
+            options[name] = _read_toml(name, Path(text))
+            continue
+        try:
+            options[name] = json.loads(text)
+        except (ValueError, RecursionError):  # no JSON, or too deep
+            options[name] = text
+    return options
+
+
+def _read_toml(name: str, path: Path) -> dict[str, Any]:
+    """Return what stands in the file of an option."""
+    try:
+        return tomllib.loads(read_small_text(path))
+    except OSError as error:
+        raise BadRequest(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:  # TOML that is none or too deep, or no UTF-8
+        raise BadRequest(f"--option {name}: {path} is no TOML: {error}") from None
+
 
 _MILLISECONDS = 1000.0
 PERSON_S = 600.0

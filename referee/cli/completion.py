@@ -8,7 +8,7 @@ from click.shell_completion import BashComplete, CompletionItem
 
 def complete_games(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
     """Return the games whose names begin with what is typed; called by click."""
-    from ...plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
+    from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
 
     return [name for name in installed().games if name.startswith(typed)]
 
@@ -17,7 +17,7 @@ def complete_players(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem[str]] | list[str]:
     """Return house players and the folders of players here, or let the shell go on with folders; called by click."""
-    from ...plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
+    from ..plugins import installed  # noqa: PLC0415  # all games: only where a shell asks for them
 
     game = context.params.get("game")
     houses = [f"house:{name}" for name, player in installed().players.items() if game in (None, *player.games)]
