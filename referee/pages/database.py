@@ -222,8 +222,8 @@ def make_rows(
         _add_entrant(rows, participant.name, participant.player, None)
     counting: set[str] = set()
     for step in taken:
-        for table, found in _step_rows(step, counting):
-            rows[table] += [{**row, "line": step.line} for row in found]
+        for table, added in _step_rows(step, counting):
+            rows[table] += [{**row, "line": step.line} for row in added]
         if isinstance(step.event, e.EntrantJoined):
             _add_entrant(rows, step.event.participant.name, step.event.participant.player, step.line)
     rated = enumerate(placing_ratings or ())

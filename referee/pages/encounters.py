@@ -132,7 +132,7 @@ class RatedEncounters:
         """
         met = self._of.get(entrant, [])
         kept = {round(step * len(met) / MOST_POINTS) for step in range(MOST_POINTS + 1)}
-        found = [(0, 0.0, PRECISION)]
+        history = [(0, 0.0, PRECISION)]
         mine = ratings[entrant].rating
         weights = {
             opponent: weigh_result((mine - ratings[opponent].rating) / ELO, self._dispersion) for opponent, _ in met
@@ -142,11 +142,11 @@ class RatedEncounters:
             points, times = sums.get(opponent, (0.0, 0))
             sums[opponent] = points + score, times + 1
             if count in kept:
-                found.append((count, *_most_likely(found[-1][1], sums, ratings, weights)))
+                history.append((count, *_most_likely(history[-1][1], sums, ratings, weights)))
         error = ratings[entrant].error if met else NORMAL_95 * PRIOR_ELO
-        most = found[-1][2]
+        most = history[-1][2]
         return [
-            RatedAfter(count, MEAN + ELO * strength, error * sqrt(most / known)) for count, strength, known in found
+            RatedAfter(count, MEAN + ELO * strength, error * sqrt(most / known)) for count, strength, known in history
         ]
 
 

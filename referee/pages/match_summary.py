@@ -75,8 +75,8 @@ def summarize_match(record: Record) -> MatchSummary:
         RecordError: it was not finished, or it is none of a tournament.
     """
     times = [SeatTime() for _ in record.header.setup.names]
-    found = timings(record)
-    for timing in found:
+    answers = timings(record)
+    for timing in answers:
         if timing.turn is not None or timing.cause == Cause.TIMEOUT:
             used_ms = max(timing.used_ms, 0.0)
             share = timing.used_ms / timing.limit_ms if timing.limit_ms else 1.0
@@ -85,7 +85,7 @@ def summarize_match(record: Record) -> MatchSummary:
         entry=entry_of(record),
         opened=record.header.opened,
         times=tuple(times),
-        fairness=fairness(found),
+        fairness=fairness(answers),
         moves=tuple(_moves(record)),
     )
 

@@ -307,10 +307,10 @@ def join_lines(lines: Sequence[T], runs: Sequence[int]) -> Iterator[T]:
 
 
 def _runs(numbers: Iterable[int]) -> list[int]:
-    found: list[int] = []
+    runs: list[int] = []
     for number in numbers:
-        if found and number == found[-2] + found[-1]:
-            found[-1] += 1
+        if runs and number == runs[-2] + runs[-1]:
+            runs[-1] += 1
         else:
-            found += (number, 1)
-    return found
+            runs += (number, 1)
+    return runs

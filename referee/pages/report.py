@@ -326,12 +326,12 @@ def rating_bars(summary: Summary) -> list[RatingBar]:
     high = max(rating.rating + rating.error for rating in ratings)
     return [
         RatingBar(
-            found,
-            None if after is None else rated_superiority(found, after),
+            rating,
+            None if after is None else rated_superiority(rating, after),
             *(
                 round(100 * (value - low) / max(high - low, 1.0), 2)
-                for value in (found.rating - found.error, found.rating, found.rating + found.error, 1500)
+                for value in (rating.rating - rating.error, rating.rating, rating.rating + rating.error, 1500)
             ),
         )
-        for found, after in zip(ratings, (*ratings[1:], None), strict=True)
+        for rating, after in zip(ratings, (*ratings[1:], None), strict=True)
     ]

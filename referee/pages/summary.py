@@ -192,8 +192,8 @@ class Summary:
     @cached_property
     def fairness(self) -> FairnessTotals | None:
         """How time was kept in all matches whose records are there, those that do not count, too; None: in no one."""
-        found = [match.fairness for match in self.match_summaries.values()]
-        return fairness_totals(found) if found else None
+        measured = [match.fairness for match in self.match_summaries.values()]
+        return fairness_totals(measured) if measured else None
 
     @cached_property
     def pages(self) -> list[str]:
@@ -249,8 +249,8 @@ class Summary:
     @cached_property
     def uncounted(self) -> Mapping[str, str]:
         """Match that does not count -> why not."""
-        found = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
-        return {**found, **self.history.disregarded}
+        voided = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
+        return {**voided, **self.history.disregarded}
 
     def uncounted_reason(self, entry: MatchEntry) -> str:
         """Return why a result does not count; empty if it does."""
@@ -286,10 +286,10 @@ class Summary:
     @cached_property
     def fouls_by_cause(self) -> Mapping[int, Counter[str]]:
         """Entrant -> cause -> how often; those alone who fouled."""
-        found: dict[int, Counter[str]] = {}
+        by_entrant: dict[int, Counter[str]] = {}
         for entry, foul in self.fouls():
-            found.setdefault(entry.fixture.entrants[foul.seat], Counter())[foul.cause] += 1
-        return found
+            by_entrant.setdefault(entry.fixture.entrants[foul.seat], Counter())[foul.cause] += 1
+        return by_entrant
 
     def count_fouls(self, entrant: int) -> int:
         """Return how often an entrant fouled."""
@@ -324,11 +324,11 @@ class Summary:
     @cached_property
     def entries_by_entrant(self) -> Mapping[int, Sequence[MatchEntry]]:
         """Entrant -> its results, those that do not count and awards among them."""
-        found: dict[int, list[MatchEntry]] = {entrant: [] for entrant in range(len(self.names))}
+        by_entrant: dict[int, list[MatchEntry]] = {entrant: [] for entrant in range(len(self.names))}
         for entry in self.results:
             for entrant in entry.fixture.entrants:
-                found[entrant].append(entry)
-        return found
+                by_entrant[entrant].append(entry)
+        return by_entrant
 
     @cached_property
     def schedules(self) -> Sequence[EntrantSchedule]:
@@ -367,12 +367,12 @@ class Summary:
     @cached_property
     def times(self) -> Sequence[SeatTime]:
         """Times of each entrant in the matches that count and have records."""
-        found = [SeatTime() for _ in self.names]
+        times = [SeatTime() for _ in self.names]
         for entry in self.counted:
             if entry.match in self.match_summaries:
                 for entrant, time in zip(entry.fixture.entrants, self.match_summaries[entry.match].times, strict=True):
-                    found[entrant] = found[entrant].plus(time)
-        return found
+                    times[entrant] = times[entrant].plus(time)
+        return times
 
 
 def _mean(values: Sequence[float]) -> float:

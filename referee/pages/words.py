@@ -215,7 +215,7 @@ def why(foul: Foul) -> str:
 
 def placeless(text: str) -> str:
     """Return a text in which absolute paths are cut down to their last part."""
-    return _PLACE.sub(lambda found: found[0].rpartition("/")[2], text)
+    return _PLACE.sub(lambda path: path[0].rpartition("/")[2], text)
 
 
 def short_cause(detail: str) -> str:
@@ -250,4 +250,4 @@ def with_names(svg: str, names: Sequence[str]) -> str:
     """
     short = (name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + "…" for name in map(printable, names))
     by_seat = {str(seat): escape(name) for seat, name in enumerate(short)}
-    return _STAND_IN.sub(lambda found: found[1] + by_seat.get(found[2], "?"), svg)
+    return _STAND_IN.sub(lambda stand_in: stand_in[1] + by_seat.get(stand_in[2], "?"), svg)

@@ -133,10 +133,10 @@ def parse_match_name(match: str, tournament: str) -> tuple[int, int]:
     Raises:
         BadRuling: it is no name of a match of this tournament.
     """
-    found = _PLACE.fullmatch(match.removeprefix(tournament)) if match.startswith(tournament) else None
-    if found is None:
+    named = _PLACE.fullmatch(match.removeprefix(tournament)) if match.startswith(tournament) else None
+    if named is None:
         raise BadRuling(f"{match} is no match of {tournament}: its matches are called like {tournament}-00001")
-    number, leg = found.groups()
+    number, leg = named.groups()
     return int(number), int(leg or 1) - 1
 
 
@@ -145,7 +145,7 @@ def check_decidable(match: str, fixture: Fixture | None, playing: Mapping[str, F
 
     Args:
         match: as it was called.
-        fixture: what was found.
+        fixture: the match of that name; None if there is none.
         playing: match -> what it was opened for.
 
     Raises:

@@ -104,11 +104,11 @@ class History:
     @property
     def results(self) -> list[MatchEntry]:
         """What came of matches, as `entries`, and the awards that stand among them, in the order of the record."""
-        found = list(self.entries)
+        results = list(self.entries)
         awards = self.tournament.awards
         for key in sorted(awards, key=self._awarded.__getitem__, reverse=True):
-            found.insert(self._awarded[key], awards[key])
-        return found
+            results.insert(self._awarded[key], awards[key])
+        return results
 
     def counts(self, entry: MatchEntry) -> bool:
         """Tell whether the standings have a result: it is not void, nobody has taken it back, its pairing is through.
@@ -196,13 +196,13 @@ class History:
 
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
         """Return round -> entrant -> what its results of this round are worth; rounds in their order."""
-        found: dict[int, dict[int, Fraction]] = {}
+        by_round: dict[int, dict[int, Fraction]] = {}
         for played in self.played:
-            worth = found.setdefault(played.pairing.round, {})
+            worth = by_round.setdefault(played.pairing.round, {})
             points = match_points(played, self.tournament.spec.scoring, self.tournament.spec.seats)
             for entrant, share in zip(played.pairing.seats, points, strict=True):
                 worth[entrant] = worth.get(entrant, Fraction(0)) + share
-        return dict(sorted(found.items()))
+        return dict(sorted(by_round.items()))
 
 
 # --- Rulings
@@ -288,8 +288,8 @@ def _lines(history: History) -> Iterator[RuledLine]:
 def _group_lines(
     lines: Sequence[RuledLine], keys: Callable[[RuledLine], Iterable[Key]]
 ) -> Mapping[Key, list[RuledLine]]:
-    found: dict[Key, list[RuledLine]] = {}
+    by_key: dict[Key, list[RuledLine]] = {}
     for line in lines:
         for key in keys(line):
-            found.setdefault(key, []).append(line)
-    return found
+            by_key.setdefault(key, []).append(line)
+    return by_key

@@ -77,15 +77,15 @@ class Failures:
         Args:
             before: failures in pairings from this number on do not count yet; None: all do.
         """
-        times, found = Counter[int](), []
+        times, suspensions = Counter[int](), []
         for number, entrant, detail in self._noted:
             if before is not None and number >= before:
                 break
             times[entrant] += 1
             if times[entrant] == self._limit:
                 why = f"failed to start in {counted(self._limit, 'match', 'matches')}: {detail}"
-                found.append(TooMany(number, entrant, why))
-        return found
+                suspensions.append(TooMany(number, entrant, why))
+        return suspensions
 
     def settle(self, entrant: int) -> None:
         """Count no failure of an entrant any more, as it is suspended."""
@@ -404,8 +404,8 @@ class Tournament:
 
     def _rule_on_match(self, ruling: e.Ruling, match: str) -> None:
         number, leg = parse_match_name(match, self.spec.name)
-        found = self._decided.fixture(number, leg) or self._due.fixture(number, leg)
-        fixture = check_decidable(match, found, self.playing)
+        standing = self._decided.fixture(number, leg) or self._due.fixture(number, leg)
+        fixture = check_decidable(match, standing, self.playing)
         winner = None if ruling.entrant is None else find_entrant(ruling.entrant, self.spec)
         if winner is not None and winner not in fixture.entrants:
             raise BadRuling(f"{ruling.entrant} does not play {match}")

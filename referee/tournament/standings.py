@@ -62,10 +62,10 @@ def _broken(
     table: Crosstable, name: str, group: Sequence[int], values: dict[int, dict[str, float]]
 ) -> Iterator[Sequence[int]]:
     """Yield the parts into which a tie-break divides those who are equal, and note what it says of each."""
-    found = TIE_BREAKS[name].measure(table, group)
+    values_of_group = TIE_BREAKS[name].measure(table, group)
     for entrant in group:
-        values[entrant][name] = float(found[entrant])
-    yield from _split(group, found)
+        values[entrant][name] = float(values_of_group[entrant])
+    yield from _split(group, values_of_group)
 
 
 def _split(group: Sequence[int], values: Values) -> Iterator[Sequence[int]]:
@@ -112,8 +112,8 @@ def place_groups(
     placed = {entrant for group in staying for entrant in group}
     rest = [line.entrant for line in lines if line.entrant not in placed]
     rank = {line.entrant: at for at, line in enumerate(lines)}
-    found: list[Standing] = []
+    placed_lines: list[Standing] = []
     for group in filter(None, (*staying, rest)):
-        place = len(found) + 1
-        found += (replace(lines[rank[entrant]], place=place) for entrant in sorted(group, key=rank.__getitem__))
-    return tuple(found)
+        place = len(placed_lines) + 1
+        placed_lines += (replace(lines[rank[entrant]], place=place) for entrant in sorted(group, key=rank.__getitem__))
+    return tuple(placed_lines)

@@ -80,7 +80,7 @@ def brackets(summary: Summary) -> list[Bracket]:
     parts: dict[str, list[BracketPlace]] = {}
     for place in places:
         parts.setdefault(place.part, []).append(place)
-    return [Bracket(part, _columns(course, found)) for part, found in parts.items()]
+    return [Bracket(part, _columns(course, group)) for part, group in parts.items()]
 
 
 def _columns(course: _Course, places: Sequence[BracketPlace]) -> list[BracketRound]:
@@ -119,9 +119,9 @@ def _outcome(summary: Summary, played: PlayedPairing) -> ToldOutcome:
     causes = {entry.fixture.entrants[foul.seat]: foul.cause for entry, foul in fouls}
     faults = {seat: causes.get(pairing.seats[seat], "foul") for seat in played.fouls}
     names = [summary.names[entrant] for entrant in pairing.seats]
-    found = outcome(names, played.ranking, faults, summary.spec.scoring.sides(len(names)))
+    told = outcome(names, played.ranking, faults, summary.spec.scoring.sides(len(names)))
     is_ruled = any(number == pairing.number for number, _ in summary.tournament.awards)
-    return found.by_ruling() if is_ruled else found
+    return told.by_ruling() if is_ruled else told
 
 
 def _note(place: BracketPlace, played: Sequence[PlayedPairing], due: Pairing | None) -> str:

@@ -161,10 +161,10 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
 
     def results(self, entrant: int) -> "list[LineResult]":
         """Return an entrant's rounds, and the next one if it is to miss that."""
-        found = [_MISSED] * (self.through + (entrant in self.away and self.through < self.rounds))
+        results = [_MISSED] * (self.through + (entrant in self.away and self.through < self.rounds))
         for line in self.lines[entrant]:
-            found[line.round - 1] = self._result(line, entrant)
-        return found
+            results[line.round - 1] = self._result(line, entrant)
+        return results
 
     def _result(self, line: RoundLine, entrant: int) -> "LineResult":
         if len(line.table) == 1:

@@ -245,7 +245,7 @@ class State(EliminationState, frozen=True, kw_only=True):
 
     def later(self) -> int:
         """Return how many matches wait for an entrant from another match, and will have two that play."""
-        found, comes = 0, list[tuple[bool, bool]]()
+        waiting, comes = 0, list[tuple[bool, bool]]()
         """For each match: whether somebody that plays comes from it as its winner, and as its loser."""
         for node, result in zip(self.nodes, self.results, strict=True):
             first, second = (self._plays(source, comes) for source in node.sources)
@@ -254,9 +254,9 @@ class State(EliminationState, frozen=True, kw_only=True):
                 comes.append((self._is_there(winner), self._is_there(loser)))
                 continue
             is_waiting = any(_entrant(self, source) is None for source in node.sources)
-            found += first and second and is_waiting and not node.is_reset
+            waiting += first and second and is_waiting and not node.is_reset
             comes.append((first or second, first and second))
-        return found
+        return waiting
 
     def _plays(self, source: Source, comes: Sequence[tuple[bool, bool]]) -> bool:
         if source.kind != "seed":
@@ -315,12 +315,12 @@ def winners_rounds(rounds: int) -> list[list[tuple[Source, Source]]]:
     Args:
         rounds: at least one.
     """
-    sources, found, start = [Source("seed", seed) for seed in standard_order(2**rounds)], [], 0
+    sources, by_round, start = [Source("seed", seed) for seed in standard_order(2**rounds)], [], 0
     for _ in range(rounds):
-        found.append(list(zip(sources[::2], sources[1::2], strict=True)))
-        sources = [Source("winner", start + index) for index in range(len(found[-1]))]
+        by_round.append(list(zip(sources[::2], sources[1::2], strict=True)))
+        sources = [Source("winner", start + index) for index in range(len(by_round[-1]))]
         start += len(sources)
-    return found
+    return by_round
 
 
 def start(nodes: Iterable[BracketMatch], seeds: tuple[int, ...], replays: int) -> State:

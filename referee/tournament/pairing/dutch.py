@@ -47,8 +47,8 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph()
     graph.add_nodes_from(range(nodes))
     graph.add_edges_from([(node, partner, most - weight) for node, partner, weight in weighted])
-    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
-    return sorted((node, partner) if (node, partner) in costs else (partner, node) for node, partner in found)
+    matching = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    return sorted((node, partner) if (node, partner) in costs else (partner, node) for node, partner in matching)
 
 
 def _weight(layers: Costs, widths: list[int]) -> int:
@@ -198,8 +198,8 @@ def pair_plainly(course: PlayedRounds) -> list[Table]:
     cards = make_cards(course)
     entrants = [*cards]
     costs = {edge: (*_worst(edge, entrants, cards), *_unlike(edge, entrants, cards)) for edge in _edges(len(entrants))}
-    found = [tuple(entrants[place] for place in edge if place < len(entrants)) for edge in _cheapest(entrants, costs)]
-    return sorted((_seat_table(table, cards, course) for table in found), key=len, reverse=True)
+    pairs = [tuple(entrants[place] for place in edge if place < len(entrants)) for edge in _cheapest(entrants, costs)]
+    return sorted((_seat_table(table, cards, course) for table in pairs), key=len, reverse=True)
 
 
 def _edges(count: int) -> list[Edge]:

@@ -90,12 +90,12 @@ def start_tables(seeds: tuple[int, ...], seats: int, advance: int, replays: int)
 
 def tables_by_round(left: int, seats: int, advance: int) -> list[int]:
     """Return how many tables each round has, if so many entrants are left at its beginning and nobody withdraws."""
-    found = []
+    counts = []
     while left >= seats:
         tables, extra = _cut(left, seats, advance)
-        found.append(tables)
+        counts.append(tables)
         left = left - tables * (seats - advance) + extra if left > seats else 1
-    return found
+    return counts
 
 
 def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:

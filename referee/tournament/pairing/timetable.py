@@ -123,9 +123,9 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
 def reinstate(state: State, entrant: int) -> State:
     """Return the state with somebody who had withdrawn, from the first round on that nobody has begun."""
     first, withdrawn = _count_begun_rounds(state), state.withdrawn - {entrant}
-    found = (state.timetable.pairing(entrant, index) for index in range(first, state.timetable.rounds))
+    later = (state.timetable.pairing(entrant, index) for index in range(first, state.timetable.rounds))
     won_back = sum(
-        pairing is not None and not pairing.is_bye and withdrawn.isdisjoint(pairing.seats) for pairing in found
+        pairing is not None and not pairing.is_bye and withdrawn.isdisjoint(pairing.seats) for pairing in later
     )
     back = replace(state, withdrawn=withdrawn, given_up=max(state.given_up - won_back, 0))
     bound = withdrawn.union(*(pairing.seats for pairing in state.due))
@@ -165,12 +165,12 @@ def arrive(state: State, rounds: Mapping[int, int]) -> State:
     progress, end = list(state.progress), state.timetable.rounds
     due = {pairing.number: pairing for pairing in state.due}
     for entrant, first in rounds.items():
-        index, found = first, None
-        while index < end and (found := _pairing(state, entrant, index)) is None:
+        index, pairing = first, None
+        while index < end and (pairing := _pairing(state, entrant, index)) is None:
             index += 1
         progress[entrant] = index
-        if found is not None and all(progress[seat] == index for seat in found.seats):
-            due[found.number] = found
+        if pairing is not None and all(progress[seat] == index for seat in pairing.seats):
+            due[pairing.number] = pairing
     return replace(state, progress=tuple(progress), due=tuple(due[number] for number in sorted(due)))
 
 

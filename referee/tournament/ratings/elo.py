@@ -245,13 +245,13 @@ class Programs:
         """
         inverted = inverse(factor(information))
         groups = find_groups(self._met)[: self._size]
-        found = []
+        ratings = []
         for entrant, group in enumerate(groups):
             members = groups.count(group)
             # Alone, an entrant is its group's mean: the prior is all that there is to say.
             unknown = 0.0 if members == 1 else 1 / (PRECISION * members)
             before = self._former.get(entrant)
-            found.append(
+            ratings.append(
                 Rating(
                     entrant=entrant,
                     rating=mean + ELO * strengths[entrant],
@@ -260,7 +260,7 @@ class Programs:
                     group=group,
                 )
             )
-        return tuple(found)
+        return tuple(ratings)
 
 
 def _dispersion(strengths: Vector, pairs: Sequence[Pair]) -> float:

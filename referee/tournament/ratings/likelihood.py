@@ -49,12 +49,12 @@ def factor(matrix: Matrix) -> Matrix:
 def solve(lower: Matrix, right: Vector) -> Vector:
     """Return x with L times its transpose times x equal to the right side."""
     half = _forward(lower, right)
-    found = [0.0] * len(half)
+    solution = [0.0] * len(half)
     for i in range(len(half) - 1, -1, -1):
-        found[i] = half[i] / lower[i][i]
+        solution[i] = half[i] / lower[i][i]
         for j in range(i):
-            half[j] -= lower[i][j] * found[i]
-    return found
+            half[j] -= lower[i][j] * solution[i]
+    return solution
 
 
 def inverse(lower: Matrix) -> Matrix:
@@ -66,10 +66,10 @@ def inverse(lower: Matrix) -> Matrix:
 
 def _forward(lower: Matrix, right: Vector) -> Vector:
     """Return x with L times x equal to the right side."""
-    found: Vector = []
+    solution: Vector = []
     for row, value in zip(lower, right, strict=True):
-        found.append((value - dot(row, found)) / row[-1])
-    return found
+        solution.append((value - dot(row, solution)) / row[-1])
+    return solution
 
 
 # --- Newton's method

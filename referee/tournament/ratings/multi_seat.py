@@ -303,15 +303,15 @@ class SkillBook:
 
     def _rename_teams(self, name: Callable[[int], int]) -> Counter[TeamMatch]:
         """Return the matches of teams with other names for programs."""
-        found: Counter[TeamMatch] = Counter()
+        renamed: Counter[TeamMatch] = Counter()
         for match, times in self._team_matches.items():
-            found[match._replace(teams=tuple(tuple(map(name, team)) for team in match.teams))] += times
-        return found
+            renamed[match._replace(teams=tuple(tuple(map(name, team)) for team in match.teams))] += times
+        return renamed
 
     def _rename(self, name: Callable[[int], int]) -> Counter[Ranking]:
         """Return the rankings with other names for programs."""
-        found: Counter[Ranking] = Counter()
+        renamed: Counter[Ranking] = Counter()
         for ranking, times in self._rankings.items():
             groups = tuple(tuple(sorted(map(name, group))) for group in ranking.groups)
-            found[ranking._replace(groups=groups)] += times
-        return found
+            renamed[ranking._replace(groups=groups)] += times
+        return renamed
