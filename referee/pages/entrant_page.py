@@ -58,7 +58,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
     """Return what a tournament brought one entrant, as one HTML document.
 
     Args:
-        summary: of the tournament's course so far.
+        summary: of the tournament so far.
         entrant: whose page it is.
         links: to records, replays and other pages.
     """

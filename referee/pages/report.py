@@ -123,7 +123,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collec
     """Return a tournament as one HTML document.
 
     Args:
-        summary: of its course so far.
+        summary: of the tournament so far.
         titles: of its game and its format.
         links: to records and replays.
         only: ids of the sections to show; empty: all that there are.
@@ -167,7 +167,7 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("joined", "Joined late", is_there=bool(summary.joined))
     yield _Section("changed", "Changed programs", is_there=bool(summary.changed))
     yield _Section("byes", "Byes", lambda _: summary.byes, bool(summary.byes))
-    yield _Section("course", "Start and end", is_there=len(summary.runs) > 1)
+    yield _Section("runs", "Start and end", is_there=len(summary.runs) > 1)
     yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
     yield _Section("matches", "Matches", _matches, bool(summary.results))
 
@@ -301,7 +301,7 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
             for entry, template in zip(summary.results, templates, strict=True)
         ],
         "rulings": [
-            tuple(map(printable, (line.decision, line.ruling.reason, line.ruling.by, line.at)))
+            tuple(map(printable, (line.ruling.decision, line.ruling.reason, line.ruling.by, line.at)))
             for line in summary.rulings.all
         ],
     }

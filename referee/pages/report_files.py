@@ -87,7 +87,7 @@ def write_report(
 
     Args:
         folder: of the records.
-        history: the tournament's course so far.
+        history: the tournament so far.
         match_summaries: match -> what its record tells besides.
         titles: of its game and its format.
         targets: where everything goes.

@@ -109,7 +109,7 @@ class Summary:
     """What is told of a tournament.
 
     Args:
-        history: its course so far.
+        history: the tournament and how it came there.
         match_summaries: match -> what its record tells besides; matches without one are told of all the same.
     """
 

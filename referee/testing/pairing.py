@@ -14,11 +14,11 @@ from ..tournament.pairing.base import (
     BadFormat,
     BadPairing,
     EntrantField,
+    Group,
     NotDue,
     Pairing,
     PairingFormat,
     PlayedPairing,
-    Table,
     bye,
 )
 from ..tournament.pairing.dutch import pair_round
@@ -107,7 +107,7 @@ class _PairingCheck(msgspec.Struct):
     field: EntrantField
     state: Any
     """Before the first match, at first."""
-    steps: list[PlayedPairing | int | tuple[Table, ...]] = []
+    steps: list[PlayedPairing | int | tuple[Group, ...]] = []
     """Results, entrants that withdrew, and rounds as they were paired."""
     withdrawn: set[int] = set()
     due: dict[int, Pairing] = {}
@@ -201,7 +201,7 @@ class _PairingCheck(msgspec.Struct):
             self.steps.append(tables)
             self._check_refused_round(tables)
 
-    def _check_refused_round(self, tables: tuple[Table, ...]) -> None:
+    def _check_refused_round(self, tables: tuple[Group, ...]) -> None:
         try:
             self.form.take_round(self.state, tables)
         except BadPairing:

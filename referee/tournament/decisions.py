@@ -1,25 +1,21 @@
-"""What was decided in a tournament, and what a ruling may decide otherwise.
+"""The pairings that have a result, as long as a ruling may still change it, and all that follows from results.
 
 Of the last pairings all is kept; of older ones only what standings follow from, so that a season takes no more and more
 memory.
 """
 
-import re
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..text import near
 from .crosstable import Crosstable
 from .match_context import Fixture, MatchEntry
-from .pairing.base import BadRuling, EntrantField, PlayedPairing
+from .pairing.base import EntrantField, PlayedPairing
 from .ratings.multi_seat import SkillBook
-from .spec import TournamentSpec
 
 KEPT = 10_000
 """Number of the latest pairings that an organiser can still rule on."""
-_PLACE = re.compile(r"-(\d{5,9})(?:\.(\d{1,3}))?(?:r\d{1,9})?")
 
 
 class Decided(NamedTuple):
@@ -125,73 +121,3 @@ class Decisions:
         """Note that somebody has joined, the last one of the field."""
         for books in (self.books, self._older):
             books.join(field)
-
-
-def parse_match_name(match: str, tournament: str) -> tuple[int, int]:
-    """Return the number of a match's pairing and its leg, from 0.
-
-    Raises:
-        BadRuling: it is no name of a match of this tournament.
-    """
-    named = _PLACE.fullmatch(match.removeprefix(tournament)) if match.startswith(tournament) else None
-    if named is None:
-        raise BadRuling(f"{match} is no match of {tournament}: its matches are called like {tournament}-00001")
-    number, leg = named.groups()
-    return int(number), int(leg or 1) - 1
-
-
-def check_decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture]) -> Fixture:
-    """Return the match that stands for a leg of a pairing now.
-
-    Args:
-        match: as it was called.
-        fixture: the match of that name; None if there is none.
-        playing: match -> what it was opened for.
-
-    Raises:
-        BadRuling: there is none of that name, or it is being played.
-    """
-    if fixture is None:
-        why = "it is not paired yet, or it was given up, or is too long ago"
-        raise BadRuling(f"{match.rpartition('-')[0]} has no match {match} to rule on: {why}")
-    if fixture.match in playing:
-        raise BadRuling(f"{fixture.match} is being played: rule on it when it is over")
-    return fixture
-
-
-def find_entrant(name: str, spec: TournamentSpec) -> int:
-    """Return the index of an entrant.
-
-    Raises:
-        BadRuling: nobody is called so.
-    """
-    for entrant, participant in enumerate(spec.entrants):
-        if participant.name == name:
-            return entrant
-    names = [entrant.name for entrant in spec.entrants]
-    raise BadRuling(f"nobody in {spec.name} is called {name}{near(name, names)}")
-
-
-def make_ruled_entry(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:
-    """Return what comes of a match by a ruling.
-
-    Args:
-        fixture: the match.
-        names: of its players, by seat.
-        winner: the entrant that it is awarded to; None: it counts for nobody.
-    """
-    seats = range(len(names))
-    first = () if winner is None else tuple(seat for seat in seats if fixture.entrants[seat] == winner)
-    rest = tuple(seat for seat in seats if seat not in first)
-    return MatchEntry(
-        fixture=fixture,
-        names=names,
-        void=None,
-        ranking=(first, rest) if first else (),
-        scores=(0,) * len(names),
-        fouls=(),
-        reason="",
-        turns=0,
-        used_ms=(0.0,) * len(names),
-        head="",
-    )

@@ -1,25 +1,18 @@
 """What happens to a tournament: the events that its fold takes, each at a time of day that decides nothing."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..text import is_blank
 from .hosts import Calibration
 from .match_context import Fixture, MatchEntry
 from .pairing.dutch import MOST_CHARS
+from .rulings import Ruling
 from .spec import Participant
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 SpectatorSight = Annotated[str, Meta(pattern=r"^(after|board only|delay ([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600))$(?!\n)")]
 """`after` shows who plays; `board only` also what all seats may know; `delay N` shows the same N seconds later."""
-Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop"]
-OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
-"""The rulings on an entrant."""
-OF_ALL = "stop"
-"""The ruling on the tournament as a whole; all others are on a match."""
-MOST_REASON, MOST_BY = 500, 100
-"""Largest number of characters of a ruling's reason, and of the name of the person that decided."""
 
 
 class TournamentEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
@@ -102,29 +95,6 @@ class ProgramChanged(TournamentEvent, frozen=True, kw_only=True, tag="program-ch
 
     entrant: Annotated[int, Meta(ge=0)]
     digest: Sha256
-
-
-class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser decided."""
-
-    id: Annotated[str, Meta(pattern=r"^[0-9a-f-]{1,60}$(?!\n)")]
-    """Unique id: a ruling that is submitted twice is carried out once."""
-    kind: Kind
-    entrant: str | None = None
-    """Name of the entrant to withdraw, reinstate or disqualify, or to award the match to."""
-    match: str | None = None
-    """Name of the match that it is about."""
-    reason: Annotated[str, Meta(min_length=1, max_length=MOST_REASON)]
-    by: Annotated[str, Meta(min_length=1, max_length=MOST_BY)]
-    """Name of the person that decided."""
-
-    def __post_init__(self) -> None:
-        if (self.match is None) != (self.kind in (*OF_ENTRANTS, OF_ALL)):
-            raise ValueError(f"{self.kind} is {'not ' if self.match else ''}about a match")
-        if (self.entrant is None) != (self.kind in ("replay", "void", OF_ALL)):
-            raise ValueError(f"{self.kind} {'names no' if self.entrant else 'names an'} entrant")
-        if is_blank(self.reason) or is_blank(self.by):
-            raise ValueError("a ruling says why, and who decided")
 
 
 class Ruled(TournamentEvent, frozen=True, kw_only=True, tag="ruled"):

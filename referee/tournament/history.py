@@ -1,4 +1,4 @@
-"""A tournament folded again from its events, with all that reports and files tell of its course."""
+"""A tournament folded again from its events, with all that reports and files tell of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +11,11 @@ from msgspec import Struct
 from .. import chance
 from . import commands as c
 from . import events as e
-from .decisions import parse_match_name
-from .events import Ruling
 from .machine import Tournament
 from .match_context import Fixture, MatchEntry
 from .pairing.base import Pairing, PairingFormat, PlayedPairing
 from .points import match_points
+from .rulings import Ruling, parse_match_name
 from .spec import TournamentSpec
 
 
@@ -211,14 +210,6 @@ class History:
 
 
 Key = TypeVar("Key")
-_DECISIONS = {
-    "withdraw": "withdrawn",
-    "disqualify": "disqualified",
-    "reinstate": "reinstated",
-    "replay": "to be played once more",
-    "void": "counts for nobody",
-    "stop": "stopped for good",
-}
 
 
 class RuledLine(Struct, frozen=True, kw_only=True):
@@ -234,17 +225,12 @@ class RuledLine(Struct, frozen=True, kw_only=True):
     place: tuple[int, int] | None
     """Number and leg of the pairing that the match belongs to; None if it is about no match."""
 
-    @property
-    def decision(self) -> str:
-        """The decision in words that follow the name of the entrant or the match."""
-        return _DECISIONS.get(self.ruling.kind) or f"awarded to {self.ruling.entrant}"
-
 
 class RuledLines:
     """All rulings of a tournament.
 
     Args:
-        history: its course so far.
+        history: the tournament and how it came there.
     """
 
     def __init__(self, history: History) -> None:

@@ -1,108 +1,67 @@
 """The fold of a tournament: the only place where its state changes. `Tournament.handle(event)` returns the commands.
 
-It knows no clock, file, process or log. The same fold runs a tournament, audits its record and takes it up again, so
-nothing else decides what is played next, whose result counts and who is where in the end.
+It knows no clock, file, process or log. The same fold runs a tournament, audits its record and resumes it, so nothing
+else decides what is played next, which results count and who is where in the end.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+# A match is a fold of events, and a tournament is one again. Events come from outside: a match was opened, a match was
+# closed, a round was paired, the organiser ruled. Commands go out: play this match, pair this round, this entrant is
+# suspended. The runner in net/ carries them out and reports what came of it as the next events. It writes an event and
+# its commands to the record before it does anything about them, so a referee that is killed at any moment can fold its
+# record again and go on where it was.
+#
+# Two folds are nested here. The inner one is the pairing format (pairing/base.py). It knows entrants, pairings and
+# results, and decides who meets whom. The outer one, this class, knows what is the same in all formats: names of
+# matches, legs of one deal, matches that are played again, suspensions, rulings, standings. The outer one asks the
+# inner one after each event which pairings are due, compares them with those that were due before (`_settle`), and
+# issues commands for the difference. A format therefore never has to say what has changed.
+#
+# A pairing goes through these states; a match of it is a leg, and one leg is all there is without duplicate deals:
+#
+#                 due in the format       opened           last leg closed
+#        unknown ----------------> due ----------> playing ----------------> decided
+#                                   ^  ^             |                          |
+#                                   |  +-- void -----+                          |
+#                                   |      (the leg is played again)            |
+#                                   +---- ruling: replay, or another result ----+
+#
+#        due, playing --- an entrant withdraws, or the tournament stops ---> cancelled (perhaps a bye for the other one)
+#
+# A decided pairing is in two places: the format's state, and the crosstable and ratings (decisions.py). A ruling takes
+# its result back from both. The format does not give the pairing out again for that, as it would have to forget all
+# that it paired since. So its number stays in `taken_back` until it has a result again, and the format gets only that.
+#
+# Tables finish in any order, and that order must not matter. Each format sees to it for its pairings, and failures.py
+# for suspensions. What remains is an entrant that is suspended with a result: the format gets both at once
+# (`PairingFormat.conclude`), as it could pair the next round between the two.
+#
+# Two other ways would be possible. A queue of pending commands in the fold would have to be repaired after each ruling;
+# the comparison in `_settle` needs no repair. A result could also be undone by folding the whole record again without
+# it; that would be exact, but it would change every later pairing, those that have been played among them.
+
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
 from ..chance import Dealer
 from ..errors import RefereeError
-from ..text import counted
 from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
-from .decisions import Books, Decided, Decisions, check_decidable, find_entrant, make_ruled_entry, parse_match_name
+from .decisions import Books, Decided, Decisions
+from .failures import Failure, Failures
 from .match_context import DuePairings, Fixture, MatchEntry, combine_legs, is_free
 from .pairing.base import BadPairing, BadRuling, BracketPlace, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
 from .ratings.multi_seat import SkillBook
+from .rulings import OF_ALL, Ruling, check_decidable, find_entrant, make_ruled_entry, parse_match_name
 from .spec import Participant, TournamentSpec
 from .standings import Standing, place_groups, standings
 
 
 class ImpossibleEvent(RefereeError):
     """An event that can't happen as the tournament stands: a mistake of whoever runs it; nothing has changed."""
-
-
-# --- programs that fail to start
-#
-# Failures count in the order of the pairings' numbers, so that whom they suspend, and from which pairing on, does not
-# depend on which match is over first.
-
-
-class TooMany(NamedTuple):
-    """A failure of an entrant to start."""
-
-    number: int
-    """Number of the pairing in which it failed."""
-    entrant: int
-    why: str
-
-
-class Failures:
-    """The failures of a tournament.
-
-    Args:
-        limit: so many suspend an entrant; 0: none ever do.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._times: Counter[int] = Counter()
-        self._noted: list[TooMany] = []
-        """Failures of entrants that are not suspended, in the order of their pairings."""
-
-    def times(self, entrant: int) -> int:
-        """Return in how many matches an entrant's program failed to start."""
-        return self._times[entrant]
-
-    def note(self, number: int, entries: Iterable[MatchEntry]) -> None:
-        """Note who failed to start in the matches of a pairing that is through."""
-        for entry in entries:
-            for foul in entry.fouls:
-                if foul.turn == 0:
-                    entrant = entry.fixture.entrants[foul.seat]
-                    self._times[entrant] += 1
-                    self._noted.append(TooMany(number, entrant, foul.detail))
-        self._noted = sorted(self._noted, key=lambda failure: failure.number) if self._limit else []
-
-    def find_suspensions(self, before: int | None) -> list[TooMany]:
-        """Return who is to be suspended, in the order of the pairings.
-
-        Args:
-            before: failures in pairings from this number on do not count yet; None: all do.
-        """
-        times, suspensions = Counter[int](), []
-        for number, entrant, detail in self._noted:
-            if before is not None and number >= before:
-                break
-            times[entrant] += 1
-            if times[entrant] == self._limit:
-                why = f"failed to start in {counted(self._limit, 'match', 'matches')}: {detail}"
-                suspensions.append(TooMany(number, entrant, why))
-        return suspensions
-
-    def settle(self, entrant: int) -> None:
-        """Count no failure of an entrant any more, as it is suspended."""
-        self._noted = [failure for failure in self._noted if failure.entrant != entrant]
-
-    def forgive(self, entrant: int) -> None:
-        """Forget an entrant's failures, as it has another program or plays on by a ruling."""
-        self._times.pop(entrant, None)
-        self.settle(entrant)
-
-    def take_back(self, number: int) -> None:
-        """Forget the failures in a pairing whose result counts no more."""
-        self._times.subtract(failure.entrant for failure in self._noted if failure.number == number)
-        self._noted = [failure for failure in self._noted if failure.number != number]
-
-
-# --- the fold
 
 
 class Tournament:
@@ -133,8 +92,8 @@ class Tournament:
         """Number of matches that do not count because of a fault of the referee's."""
         self.awards: dict[tuple[int, int], MatchEntry] = {}
         """Number and leg of a pairing -> the result that a ruling gave it, as long as the ruling stands."""
-        self.rulings: list[e.Ruling] = []
-        self.stopped: e.Ruling | None = None
+        self.rulings: list[Ruling] = []
+        self.stopped: Ruling | None = None
         """The ruling that stopped the tournament: no pairing begins any more, and those already begun are finished."""
         self.playing: dict[str, Fixture] = {}
         """Match that was opened and is not closed -> what it was opened for."""
@@ -367,7 +326,7 @@ class Tournament:
         ruling = event.ruling
         if any(known.id == ruling.id for known in self.rulings):
             raise ImpossibleEvent(f"the ruling {ruling.id} was carried out before")
-        if ruling.kind == e.OF_ALL:
+        if ruling.kind == OF_ALL:
             self._stop(ruling)
         elif ruling.match is not None:
             self._rule_on_match(ruling, ruling.match)
@@ -375,7 +334,7 @@ class Tournament:
             self._rule_on_entrant(ruling, find_entrant(ruling.entrant, self.spec))
         self.rulings.append(ruling)
 
-    def _stop(self, ruling: e.Ruling) -> None:
+    def _stop(self, ruling: Ruling) -> None:
         """Let no pairing begin any more; those that have begun are played to their last leg."""
         self._check_running()
         if self.is_over:
@@ -386,7 +345,7 @@ class Tournament:
             self.taken_back.discard(number)
         self._settled = None  # other pairings are due, though the format's state is the same
 
-    def _rule_on_entrant(self, ruling: e.Ruling, entrant: int) -> None:
+    def _rule_on_entrant(self, ruling: Ruling, entrant: int) -> None:
         if ruling.kind == "reinstate":
             if entrant not in self.suspended:
                 raise BadRuling(f"{ruling.entrant} takes part: there is nothing to reinstate")
@@ -402,7 +361,7 @@ class Tournament:
             self.disqualified.add(entrant)
         self._withdraw(entrant, ruling.reason)
 
-    def _rule_on_match(self, ruling: e.Ruling, match: str) -> None:
+    def _rule_on_match(self, ruling: Ruling, match: str) -> None:
         number, leg = parse_match_name(match, self.spec.name)
         standing = self._decided.fixture(number, leg) or self._due.fixture(number, leg)
         fixture = check_decidable(match, standing, self.playing)
@@ -480,7 +439,7 @@ class Tournament:
         while failing := self.failures.find_suspensions(self._format.first_open(self._state, through)):
             self._suspend(failing[0], is_again=is_again)
 
-    def _suspend(self, failed: TooMany, *, is_again: bool) -> None:
+    def _suspend(self, failed: Failure, *, is_again: bool) -> None:
         """Suspend a program that has failed to start too often.
 
         What an entrant with copies has played beyond that pairing meanwhile becomes walkovers, unless this is a match

@@ -34,7 +34,7 @@ class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that the course of a tournament depends on, besides the results."""
+    """All that a tournament depends on except its results."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,40}$(?!\n)")]
     """Name of the tournament; its folder of records and its matches are named after it."""

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from referee.chance import SEED_BYTES, Dealer
 from referee.testing import random_result
 from referee.tournament.pairing import dutch_library
-from referee.tournament.pairing.base import Entrant, EntrantField, PlayedRounds, RoundToPair, Table
+from referee.tournament.pairing.base import Entrant, EntrantField, Group, PlayedRounds, RoundToPair
 from referee.tournament.pairing.dutch import Card, TrfPlayer, make_cards, pair_round, trf_text
 from referee.tournament.pairing.swiss import Swiss, make_played_rounds
 
@@ -128,7 +128,7 @@ def _random_tournaments(given: argparse.Namespace, other: OtherProgram | None) -
             found[by] += 1
             found.update(_breaches(request, tables))
             if other is not None:
-                _compare_round(other, request.course, f"{seed}-round-{request.round}.trf", given.write)
+                _compare_round(other, request.played, f"{seed}-round-{request.round}.trf", given.write)
         took += time.perf_counter() - begun
     print(f"{given.tournaments} random tournaments of 6 to 60 entrants in {took:.1f} s")
     for what, times in sorted(found.items()):
@@ -143,7 +143,7 @@ def _compare_round(other: OtherProgram, course: PlayedRounds, name: str, kept: P
             _write_trf(kept / name, course)
 
 
-def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair, Sequence[Table], str]]:
+def _rounds(seed: int, given: argparse.Namespace) -> Iterator[tuple[RoundToPair, Sequence[Group], str]]:
     """Play a random tournament, and yield each round as it was paired."""
     form, source = Swiss(), Random(seed)
     entrants = tuple(
@@ -174,10 +174,10 @@ def _write_trf(path: Path, course: PlayedRounds) -> None:
     path.write_text(trf_text(course, people, [("012", path.stem)]))
 
 
-def _breaches(request: RoundToPair, tables: Sequence[Table]) -> Iterator[str]:
+def _breaches(request: RoundToPair, tables: Sequence[Group]) -> Iterator[str]:
     """Yield what a round has that it should not have, or may have only at the end."""
-    cards = make_cards(request.course)
-    is_last = request.round == request.course.rounds
+    cards = make_cards(request.played)
+    is_last = request.round == request.played.rounds
     for table in tables:
         own = [cards[entrant] for entrant in table]
         if len(table) == 1:

@@ -16,8 +16,9 @@ from referee.match.setup import MatchSetup
 from referee.record.schema import Header, Line, ResultLine, SealLine
 from referee.record.tournament_record import TournamentHeader, TournamentStep
 from referee.tournament.commands import TournamentCommand
-from referee.tournament.events import AnyTournamentEvent, Ruling, TournamentEvent
+from referee.tournament.events import AnyTournamentEvent, TournamentEvent
 from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
+from referee.tournament.rulings import Ruling
 from tests.docs.manual import ROOT
 
 LINES = (ROOT / "docs/reference/record-lines.md").read_text()

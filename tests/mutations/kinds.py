@@ -26,7 +26,8 @@ from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import write_manifest
 from referee.record.resume import recover, reopen
 from referee.testing import Choose
-from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Stopped
+from referee.tournament.events import EntrantJoined, ProgramChanged, Stopped
+from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant
 from referee.web.submissions.folder import gather
 

@@ -18,6 +18,7 @@ from referee.tournament import events as e
 from referee.tournament.machine import ImpossibleEvent, Tournament
 from referee.tournament.pairing.base import BadRuling
 from referee.tournament.points import Scoring
+from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant
 from referee.tournament.standings import DEFAULT_SWISS
 
@@ -48,7 +49,7 @@ def asked(tournament: Tournament, random: Random, number: int) -> e.TournamentEv
     kind = random.choice(["join", *about, "award", "award"])
     if kind == "join":
         return e.EntrantJoined(at=AT, participant=Participant(name=f"late{number}", player="house:dag"), digest=None)
-    return e.Ruled(at=AT, ruling=e.Ruling(id=f"{number}", kind=kind, reason="so", by="the organiser", **about[kind]))
+    return e.Ruled(at=AT, ruling=Ruling(id=f"{number}", kind=kind, reason="so", by="the organiser", **about[kind]))
 
 
 def written(folder: Path, seed: int) -> Path:

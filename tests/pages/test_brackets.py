@@ -8,8 +8,9 @@ import pytest
 from referee.pages.charts.brackets import Bracket, BracketBox, brackets
 from referee.pages.report import PageLinks, Titles, report_page
 from referee.pages.summary import Summary
-from referee.tournament.events import Begun, Ruled, Ruling
+from referee.tournament.events import Begun, Ruled
 from referee.tournament.history import History
+from referee.tournament.rulings import Ruling
 
 from ..tournament.courses import AT, Troubles, events_of, spec_of, tournament_of
 from .reports import section

@@ -17,6 +17,7 @@ from referee.tournament import events as e
 from referee.tournament.commands import TakenStep
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import FoulEntry, MatchEntry
+from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..tournament.courses import AT, SALT, Troubles, closed, events_of, paired, spec_of, tournament_of
@@ -85,7 +86,7 @@ def ruling(kind: Any, **about: str) -> e.Ruled:
     """Return a ruling of an organiser."""
     return e.Ruled(
         at=LATER,
-        ruling=e.Ruling(id=f"{next(_IDS)}", kind=kind, reason="the table was wet", by="the organiser", **about),
+        ruling=Ruling(id=f"{next(_IDS)}", kind=kind, reason="the table was wet", by="the organiser", **about),
     )
 
 

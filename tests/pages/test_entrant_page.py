@@ -61,7 +61,7 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
     assert "bot03 its matches from 2026-01-01 02:30 UTC on" in section(text, "changed")
     assert "bot05 withdrawn: its author" in section(text, "suspended")
     assert "bot06 disqualified: " in section(text, "suspended")
-    assert "2026-01-01 00:00 UTC 2026-01-01 02:30 UTC" in section(text, "course")
+    assert "2026-01-01 00:00 UTC 2026-01-01 02:30 UTC" in section(text, "runs")
     assert "joined at 2026-01-01 02:30 UTC" in header(entrant_page(ruled_cup, "latecomer"))
     assert "award cup-00001 to " in section(entrant_page(ruled_cup, ruled_cup.entries[0].names[0]), "rulings")
 

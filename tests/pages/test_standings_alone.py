@@ -18,6 +18,7 @@ from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.pairing.base import BadRuling
 from referee.tournament.points import Scoring
+from referee.tournament.rulings import Ruling
 
 from ..tournament.courses import AT, FORMATS, Troubles, ask_anything, events_of, spec_of, tournament_of
 
@@ -116,7 +117,7 @@ def test_an_award_of_a_match_that_was_never_played_is_told_everywhere() -> None:
     history.take(e.Begun(at=AT))
     fixture = next(history.tournament.fixtures())
     winner, loser = (f"e{entrant}" for entrant in fixture.entrants)
-    ruling = e.Ruling(id="1", kind="award", match=fixture.match, entrant=winner, reason="ill", by="jury")
+    ruling = Ruling(id="1", kind="award", match=fixture.match, entrant=winner, reason="ill", by="jury")
     history.take(e.Ruled(at=AT, ruling=ruling))
     for event in events_of(history.tournament, Random(1)):
         history.take(event)
@@ -143,6 +144,6 @@ def test_an_award_of_a_match_that_was_never_played_is_told_everywhere() -> None:
     assert [entry.is_ruled for entry in history.results] == [False] * 5
 
 
-def replace_ruling(ruling: e.Ruling, id_: str, kind: Any) -> e.Ruling:
+def replace_ruling(ruling: Ruling, id_: str, kind: Any) -> Ruling:
     """Return a ruling of another kind on the same match."""
-    return e.Ruling(id=id_, kind=kind, match=ruling.match, reason=ruling.reason, by=ruling.by)
+    return Ruling(id=id_, kind=kind, match=ruling.match, reason=ruling.reason, by=ruling.by)

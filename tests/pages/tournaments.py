@@ -27,6 +27,7 @@ from referee.tournament.history import History, new_tournament
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import Fixture, MatchContext, MatchEntry
 from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..driving import drive, random_chooser
@@ -132,10 +133,10 @@ class Stage:
             self.take(te.RoundPaired(at=event.at, round=asked.round, tables=tables, by=by))
         return commands
 
-    def rule(self, kind: te.Kind, reason: str, **about: str) -> None:
+    def rule(self, kind: Kind, reason: str, **about: str) -> None:
         """Let the organiser decide something."""
         id_ = f"{len(self.tournament.rulings):04x}"
-        self.take(te.Ruled(at=LATER, ruling=te.Ruling(id=id_, kind=kind, reason=reason, by="jury", **about)))
+        self.take(te.Ruled(at=LATER, ruling=Ruling(id=id_, kind=kind, reason=reason, by="jury", **about)))
 
     def play(self, most: int = 10_000) -> "Stage":
         """Play until it is over, or so many matches."""

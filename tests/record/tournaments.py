@@ -26,6 +26,7 @@ from referee.tournament import events as e
 from referee.tournament.history import new_tournament
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import Fixture, MatchContext, MatchEntry
+from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import TournamentSpec
 
 from ..driving import drive, random_chooser
@@ -80,10 +81,10 @@ class Organiser:
         with closing(self.writer):
             self.recorder.seal()
 
-    def rule(self, kind: e.Kind, *, entrant: str | None = None, match: str | None = None) -> None:
+    def rule(self, kind: Kind, *, entrant: str | None = None, match: str | None = None) -> None:
         """Decide something."""
         number = len(self.tournament.rulings) + 1
-        ruling = e.Ruling(id=f"{number:08x}", kind=kind, entrant=entrant, match=match, reason="so decided", by="Ada")
+        ruling = Ruling(id=f"{number:08x}", kind=kind, entrant=entrant, match=match, reason="so decided", by="Ada")
         self.recorder.take(e.Ruled(at=AT, ruling=ruling))
 
     def due(self) -> list[Fixture]:

@@ -19,6 +19,7 @@ from referee.tournament.machine import Tournament
 from referee.tournament.match_context import FoulEntry, MatchEntry
 from referee.tournament.pairing.base import Pairing, PairingFormat, RoundToPair
 from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..time_controls import time_control
@@ -124,7 +125,7 @@ def ask_anything(tournament: Tournament, random: Random, step: int) -> e.Tournam
         return e.EntrantJoined(at=AT, participant=Participant(name=f"late{step}", player="house:dag"), digest=None)
     if kind == "change":
         return e.ProgramChanged(at=AT, entrant=random.randrange(len(names)), digest="ab" * 32)
-    return e.Ruled(at=AT, ruling=e.Ruling(id=f"{step}", kind=kind, reason="so", by="the organiser", **about[kind]))
+    return e.Ruled(at=AT, ruling=Ruling(id=f"{step}", kind=kind, reason="so", by="the organiser", **about[kind]))
 
 
 def closed(

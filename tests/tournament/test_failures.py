@@ -8,6 +8,7 @@ from referee.tournament import events as e
 from referee.tournament.history import History
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import FoulEntry
+from referee.tournament.rulings import Ruling
 
 from .courses import AT, begun, closed, spec_of, take
 
@@ -69,7 +70,7 @@ def test_a_match_that_is_played_again_by_a_ruling_takes_nothing_back() -> None:
     matches = opened(tournament, 2)
     for match, seat in zip(matches, (0, 1), strict=True):
         over(tournament, match, ranking=((seat,), (1 - seat,)), fouls=())
-    ruling = e.Ruling(id="1", kind="replay", match=matches[0], reason="so", by="Ada")
+    ruling = Ruling(id="1", kind="replay", match=matches[0], reason="so", by="Ada")
     history.take(e.Ruled(at=AT, ruling=ruling))
     (again,) = (fixture for fixture in tournament.fixtures() if fixture.attempt)
     history.take(e.MatchOpened(at=AT, fixture=again))

@@ -9,6 +9,7 @@ from referee.tournament import events as e
 from referee.tournament.history import History, new_tournament
 from referee.tournament.machine import ImpossibleEvent
 from referee.tournament.pairing.base import BadRuling
+from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import Participant, TournamentSpec
 
 from .courses import AT, FORMATS, SALT, Troubles, closed, events_of, spec_of, tournament_of
@@ -27,9 +28,9 @@ def play(history: History, seed: int, troubles: Troubles) -> None:
         history.take(event)
 
 
-def ruled(kind: e.Kind, number: int, **about: str) -> e.Ruled:
+def ruled(kind: Kind, number: int, **about: str) -> e.Ruled:
     """Return a ruling."""
-    return e.Ruled(at=AT, ruling=e.Ruling(id=f"{number}", kind=kind, reason="so", by="the organiser", **about))
+    return e.Ruled(at=AT, ruling=Ruling(id=f"{number}", kind=kind, reason="so", by="the organiser", **about))
 
 
 @pytest.mark.parametrize(

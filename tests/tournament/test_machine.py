@@ -13,6 +13,7 @@ from referee.tournament.history import History
 from referee.tournament.machine import ImpossibleEvent, Tournament
 from referee.tournament.match_context import Fixture, FoulEntry
 from referee.tournament.pairing.base import BadRuling
+from referee.tournament.rulings import Kind, Ruling
 
 from .courses import AT, FORMATS, Troubles, ask_anything, begun, closed, events_of, played_out, spec_of, take
 
@@ -170,12 +171,12 @@ def test_a_void_match_is_played_again() -> None:
     assert command.fixture in tournament.fixtures()
 
 
-def ruling(tournament: Tournament, kind: e.Kind, **about: str) -> tuple[c.TournamentCommand, ...]:
+def ruling(tournament: Tournament, kind: Kind, **about: str) -> tuple[c.TournamentCommand, ...]:
     """Rule on something."""
     return take(
         tournament,
         e.Ruled(
-            at=AT, ruling=e.Ruling(id=f"{len(tournament.rulings)}", kind=kind, reason="so", by="the organiser", **about)
+            at=AT, ruling=Ruling(id=f"{len(tournament.rulings)}", kind=kind, reason="so", by="the organiser", **about)
         ),
     )
 
@@ -257,7 +258,7 @@ def _with_stranger(tournament: Tournament) -> dict[str, str]:
     return {"match": fixture.match, "entrant": f"e{stranger}"}
 
 
-REFUSED: list[tuple[e.Kind, Callable[[Tournament], dict[str, str]], str]] = [
+REFUSED: list[tuple[Kind, Callable[[Tournament], dict[str, str]], str]] = [
     ("withdraw", lambda _: {"entrant": "nobody"}, "nobody in cup is called nobody"),
     ("withdraw", lambda _: {"entrant": "e_1"}, 'nobody in cup is called e_1; did you mean "e1"'),
     ("reinstate", lambda _: {"entrant": "e1"}, "takes part: there is nothing to reinstate"),
@@ -272,7 +273,7 @@ REFUSED: list[tuple[e.Kind, Callable[[Tournament], dict[str, str]], str]] = [
 
 @pytest.mark.parametrize(("kind", "about", "text"), REFUSED)
 def test_a_ruling_that_makes_no_sense_is_refused(
-    kind: e.Kind, about: Callable[[Tournament], dict[str, str]], text: str
+    kind: Kind, about: Callable[[Tournament], dict[str, str]], text: str
 ) -> None:
     """The text says why, and nothing has changed."""
     tournament = begun(spec_of(5))

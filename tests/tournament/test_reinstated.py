@@ -5,15 +5,16 @@ from random import Random
 
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament
+from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .courses import AT, begun, closed, spec_of, take
 
 
-def rule(tournament: Tournament, kind: e.Kind) -> None:
+def rule(tournament: Tournament, kind: Kind) -> None:
     """Rule on the first entrant."""
     number = len(tournament.rulings)
-    take(tournament, e.Ruled(at=AT, ruling=e.Ruling(id=f"{number}", kind=kind, entrant="e0", reason="so", by="ada")))
+    take(tournament, e.Ruled(at=AT, ruling=Ruling(id=f"{number}", kind=kind, entrant="e0", reason="so", by="ada")))
 
 
 def test_a_round_of_a_swiss_missed_before_a_reinstatement_is_in_the_tie_breaks() -> None:

@@ -14,6 +14,7 @@ from referee.tournament.history import History
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import Fixture
 from referee.tournament.pairing.base import Pairing, PlayedPairing
+from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant
 from referee.tournament.standings import Standing
 
@@ -75,7 +76,7 @@ def _end(history: History, match: str, fate: Fate) -> None:
     entrant = source.choice(fixture.entrants)
     if source.random() < fate.leaving and entrant not in tournament.suspended and fixture in tournament.fixtures():
         name = tournament.spec.entrants[entrant].name
-        ruling = e.Ruling(id=f"{len(tournament.rulings):x}", kind="withdraw", entrant=name, reason="so", by="Ada")
+        ruling = Ruling(id=f"{len(tournament.rulings):x}", kind="withdraw", entrant=name, reason="so", by="Ada")
         history.take(e.Ruled(at=AT, ruling=ruling))
     history.take(closed(tournament, match, source, fate.troubles(fixture)))
 

@@ -7,6 +7,7 @@ import pytest
 
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament
+from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import Participant
 
 from .courses import AT, Troubles, begun, closed, events_of, spec_of, take
@@ -93,13 +94,13 @@ def test_where_results_decide_nobody_can_tell(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["award", "void"])
-def test_a_match_that_a_ruling_decides_is_not_waited_for(kind: e.Kind) -> None:
+def test_a_match_that_a_ruling_decides_is_not_waited_for(kind: Kind) -> None:
     """It is not played, so that there is one match less; what was played before counts no more."""
     tournament = begun(spec_of(4, "roundrobin"))
     take(tournament, won(tournament, open_next(tournament)))
     fixture = next(tournament.fixtures())
     winner = tournament.spec.entrants[fixture.entrants[0]].name if kind == "award" else None
-    ruling = e.Ruling(id="1", kind=kind, match=fixture.match, entrant=winner, reason="so", by="ada")
+    ruling = Ruling(id="1", kind=kind, match=fixture.match, entrant=winner, reason="so", by="ada")
     take(tournament, e.Ruled(at=AT, ruling=ruling))
     assert (tournament.played, tournament.total) == (1, 5)
 
@@ -124,7 +125,7 @@ def test_no_count_runs_beyond_its_total(
         if random.random() < 0.03:
             name_of_one = random.choice(tournament.spec.entrants).name
             if all(tournament.spec.entrants[one].name != name_of_one for one in tournament.suspended):
-                ruling = e.Ruling(
+                ruling = Ruling(
                     id=str(len(tournament.rulings)),
                     kind="withdraw",
                     entrant=name_of_one,

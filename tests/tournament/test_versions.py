@@ -11,6 +11,7 @@ from referee.tournament.crosstable import Crosstable
 from referee.tournament.history import History
 from referee.tournament.ratings.elo import VERSION_ELO, Rating, elo_ratings
 from referee.tournament.ratings.multi_seat import SkillBook
+from referee.tournament.rulings import Ruling
 
 from .courses import AT, begun, played_out, spec_of
 from .results import field, match
@@ -107,7 +108,7 @@ def test_a_ruling_takes_a_result_from_the_version_that_had_it(seats: int) -> Non
     histories = []
     rulings: tuple[Callable[[], e.TournamentEvent], ...] = (
         lambda: changed(0),
-        lambda: e.Ruled(at=AT, ruling=e.Ruling(id="1", kind="void", match="cup-00002", reason="so", by="Ada")),
+        lambda: e.Ruled(at=AT, ruling=Ruling(id="1", kind="void", match="cup-00002", reason="so", by="Ada")),
     )
     for order in (0, 1), (1, 0):
         tournament = begun(spec_of(4, "roundrobin", seats))

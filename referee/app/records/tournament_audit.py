@@ -19,7 +19,7 @@ from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
 from ...record.schema import Header
 from ...record.tournament_record import TournamentRecord
-from ...tournament.pairing.base import BadFormat, RoundToPair, Table
+from ...tournament.pairing.base import BadFormat, Group, RoundToPair
 from ...tournament.pairing.dutch import pair_round
 from ...tournament.standings import UnknownTieBreak
 from ..pool import map_in_processes
@@ -142,7 +142,7 @@ def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Exami
     return ExaminedTournament(report, record, heads_of(record.chain, record.header.spec.name, demands))
 
 
-def _paired(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Table, ...], str]]:
+def _paired(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Group, ...], str]]:
     with closing(map_in_processes(pair_round, rounds, jobs)) as found:
         return list(found)
 

@@ -19,8 +19,8 @@ from ...errors import BadRequest
 from ...files.whole import write_json
 from ...text import is_blank
 from ...tournament import events as e
-from ...tournament.events import Ruling
 from ...tournament.machine import ImpossibleEvent, Tournament
+from ...tournament.rulings import MOST_BY, MOST_REASON, OF_ALL, OF_ENTRANTS, Kind, Ruling
 from ...tournament.spec import REMOTE, Participant
 from ..players import find_player, folder_of
 from ..report import read_summary
@@ -102,7 +102,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     """Whether a referee runs the tournament now."""
 
 
-def rule(folder: Path, kind: e.Kind, subject: str | None, to: str | None, reason: str, by: str) -> Asked:
+def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: str, by: str) -> Asked:
     """Hand a ruling in.
 
     Args:
@@ -118,18 +118,18 @@ def rule(folder: Path, kind: e.Kind, subject: str | None, to: str | None, reason
         RecordError: the tournament's record does not hold.
         OSError: the request can't be written.
     """
-    entrant, match = (subject, None) if kind in e.OF_ENTRANTS else (to, subject)
-    if (subject is None) != (kind == e.OF_ALL):
+    entrant, match = (subject, None) if kind in OF_ENTRANTS else (to, subject)
+    if (subject is None) != (kind == OF_ALL):
         about = "the whole tournament: name nothing" if subject else "one entrant or match: name it"
         raise BadRequest(f"{kind} is about {about}")
     if kind == "award" and to is None:
         raise BadRequest("award needs --to: the entrant that the match is awarded to")
     if kind != "award" and to is not None:
         raise BadRequest(f"--to goes with award, not with {kind}")
-    for option, text, most in (("--reason", reason, e.MOST_REASON), ("--by", by, e.MOST_BY)):
+    for option, text, most in (("--reason", reason, MOST_REASON), ("--by", by, MOST_BY)):
         if is_blank(text) or not text.isprintable() or len(text) > most:
             raise BadRequest(f"{option} takes one line of 1 to {most} characters, for everybody to read")
-    ruling = e.Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
+    ruling = Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
     tournament = read_summary(folder).tournament
     tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
     return _asked(folder, tournament, TournamentRequest(ruling=ruling))

@@ -8,7 +8,7 @@ import msgspec
 import rich_click as click
 
 from ...app.tournaments.requests import Asked, join_tournament, rule
-from ...tournament.events import Kind
+from ...tournament.rulings import Kind
 from ..common import EXISTING_FOLDER, Word, json_option, out, print_json
 
 _folder = click.argument("folder", type=EXISTING_FOLDER)

@@ -22,7 +22,7 @@ from msgspec import Struct
 from ...errors import RefereeError
 from ...programs.processes import OwnProcess
 from ...text import printable
-from ...tournament.pairing.base import BadPairing, RoundToPair, Table
+from ...tournament.pairing.base import BadPairing, Group, RoundToPair
 from ...tournament.pairing.dutch import (
     MOST_CHARS,
     TRF,
@@ -78,7 +78,7 @@ class PairingProgramError(RefereeError):
 class PairedRound(NamedTuple):
     """A round as it was paired."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[Group, ...]
     """Entrants by seat of each table; a single one has the bye."""
     by: str
     """Name and version of what paired it."""
@@ -158,16 +158,16 @@ class RoundByProgram:
     def _paired(self) -> PairedRound:
         file = find_program(self._program)
         with TemporaryDirectory(prefix="referee-pairing-") as name:
-            scratch, course = Path(name), self._request.course
+            scratch, played = Path(name), self._request.played
             trf = scratch / f"round-{self._request.round}.trf"
-            heads = [("012", self._title), ("062", str(len(course.order)))]
-            numbers = {self._people[entrant].name: place for place, entrant in enumerate(course.order, start=1)}
+            heads = [("012", self._title), ("062", str(len(played.order)))]
+            numbers = {self._people[entrant].name: place for place, entrant in enumerate(played.order, start=1)}
             lines = "".join(f"{with_numbers(line, numbers)}\n" for line in self._program.lines)
-            trf.write_text(trf_text(course, self._people, heads) + lines, encoding="utf-8")
+            trf.write_text(trf_text(played, self._people, heads) + lines, encoding="utf-8")
             words = [word.replace(TRF, str(trf)) for word in self._program.words]
             output = self._run([str(file), *words[1:]], scratch, self._program.limit_s)
-            tables = read_output(output, course)
-            check_round(tables, course)
+            tables = read_output(output, played)
+            check_round(tables, played)
             by = f"{self._program.name} {read_release(output) or self._ask_release(file, scratch)}"
             return PairedRound(tables, printable(by), output)
 
@@ -254,7 +254,7 @@ class PairingProcess:
             process_group=0,  # Ctrl-C at the terminal is for the referee, which ends this process itself
         )
 
-    def pair(self, request: RoundToPair) -> tuple[tuple[Table, ...], str]:
+    def pair(self, request: RoundToPair) -> tuple[tuple[Group, ...], str]:
         """Pair a round, and wait for it in a thread.
 
         Returns:
@@ -269,7 +269,7 @@ class PairingProcess:
             how = f"signal {-process.returncode}" if process.returncode < 0 else f"status {process.returncode}"
             why = f"the process that was to pair round {request.round} ended with {how}"
             raise PairingFailed(f"{why}; give the same command again to pair it anew")
-        return msgspec.json.decode(written, type=tuple[tuple[Table, ...], str])
+        return msgspec.json.decode(written, type=tuple[tuple[Group, ...], str])
 
     def end(self) -> None:
         """End the process, if it has not ended."""

@@ -57,7 +57,7 @@ class Bracket(Struct, frozen=True):
     rounds: Sequence[BracketRound]
 
 
-class _Course(NamedTuple):
+class _Pairings(NamedTuple):
     """What was played, and what is to be played."""
 
     summary: Summary
@@ -70,45 +70,45 @@ def brackets(summary: Summary) -> list[Bracket]:
     places = summary.tournament.bracket()
     if places is None:
         return []
-    course = _Course(
+    pairings_ = _Pairings(
         summary,
         {played.pairing.number: played for played in summary.history.played},
         {pairing.number: pairing for pairing in summary.tournament.due},
     )
     if not places:
-        return [Bracket("", list(_rounds(course)))]
+        return [Bracket("", list(_rounds(pairings_)))]
     parts: dict[str, list[BracketPlace]] = {}
     for place in places:
         parts.setdefault(place.part, []).append(place)
-    return [Bracket(part, _columns(course, group)) for part, group in parts.items()]
+    return [Bracket(part, _columns(pairings_, group)) for part, group in parts.items()]
 
 
-def _columns(course: _Course, places: Sequence[BracketPlace]) -> list[BracketRound]:
+def _columns(pairings_: _Pairings, places: Sequence[BracketPlace]) -> list[BracketRound]:
     """Return the rounds of one bracket; a place that nobody can come to stays empty."""
     rounds = [list(group) for _, group in groupby(places, key=lambda place: place.round)]
     sizes = [len(group) for group in rounds]
     return [
         BracketRound(
             _title(group[0].table, group[0].round),
-            [_box(course, place) for place in group],
+            [_box(pairings_, place) for place in group],
             "" if size_after == 0 else "pairs" if size_after * 2 == len(group) else "each",
         )
         for group, size_after in zip(rounds, [*sizes[1:], 0], strict=True)
     ]
 
 
-def _box(course: _Course, place: BracketPlace) -> BracketBox:
+def _box(pairings_: _Pairings, place: BracketPlace) -> BracketBox:
     first, last = place.numbers
-    numbers = [number for number in range(first, last + 1) if number in course.played or number in course.due]
-    played = [course.played[number] for number in numbers if number not in course.due]
-    due = next((course.due[number] for number in numbers if number in course.due), None)
+    numbers = [number for number in range(first, last + 1) if number in pairings_.played or number in pairings_.due]
+    played = [pairings_.played[number] for number in numbers if number not in pairings_.due]
+    due = next((pairings_.due[number] for number in numbers if number in pairings_.due), None)
     known = [slot for slot in place.slots if slot != ()]
     sides = [_side(slot or (), played, None if due else place.winner) for slot in known]
-    return BracketBox(sides, _results(course, played), _note(place, played, due), numbers, is_empty=not known)
+    return BracketBox(sides, _results(pairings_, played), _note(place, played, due), numbers, is_empty=not known)
 
 
-def _results(course: _Course, played: Sequence[PlayedPairing]) -> list[str]:
-    told = [(_outcome(course.summary, result), result) for result in played if not result.pairing.is_bye]
+def _results(pairings_: _Pairings, played: Sequence[PlayedPairing]) -> list[str]:
+    told = [(_outcome(pairings_.summary, result), result) for result in played if not result.pairing.is_bye]
     return [ended.with_points(result.scores) for ended, result in told]
 
 
@@ -149,21 +149,21 @@ def _side(entrants: Sequence[int], played: Sequence[PlayedPairing], winner: int 
     )
 
 
-def _rounds(course: _Course) -> Iterator[BracketRound]:
+def _rounds(pairings_: _Pairings) -> Iterator[BracketRound]:
     """Yield rounds of tables, those that were played again in one place; whoever is in the next round has gone on."""
-    pairings = {number: result.pairing for number, result in course.played.items()} | dict(course.due)
+    pairings = {number: result.pairing for number, result in pairings_.played.items()} | dict(pairings_.due)
     rounds: dict[int, dict[frozenset[int], list[Pairing]]] = {}
     for _, pairing in sorted(pairings.items()):
         rounds.setdefault(pairing.round, {}).setdefault(frozenset(pairing.seats), []).append(pairing)
     for round_, tables in sorted(rounds.items()):
         through = frozenset[int]().union(*rounds.get(round_ + 1, ()))
         title = next(iter(tables.values()))[0].table
-        yield BracketRound(_title(title, round_), [_table(course, legs, through) for legs in tables.values()], "")
+        yield BracketRound(_title(title, round_), [_table(pairings_, legs, through) for legs in tables.values()], "")
 
 
-def _table(course: _Course, pairings: Sequence[Pairing], through: frozenset[int]) -> BracketBox:
+def _table(pairings_: _Pairings, pairings: Sequence[Pairing], through: frozenset[int]) -> BracketBox:
     numbers = [pairing.number for pairing in pairings]
-    played = [course.played[number] for number in numbers if number not in course.due]
+    played = [pairings_.played[number] for number in numbers if number not in pairings_.due]
     is_due, last = len(played) < len(numbers), pairings[-1]
     if last.table == "final" and not is_due and played[-1].ranking:
         through = frozenset(last.seats[seat] for seat in played[-1].ranking[0])
@@ -172,7 +172,7 @@ def _table(course: _Course, pairings: Sequence[Pairing], through: frozenset[int]
         _side((entrant,), played, entrant if entrant in through and not is_due else None)
         for entrant in pairings[0].seats
     ]
-    return BracketBox(sides, _results(course, played), "bye" if last.is_bye else note, numbers)
+    return BracketBox(sides, _results(pairings_, played), "bye" if last.is_bye else note, numbers)
 
 
 def _title(table: str, round_: int) -> str:

@@ -1,9 +1,32 @@
 """The contract of a pairing format.
 
-A format is a deterministic fold like a match: results go in, pairings come out. A state is immutable; the same
-results in the same order give the same pairings, so a tournament can be taken up again from its results alone. Where
-another program pairs a round, its pairing goes in like a result.
+A format is a deterministic fold like a match: results go in, pairings come out. A state is immutable. Where another
+program pairs a round, its pairing goes in like a result.
 """
+
+# What a format has to promise. `referee/testing/pairing.py` holds a format to most of these points.
+#
+# 1. The same results in the same order give the same pairings. Chance comes from `shuffle` alone, and only in `new`. A
+#    tournament is resumed and audited by folding its record again, so a format that asked the clock or the system's
+#    random numbers would pair another tournament.
+# 2. The pairings that are due at one time can be played at one time: no entrant is in two of them, unless it has
+#    copies. How many tables there are, a format never learns.
+# 3. Results may come in any order among the pairings that are due. If the order changes what is paired next, the format
+#    keeps early results back until the earlier ones are there, as the ladder does; or it waits for the whole round.
+#    Otherwise an organiser with faster machines, or a player that thinks for longer, could choose opponents.
+# 4. A pairing has one number for ever, and a later pairing of an entrant has a greater one. Names of matches, and so
+#    the seeds of their deals, follow from the number.
+# 5. It ends. A format that sends somebody on must do so after a bounded number of draws.
+# 6. An entrant may leave at any time, in the middle of a match too, and nobody else loses by it: opponents get
+#    walkovers, or other matches in the place of those they lost. Two that leave one after the other leave the same
+#    state behind in either order.
+# 7. A state never changes. The fold keeps old ones to compare, and refuses an event by keeping the state it had.
+#
+# Why a fold, and not a generator that asks for results? A generator can't be compared, copied or taken back to an
+# earlier point, and all of that happens here: `revise`, `reopen`, and each refused event.
+#
+# Optional methods answer questions that only some formats can answer (`extent`, `later`, `bracket`), or open doors that
+# are shut otherwise (`join`, `reinstate`, `revise`). Their defaults are the honest ones: "unknown", or a BadRuling.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -20,7 +43,7 @@ from ...text import counted
 from ...type_words import explain_mismatch, wrong_options
 
 S = TypeVar("S")
-Table = tuple[int, ...]
+Group = tuple[int, ...]
 """Entrants by seat."""
 LATE = "late"
 """Label of the byes of an entrant that joined late, for the rounds that it has missed."""
@@ -130,7 +153,7 @@ class RoundLine(Struct, frozen=True):
     """What one entrant had in one round."""
 
     round: int
-    table: Table
+    group: Group
     """Entrants that sat there; a single one was alone."""
     points: int
     """Half points: 2 for each beaten opponent, 1 for each equal one; a bye counts as beating all."""
@@ -167,10 +190,10 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
         return results
 
     def _result(self, line: RoundLine, entrant: int) -> "LineResult":
-        if len(line.table) == 1:
+        if len(line.group) == 1:
             return LineResult(0, "-", line.unplayed)
-        seat = line.table.index(entrant)
-        opponent = self.order.index(line.table[1 - seat]) + 1
+        seat = line.group.index(entrant)
+        opponent = self.order.index(line.group[1 - seat]) + 1
         return LineResult(opponent, "wb"[seat], line.unplayed or "0=1"[line.points])
 
 
@@ -191,7 +214,7 @@ class RoundToPair(Struct, frozen=True, kw_only=True):
     """A round whose pairing is not part of the fold, since it takes long, or another program does it."""
 
     round: int
-    course: PlayedRounds
+    played: PlayedRounds
     """The rounds before it, and who is away from this one."""
 
 
@@ -347,23 +370,23 @@ class PairingFormat(ABC, Generic[S]):
     def to_pair(self, state: S) -> RoundToPair | None:
         """Return the round that must be paired before anything more is due; None: there is no such round.
 
-        Whoever keeps the tournament lets `dutch.pair_round` pair it, and hands the tables in with `take_round`.
+        Whoever keeps the tournament lets `dutch.pair_round` pair it, and submits the groups with `take_round`.
         """
         return None
 
-    def take_round(self, state: S, tables: tuple[Table, ...]) -> S:
+    def take_round(self, state: S, groups: tuple[Group, ...]) -> S:
         """Return the state after a round was paired.
 
         Args:
             state: in which a round is to be paired.
-            tables: entrants by seat of each table; a single one has the bye.
+            groups: entrants by seat of each match; a single one has the bye.
 
         Raises:
             BadPairing: no round is to be paired, or not like this.
         """
         raise BadPairing(f"{self.name} pairs its rounds itself")
 
-    def take_printed_round(self, state: S, tables: tuple[Table, ...], output: str) -> S:
+    def take_printed_round(self, state: S, groups: tuple[Group, ...], output: str) -> S:
         """Return the state after a round that a program of the organiser's paired, with what the program printed.
 
         Raises:

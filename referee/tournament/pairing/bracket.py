@@ -343,8 +343,8 @@ def _winner(state: State, played: PlayedPairing) -> int | None:
 def _lean(state: State, seats: tuple[int, ...], sign: int) -> tuple[int, ...]:
     """Return the leans after a match, or with a sign of -1 those before it; a bye has no seats to count."""
     leans = list(state.leans)
-    for entrant, step in zip(seats, (sign, -sign) if len(seats) > 1 else (), strict=False):
-        leans[entrant] += step
+    for entrant, change in zip(seats, (sign, -sign) if len(seats) > 1 else (), strict=False):
+        leans[entrant] += change
     return tuple(leans)
 
 

@@ -1,10 +1,33 @@
 """How a Swiss pairs rounds of two seats: what a library or a program is asked, and what every round must keep to.
 
-A library pairs by FIDE's Dutch system (FIDE Handbook, C.04.3). It takes some hundredths of a second for 60 entrants and
-several seconds for 500, and holds the interpreter's lock for most of that. So a program that does more than this calls
-`pair_round` in a process of its own. A program of the organiser's may pair rounds instead: here is the file that it
-reads and what it may print. Where the Dutch system has no pairing, `pair_plainly` makes one.
+A library pairs by FIDE's Dutch system. It takes some hundredths of a second for 60 entrants and several seconds for
+500, and holds the interpreter's lock for most of that, so that a program that does more than this calls `pair_round` in
+a process of its own. A program of the organiser's may pair rounds instead: here is the file that it reads and what it
+may print. Where the Dutch system has no pairing, `pair_plainly` makes one.
 """
+
+# What the Dutch system does, in short. Entrants stand in order of points, then of starting number. Those with equal
+# points are a bracket. Brackets are paired from the top:
+#
+#   1. The bracket's upper half meets its lower half: of eight entrants, 1 plays 5, 2 plays 6, and so on.
+#   2. Nobody meets an opponent twice (C.1), nobody has a second bye (C.2), and two that both must have the same colour
+#      do not meet (C.3). Where the halves break a rule, the lower half is put in another order; if no order helps,
+#      entrants of the two halves change places. The first arrangement without a fault wins, in an order that the rules
+#      fix.
+#   3. Whoever can't be paired floats down into the next bracket, and is paired first there. Floats are kept few, and
+#      nobody should float twice in a row (C.6, C.9 to C.16).
+#   4. Before a bracket is closed, the rest of the field must still have a pairing. That makes the system hard: a choice
+#      at the top can be wrong because of two entrants at the very bottom.
+#   5. The lowest that may have it gets the bye (C.5), which counts as a win.
+#   6. Seats come last (E): whoever has had the first seat less gets it; if both wish for the same, the stronger wish
+#      wins, then the round in which their colours last differed, then the better rank.
+#
+# We don't do this ourselves: point 4 is a matching with weights of very many digits, and exists as a
+# library that is checked against other programs. We do check what comes out. `complaint` holds the library to rules
+# that are simple to say and to verify; `check_round` holds a program of the organiser's to the absolute ones, since it
+# may pair by another system on purpose.
+#
+# Source: FIDE Handbook, C.04.3, FIDE (Dutch) System. The letters are its articles'.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +38,7 @@ from msgspec import Struct
 
 from ... import __version__
 from ...text import printable
-from .base import BadPairing, LineResult, PlayedRounds, RoundToPair, Table
+from .base import BadPairing, Group, LineResult, PlayedRounds, RoundToPair
 
 # --- Perfect matchings
 #
@@ -77,28 +100,28 @@ class TrfPlayer(Struct, frozen=True):
     rating: float | None = None
 
 
-def trf_text(course: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> str:
+def trf_text(played: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> str:
     """Return a tournament as a file.
 
     Args:
-        course: what was played.
+        played: what was played.
         people: by entrant.
         heads: code and text of each line that says what tournament it is.
     """
-    return "".join(f"{line}\n" for line in _lines(course, people, heads))
+    return "".join(f"{line}\n" for line in _lines(played, people, heads))
 
 
-def _lines(course: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _lines(played: PlayedRounds, people: Sequence[TrfPlayer], heads: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from (f"{code} {text}" for code, text in heads)
-    yield f"XXR {course.rounds}"
-    yield f"XXC {'white1' if course.is_white_first else 'black1'}"
-    ranked = sorted(course.order, key=lambda entrant: -course.points(entrant))
+    yield f"XXR {played.rounds}"
+    yield f"XXC {'white1' if played.is_white_first else 'black1'}"
+    ranked = sorted(played.order, key=lambda entrant: -played.points(entrant))
     places = {entrant: place for place, entrant in enumerate(ranked, start=1)}
-    for number, entrant in enumerate(course.order, start=1):
-        person, points = people[entrant], course.points(entrant) / 2
+    for number, entrant in enumerate(played.order, start=1):
+        person, points = people[entrant], played.points(entrant) / 2
         name, rating = person.name[:_NAME_CHARS], _rating(person.rating)
         about = f"001 {number:4}      {name:{_NAME_CHARS}} {rating:>4}{'':27} {points:4.1f} {places[entrant]:4}"
-        yield about + "".join(map(_cell, course.results(entrant)))
+        yield about + "".join(map(_cell, played.results(entrant)))
 
 
 def _rating(rating: float | None) -> str:
@@ -163,30 +186,30 @@ class Card(Struct, frozen=True, kw_only=True):
         return -self.points, self.number
 
 
-def make_cards(course: PlayedRounds) -> dict[int, Card]:
+def make_cards(played: PlayedRounds) -> dict[int, Card]:
     """Return the cards of those who play in the next round, the best ranked first."""
     cards = {
-        entrant: _card(entrant, number, course)
-        for number, entrant in enumerate(course.order, start=1)
-        if entrant not in course.away
+        entrant: _card(entrant, number, played)
+        for number, entrant in enumerate(played.order, start=1)
+        if entrant not in played.away
     }
     return dict(sorted(cards.items(), key=lambda entry: entry[1].rank))
 
 
-def _card(entrant: int, number: int, course: PlayedRounds) -> Card:
-    lines = course.lines[entrant]
+def _card(entrant: int, number: int, played: PlayedRounds) -> Card:
+    lines = played.lines[entrant]
     matches = [line for line in lines if not line.unplayed]
     return Card(
         number=number,
-        points=course.points(entrant),
+        points=played.points(entrant),
         byes=sum(line.unplayed == "U" for line in lines),
         walkovers=sum(line.unplayed == "+" for line in lines),
-        colours=tuple(line.table.index(entrant) for line in matches),
-        met=Counter(other for line in matches for other in line.table if other != entrant),
+        colours=tuple(line.group.index(entrant) for line in matches),
+        met=Counter(other for line in matches for other in line.group if other != entrant),
     )
 
 
-def pair_plainly(course: PlayedRounds) -> list[Table]:
+def pair_plainly(played: PlayedRounds) -> list[Group]:
     """Pair the next round plainly, where the Dutch system has no pairing.
 
     The layers: more byes than others; earlier meetings; more walkovers than others; two that must not have the same
@@ -195,11 +218,11 @@ def pair_plainly(course: PlayedRounds) -> list[Table]:
     Returns:
         Seats, from the first board; a bye last.
     """
-    cards = make_cards(course)
+    cards = make_cards(played)
     entrants = [*cards]
     costs = {edge: (*_worst(edge, entrants, cards), *_unlike(edge, entrants, cards)) for edge in _edges(len(entrants))}
     pairs = [tuple(entrants[place] for place in edge if place < len(entrants)) for edge in _cheapest(entrants, costs)]
-    return sorted((_seat_table(table, cards, course) for table in pairs), key=len, reverse=True)
+    return sorted((_seat_group(group, cards, played) for group in pairs), key=len, reverse=True)
 
 
 def _edges(count: int) -> list[Edge]:
@@ -233,12 +256,12 @@ def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> C
     return 0, int(clash and own.strength == other.strength == 3), gap * gap, int(clash)
 
 
-def _seat_table(table: Table, cards: Mapping[int, Card], course: PlayedRounds) -> Table:
-    """Seat a table: the better ranked entrant's seat decides."""
-    if len(table) == 1:
-        return table
-    high, low = sorted(table, key=lambda entrant: cards[entrant].rank)
-    return (low, high) if _seat(cards[high], cards[low], is_white_first=course.is_white_first) else (high, low)
+def _seat_group(group: Group, cards: Mapping[int, Card], played: PlayedRounds) -> Group:
+    """Seat a group: the better ranked entrant's seat decides."""
+    if len(group) == 1:
+        return group
+    high, low = sorted(group, key=lambda entrant: cards[entrant].rank)
+    return (low, high) if _seat(cards[high], cards[low], is_white_first=played.is_white_first) else (high, low)
 
 
 def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
@@ -258,31 +281,31 @@ def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
     return high.wish
 
 
-def complaint(tables: Sequence[Table], course: PlayedRounds) -> str | None:
+def complaint(groups: Sequence[Group], played: PlayedRounds) -> str | None:
     """Return what is wrong with the pairing of the next round; None if it keeps to the rules that are checked.
 
     These hold whoever paired it: everybody plays once, nobody has a second bye or meets the same opponent again but
     where there is no other way, seats are as E has them, and of those with equal points no two play below them who
     could have met (C.6).
     """
-    cards = make_cards(course)
-    if sorted(entrant for table in tables for entrant in table) != sorted(cards):
+    cards = make_cards(played)
+    if sorted(entrant for group in groups for entrant in group) != sorted(cards):
         return "not everybody who is to play has one table"
-    if sorted(map(len, tables), reverse=True) != [2] * (len(cards) // 2) + [1] * (len(cards) % 2):
+    if sorted(map(len, groups), reverse=True) != [2] * (len(cards) // 2) + [1] * (len(cards) % 2):
         return "a table has not two entrants"
-    for table in tables:
-        if table != _seat_table(table, cards, course):
-            return f"the seats of {table} are the wrong way round"
-    if _is_worse_than_need_be(tables, cards):
+    for group in groups:
+        if group != _seat_group(group, cards, played):
+            return f"the seats of {group} are the wrong way round"
+    if _is_worse_than_need_be(groups, cards):
         return "somebody has a bye or an opponent again, and there is another way"
-    return _needless_float(tables, cards)
+    return _needless_float(groups, cards)
 
 
-def _is_worse_than_need_be(tables: Sequence[Table], cards: Mapping[int, Card]) -> bool:
+def _is_worse_than_need_be(groups: Sequence[Group], cards: Mapping[int, Card]) -> bool:
     """Tell whether another pairing repeats fewer byes, or as many and fewer meetings."""
     entrants = [*cards]
     place = {entrant: at for at, entrant in enumerate(entrants)}
-    edges = [tuple(sorted(place[entrant] for entrant in table)) for table in tables]
+    edges = [tuple(sorted(place[entrant] for entrant in group)) for group in groups]
     own = [_worst((edge[0], edge[-1] if len(edge) > 1 else len(entrants)), entrants, cards) for edge in edges]
     if not any(map(any, own)):
         return False
@@ -295,11 +318,11 @@ def _sums(costs: Sequence[Costs]) -> Costs:
     return tuple(map(sum, zip(*costs, strict=True)))
 
 
-def _needless_float(tables: Sequence[Table], cards: Mapping[int, Card]) -> str | None:
+def _needless_float(groups: Sequence[Group], cards: Mapping[int, Card]) -> str | None:
     """Return who could have met with equal points, the opponents that both have below them meeting each other."""
     floats: dict[int, list[tuple[int, int | None]]] = {}
-    for table in tables:
-        high, *others = sorted(table, key=lambda entrant: cards[entrant].rank)
+    for group in groups:
+        high, *others = sorted(group, key=lambda entrant: cards[entrant].rank)
         low = others[0] if others else None
         if low is None or cards[low].points < cards[high].points:
             floats.setdefault(cards[high].points, []).append((high, low))
@@ -324,7 +347,7 @@ def _may_meet(entrant: int | None, opponent: int | None, cards: Mapping[int, Car
 #
 # What a program of the organiser's may say of a round: the form of its output, and rules that no pairing breaks.
 #
-# bbpPairings and JaVaFo print the number of tables, then a line for each with the starting numbers of White and Black,
+# bbpPairings and JaVaFo print the number of pairs, then a line for each with the starting numbers of White and Black,
 # 0 for a bye. The rules are the absolute ones of FIDE's Handbook, C.04.3, C.1 to C.3, which all its versions have.
 
 
@@ -343,15 +366,15 @@ def read_release(output: str) -> str:
     return first.strip() if rest and not first.strip().isdecimal() else ""
 
 
-def read_output(output: str, course: PlayedRounds) -> tuple[Table, ...]:
-    """Return the tables that a program printed.
+def read_output(output: str, played: PlayedRounds) -> tuple[Group, ...]:
+    """Return the groups that a program printed.
 
     Args:
-        output: as it was printed; a line before the number of tables may say which program it is.
-        course: what was to be paired.
+        output: as it was printed; a line before the number of pairs may say which program it is.
+        played: what was to be paired.
 
     Returns:
-        Entrants by seat of each table, as they were printed, a bye last.
+        Entrants by seat of each group, as they were printed, a bye last.
 
     Raises:
         BadPairing: it is no pairing; the text says why.
@@ -368,8 +391,8 @@ def read_output(output: str, course: PlayedRounds) -> tuple[Table, ...]:
         raise BadPairing(f"it printed no number of tables first, but {_quote(lines[0])}")
     if int(count) != len(pairs):
         raise BadPairing(f"it announced {int(count)} tables, and printed {len(pairs)}")
-    tables = [_table(words, course.order) for words in pairs]
-    return tuple(sorted(tables, key=len, reverse=True))
+    groups = [_table(words, played.order) for words in pairs]
+    return tuple(sorted(groups, key=len, reverse=True))
 
 
 def _is_number(word: str) -> bool:
@@ -380,7 +403,7 @@ def _quote(words: Sequence[str]) -> str:
     return f'"{printable(" ".join(words)[:_SHOWN])}"'
 
 
-def _table(words: Sequence[str], order: Sequence[int]) -> Table:
+def _table(words: Sequence[str], order: Sequence[int]) -> Group:
     if len(words) != 2 or not all(map(_is_number, words)):
         raise BadPairing(f"it printed no pair of starting numbers, but {_quote(words)}")
     white, black = map(int, words)
@@ -389,26 +412,26 @@ def _table(words: Sequence[str], order: Sequence[int]) -> Table:
     return tuple(order[number - 1] for number in (white, black) if number)
 
 
-def check_round(tables: Sequence[Table], course: PlayedRounds) -> None:
+def check_round(groups: Sequence[Group], played: PlayedRounds) -> None:
     """Check that a round keeps to the rules that hold for every pairing of two seats.
 
-    These are: everybody who plays has one table, at most one of them a bye; nobody meets an opponent again; nobody has
-    a bye who had one, or a walkover; nobody who must have the other colour is refused it, but at a table of a leader in
+    These are: everybody plays in one group, at most one of them a bye; nobody meets an opponent again; nobody has
+    a bye who had one, or a walkover; nobody who must have the other colour is refused it, but with a leader in
     the last round.
 
     Raises:
         BadPairing: it does not; the text says which rule it breaks, with starting numbers.
     """
-    wrong = next(_breaches(tables, course), None)
+    wrong = next(_breaches(groups, played), None)
     if wrong is not None:
         raise BadPairing(wrong)
 
 
-def _breaches(tables: Sequence[Table], course: PlayedRounds) -> Iterator[str]:
-    cards = make_cards(course)
-    number = {entrant: place for place, entrant in enumerate(course.order, start=1)}
+def _breaches(groups: Sequence[Group], played: PlayedRounds) -> Iterator[str]:
+    cards = make_cards(played)
+    number = {entrant: place for place, entrant in enumerate(played.order, start=1)}
     seen = set[int]()
-    for entrant in (entrant for table in tables for entrant in table):
+    for entrant in (entrant for group in groups for entrant in group):
         if entrant not in cards:
             yield f"it paired {number[entrant]}, who does not play in this round"
         if entrant in seen:
@@ -416,22 +439,22 @@ def _breaches(tables: Sequence[Table], course: PlayedRounds) -> Iterator[str]:
         seen.add(entrant)
     if left := cards.keys() - seen:
         yield f"it did not pair {min(number[entrant] for entrant in left)}"
-    byes = [table[0] for table in tables if len(table) == 1]
+    byes = [group[0] for group in groups if len(group) == 1]
     if len(byes) > len(cards) % 2:
         yield f"it gave {len(byes)} byes, and {len(cards)} entrants play"
     for entrant in byes:
         if cards[entrant].byes or cards[entrant].walkovers:
             yield f"it gave a bye to {number[entrant]}, who has had one, or a walkover"
-    for white, black in (table for table in tables if len(table) == 2):
+    for white, black in (group for group in groups if len(group) == 2):
         if black in cards[white].met:
             yield f"{number[white]} and {number[black]} have met before"
-        yield from _refused_colours((cards[white], cards[black]), course)
+        yield from _refused_colours((cards[white], cards[black]), played)
 
 
-def _refused_colours(own: tuple[Card, Card], course: PlayedRounds) -> Iterator[str]:
+def _refused_colours(own: tuple[Card, Card], played: PlayedRounds) -> Iterator[str]:
     """Yield who has a colour that it must not have (A.6.a, C.3)."""
-    is_last = course.through + 1 == course.rounds
-    if is_last and any(card.points > course.through for card in own):
+    is_last = played.through + 1 == played.rounds
+    if is_last and any(card.points > played.through for card in own):
         return
     for seat, card in enumerate(own):
         if card.strength == 3 and card.wish != seat:
@@ -441,20 +464,20 @@ def _refused_colours(own: tuple[Card, Card], course: PlayedRounds) -> Iterator[s
 # --- Pairing a round
 
 
-def pair_round(request: RoundToPair) -> tuple[tuple[Table, ...], str]:
+def pair_round(request: RoundToPair) -> tuple[tuple[Group, ...], str]:
     """Pair a round.
 
     Args:
         request: of the format's `to_pair`.
 
     Returns:
-        Entrants by seat of each table, from the first board, a bye last; and by what they were paired: name and
+        Entrants by seat of each group, from the first board, a bye last; and by what they were paired: name and
         version of the library, or of the referee where the Dutch system has no pairing.
     """
     from . import dutch_library as library  # noqa: PLC0415  # it takes long to import; most commands pair nothing
 
-    course = request.course
-    pairs = library.pair(library.make_trf(course))
+    played = request.played
+    pairs = library.pair(library.make_trf(played))
     if pairs is None:
-        return tuple(pair_plainly(course)), f"referee {__version__}"
-    return tuple(tuple(course.order[number - 1] for number in pair if number) for pair in pairs), library.NAME
+        return tuple(pair_plainly(played)), f"referee {__version__}"
+    return tuple(tuple(played.order[number - 1] for number in pair if number) for pair in pairs), library.NAME

@@ -27,22 +27,22 @@ def pair(trf: ParsedTrf) -> list[tuple[int, int]] | None:
         return None
 
 
-def make_trf(course: PlayedRounds) -> ParsedTrf:
+def make_trf(played: PlayedRounds) -> ParsedTrf:
     """Return a tournament as the library reads it from a file, for which it may be too long."""
-    colour = XSectionConfiguration(first_round_color=course.is_white_first)
+    colour = XSectionConfiguration(first_round_color=played.is_white_first)
     return ParsedTrf(
-        player_sections=[_player(number, entrant, course) for number, entrant in enumerate(course.order, start=1)],
-        x_section=XSection(number_of_rounds=course.rounds, configuration=colour),
+        player_sections=[_player(number, entrant, played) for number, entrant in enumerate(played.order, start=1)],
+        x_section=XSection(number_of_rounds=played.rounds, configuration=colour),
     )
 
 
-def _player(number: int, entrant: int, course: PlayedRounds) -> PlayerSection:
+def _player(number: int, entrant: int, played: PlayedRounds) -> PlayerSection:
     return PlayerSection(
         code=PlayerCode.PLAYER,
         starting_number=number,
-        points_times_ten=5 * course.points(entrant),
+        points_times_ten=5 * played.points(entrant),
         rank=number,
-        results=list(map(_result, course.results(entrant))),
+        results=list(map(_result, played.results(entrant))),
     )
 
 

@@ -26,8 +26,8 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Schedule(Struct, frozen=True):
     """Who meets whom in which of the gauntlet's pairings.
 
-    In step s the challenger c meets opponent (s // 2 + c) modulo their number: two matches with seats exchanged, and
-    no opponent is asked for by two challengers at once.
+    In round r, from 0, challenger c meets opponent (r // 2 + c) modulo their number: two matches with seats exchanged,
+    and no opponent is asked for by two challengers at once.
     """
 
     entrants: int

@@ -9,20 +9,20 @@ from msgspec.structs import replace
 
 from ...games.base import Shuffle
 from . import bracket
-from .balanced_tables import seat_one
+from .balanced_groups import seat_one
 from .base import BadFormat, EntrantField, Extent, PlayedPairing, order_by_seed
 from .bracket import BracketMatch, EliminationFormat, EliminationState, Source
 
 # --- More than two seats
 #
-# The fold of a knockout with more than two seats: rounds of tables, the best of each go on.
+# The fold of a knockout with more than two seats: rounds of groups, the best of each go on.
 #
 # Each round begins with those that are left in the order of their slots; who goes on takes over the best slots of its
-# table, so the strongest seeds are kept apart as long as results allow. Tables are always full; who finds no room has a
+# group, so the strongest seeds are kept apart as long as results allow. Groups are always full; who finds no room has a
 # bye, the best slots first.
 
 
-class TablesState(EliminationState, frozen=True, kw_only=True):
+class GroupsState(EliminationState, frozen=True, kw_only=True):
     """A knockout after some results."""
 
     slots: tuple[int, ...]
@@ -43,37 +43,37 @@ class TablesState(EliminationState, frozen=True, kw_only=True):
     """The place of the first match of this round."""
     round: int = 0
 
-    def after(self, played: PlayedPairing) -> "TablesState":
-        """Return the state with the table settled, or with the table due again."""
+    def after(self, played: PlayedPairing) -> "GroupsState":
+        """Return the state with the group settled, or with the group due again."""
         place, draws = self.place(played.pairing), self.draws(played.pairing)
-        table, used, count = played.pairing.seats, list(self.used), self.counts[place - self.first]
-        for seat, entrant in enumerate(table if len(table) > 1 else ()):
+        group, used, count = played.pairing.seats, list(self.used), self.counts[place - self.first]
+        for seat, entrant in enumerate(group if len(group) > 1 else ()):
             used[entrant] = tuple(times + (at == seat) for at, times in enumerate(used[entrant]))
         state = replace(self, used=tuple(used))
-        groups = played.ranking or (tuple(range(len(table))),)
-        if not _is_clear(groups, count) and draws < self.replays:
-            return _issue(state, place, draws + 1, seat_one(table, used))
-        ranks = {table[seat]: rank for rank, group in enumerate(groups) for seat in group}
-        return _settle_table(state, table, ranks, count)
+        ranking = played.ranking or (tuple(range(len(group))),)
+        if not _is_clear(ranking, count) and draws < self.replays:
+            return _issue(state, place, draws + 1, seat_one(group, used))
+        ranks = {group[seat]: rank for rank, equal in enumerate(ranking) for seat in equal}
+        return _settle_group(state, group, ranks, count)
 
-    def withdraw(self, entrant: int) -> "TablesState":
-        """Return the state without an entrant; all others at its table go on."""
+    def withdraw(self, entrant: int) -> "GroupsState":
+        """Return the state without an entrant; all others at its group go on."""
         if entrant in self.withdrawn:
             return self
         return _without_match(replace(self, withdrawn=self.withdrawn | {entrant}), entrant)
 
-    def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> "TablesState":
+    def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> "GroupsState":
         """Return the state after a result; who leaves with it is gone before the next round is drawn."""
         state = replace(self, withdrawn=self.withdrawn.union(leaving)).record(played)
         return reduce(_without_match, sorted(leaving), state)
 
     def later(self) -> int:
-        """Return how many tables the rounds after this one have."""
+        """Return how many groups the rounds after this one have."""
         if not self.due:
             return 0
         through = sum(entrant not in self.withdrawn for _, entrant in self.going_on)
         through += sum(self.counts[self.place(pairing) - self.first] for pairing in self.due)
-        return sum(tables_by_round(through, len(self.used[0]), self.advance))
+        return sum(groups_by_round(through, len(self.used[0]), self.advance))
 
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
@@ -82,19 +82,19 @@ class TablesState(EliminationState, frozen=True, kw_only=True):
         return (*((left,) if left else ()), *reversed(self.out))
 
 
-def start_tables(seeds: tuple[int, ...], seats: int, advance: int, replays: int) -> TablesState:
+def start_groups(seeds: tuple[int, ...], seats: int, advance: int, replays: int) -> GroupsState:
     """Return the state before the first match."""
     used = ((0,) * seats,) * len(seeds)
-    return _next_round(TablesState(seeds=seeds, slots=seeds, used=used, advance=advance, replays=replays), seeds)
+    return _next_round(GroupsState(seeds=seeds, slots=seeds, used=used, advance=advance, replays=replays), seeds)
 
 
-def tables_by_round(left: int, seats: int, advance: int) -> list[int]:
-    """Return how many tables each round has, if so many entrants are left at its beginning and nobody withdraws."""
+def groups_by_round(left: int, seats: int, advance: int) -> list[int]:
+    """Return how many groups each round has, if so many entrants are left at its beginning and nobody withdraws."""
     counts = []
     while left >= seats:
-        tables, extra = _cut(left, seats, advance)
-        counts.append(tables)
-        left = left - tables * (seats - advance) + extra if left > seats else 1
+        groups, extra = _cut(left, seats, advance)
+        counts.append(groups)
+        left = left - groups * (seats - advance) + extra if left > seats else 1
     return counts
 
 
@@ -108,22 +108,22 @@ def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
     return through == count
 
 
-def _without_match(state: TablesState, entrant: int) -> TablesState:
-    """Return the state with the table settled at which an entrant sits that has withdrawn, if there is one."""
+def _without_match(state: GroupsState, entrant: int) -> GroupsState:
+    """Return the state with the group settled at which an entrant sits that has withdrawn, if there is one."""
     broken = next((pairing for pairing in state.due if entrant in pairing.seats), None)
     if broken is None:
         return state
-    table = broken.seats
+    group = broken.seats
     state = replace(state, due=tuple(pairing for pairing in state.due if pairing != broken))
-    return _settle_table(state, table, {other: int(other == entrant) for other in table}, len(table) - 1)
+    return _settle_group(state, group, {other: int(other == entrant) for other in group}, len(group) - 1)
 
 
-def _settle_table(state: TablesState, table: Sequence[int], ranks: dict[int, int], count: int) -> TablesState:
-    """Return the state with a table through: who goes on takes its best slots, the others are out."""
+def _settle_group(state: GroupsState, group: Sequence[int], ranks: dict[int, int], count: int) -> GroupsState:
+    """Return the state with a group through: who goes on takes its best slots, the others are out."""
     slot = {entrant: at for at, entrant in enumerate(state.slots)}
-    order = sorted(table, key=lambda entrant: (ranks.get(entrant, len(table)), slot[entrant]))
-    best = sorted(slot[entrant] for entrant in table)[:count]
-    lost = tuple((entrant, ranks.get(entrant, len(table))) for entrant in order[count:])
+    order = sorted(group, key=lambda entrant: (ranks.get(entrant, len(group)), slot[entrant]))
+    best = sorted(slot[entrant] for entrant in group)[:count]
+    lost = tuple((entrant, ranks.get(entrant, len(group))) for entrant in order[count:])
     through = (*state.going_on, *zip(best, order[:count], strict=True))
     state = replace(state, going_on=through, ranks=(*state.ranks, *lost))
     if state.due:
@@ -131,7 +131,7 @@ def _settle_table(state: TablesState, table: Sequence[int], ranks: dict[int, int
     return _next_round(_close_round(state), tuple(entrant for _, entrant in sorted(through)))
 
 
-def _close_round(state: TablesState) -> TablesState:
+def _close_round(state: GroupsState) -> GroupsState:
     """Return the state with those who are out in groups: equally good ones of a round share one."""
     ranks = dict(state.ranks)
     groups = tuple(
@@ -141,8 +141,8 @@ def _close_round(state: TablesState) -> TablesState:
     return replace(state, out=(*state.out, *groups), ranks=(), going_on=())
 
 
-def _next_round(state: TablesState, slots: tuple[int, ...]) -> TablesState:
-    """Return the state with the tables of the next round, or with the last ones ranked if there is none."""
+def _next_round(state: GroupsState, slots: tuple[int, ...]) -> GroupsState:
+    """Return the state with the groups of the next round, or with the last ones ranked if there is none."""
     left = tuple(entrant for entrant in slots if entrant not in state.withdrawn)
     gone = tuple(entrant for entrant in slots if entrant in state.withdrawn)
     out = (*state.out, gone) if gone else state.out
@@ -151,24 +151,24 @@ def _next_round(state: TablesState, slots: tuple[int, ...]) -> TablesState:
     state = replace(state, slots=left, out=out, round=state.round + 1, first=first, counts=())
     if len(left) < seats:
         return state
-    tables, extra = _cut(len(left), seats, state.advance)
-    byes = len(left) - tables * seats
-    members = [seat_one(_snake(left[byes:], tables, index), state.used) for index in range(tables)]
+    groups, extra = _cut(len(left), seats, state.advance)
+    byes = len(left) - groups * seats
+    members = [seat_one(_snake(left[byes:], groups, index), state.used) for index in range(groups)]
     last = 1 if len(left) == seats else state.advance + extra
-    state = replace(state, counts=(*(1,) * byes, *(state.advance,) * (tables - 1), last))
+    state = replace(state, counts=(*(1,) * byes, *(state.advance,) * (groups - 1), last))
     for place, entrants in enumerate([*((entrant,) for entrant in left[:byes]), *members], first):
         state = _issue(state, place, 0, entrants)
     return state
 
 
-def _snake(entrants: Sequence[int], tables: int, index: int) -> list[int]:
-    """Return the members of one table: entrants are dealt out forwards and backwards by turns."""
-    rows = range(0, len(entrants), tables)
-    return [entrants[row + (index if turn % 2 == 0 else tables - 1 - index)] for turn, row in enumerate(rows)]
+def _snake(entrants: Sequence[int], groups: int, index: int) -> list[int]:
+    """Return the members of one group: entrants are dealt out forwards and backwards by turns."""
+    rows = range(0, len(entrants), groups)
+    return [entrants[row + (index if turn % 2 == 0 else groups - 1 - index)] for turn, row in enumerate(rows)]
 
 
 def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
-    """Return how many tables play, and how many more than usual go on from the last of them.
+    """Return how many groups play, and how many more than usual go on from the last of them.
 
     The aim is the next smaller number from which every round is full: the seats of the final, times seats / advance as
     often as it goes.
@@ -179,11 +179,11 @@ def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
     while aim // advance * seats < left:
         aim = aim // advance * seats
     off = seats - advance
-    tables = min(-(-(left - aim) // off), left // seats)
-    return tables, max(0, tables * off - (left - aim))
+    groups = min(-(-(left - aim) // off), left // seats)
+    return groups, max(0, groups * off - (left - aim))
 
 
-def _issue(state: TablesState, place: int, draws: int, seats: tuple[int, ...]) -> TablesState:
+def _issue(state: GroupsState, place: int, draws: int, seats: tuple[int, ...]) -> GroupsState:
     """Return the state with a match due, for the first time or again."""
     table = "final" if len(state.slots) == len(seats) else ""
     return state.issue(place, draws, seats=seats, round=state.round, table=table)
@@ -193,7 +193,7 @@ def _issue(state: TablesState, place: int, draws: int, seats: tuple[int, ...]) -
 
 
 _SMALLEST_WITH_SEMI_FINALS = 4
-State = bracket.State | TablesState
+State = bracket.State | GroupsState
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -230,7 +230,7 @@ class Knockout(EliminationFormat[State]):
             raise BadFormat("a match for the third place is for two seats: larger finals rank all their seats")
         seeds = order_by_seed(field, shuffle)
         if field.seats > 2:
-            return start_tables(seeds, field.seats, advance, options.replays)
+            return start_groups(seeds, field.seats, advance, options.replays)
         rounds = (len(seeds) - 1).bit_length()
         nodes = _nodes(rounds, third_place=options.third_place and len(seeds) >= _SMALLEST_WITH_SEMI_FINALS)
         return bracket.start(nodes, seeds, options.replays)
@@ -247,8 +247,8 @@ class Knockout(EliminationFormat[State]):
             matches = count - 1 + (options.third_place and count >= _SMALLEST_WITH_SEMI_FINALS)
             rounds = (count - 1).bit_length()
         else:
-            tables = tables_by_round(count, field.seats, _advance(options, field))
-            matches, rounds = sum(tables), len(tables)
+            groups = groups_by_round(count, field.seats, _advance(options, field))
+            matches, rounds = sum(groups), len(groups)
         return Extent(fewest=matches, most=matches * (1 + options.replays), rounds=rounds)
 
 

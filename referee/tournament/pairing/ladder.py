@@ -10,8 +10,8 @@ tells most about it. So an entrant plays as often as its strength is uncertain, 
 matches.
 
 Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
-the results of all but the few before it that may be going on, and the course does not depend on how many tables there
-are, nor on which match takes longer. Who withdraws does so at the place of its last pairing in that order, too.
+the results of all but the few before it that may be going on, and the tournament depends neither on the number of
+tables nor on which match takes longer. Who withdraws does so at the place of its last pairing in that order, too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from ...games.base import Shuffle
 from ...text import counted
-from .balanced_tables import seat_one
+from .balanced_groups import seat_one
 from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, order_by_seed, without
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
@@ -280,16 +280,16 @@ def _count_results(state: State) -> State:
 
 def _note_result(state: State, played: PlayedPairing) -> State:
     """Return the state with what a result tells."""
-    table = played.pairing.seats
+    group = played.pairing.seats
     ratings, met, used = list(state.ratings), list(state.met), list(state.used)
-    for seat, (entrant, rating) in enumerate(zip(table, _rate(state, played), strict=True)):
+    for seat, (entrant, rating) in enumerate(zip(group, _rate(state, played), strict=True)):
         ratings[entrant] = rating
         row, seats = list(met[entrant]), list(used[entrant])
-        for other in table:
+        for other in group:
             row[other] += other != entrant
         seats[seat] += 1
         met[entrant], used[entrant] = tuple(row), tuple(seats)
-    clean = {table[seat] for group in played.ranking for seat in group if seat not in played.fouls}
+    clean = {group[seat] for equal in played.ranking for seat in equal if seat not in played.fouls}
     return replace(
         state,
         ratings=tuple(ratings),
@@ -342,9 +342,9 @@ def _fill(state: State) -> State:
     due, number = list(state.due), state.number
     for _ in range(room):
         number += 1
-        table = seat_one(_most_telling(state, free, seats), state.used)
-        due.append(Pairing(number=number, round=number, seats=table))
-        free = [entrant for entrant in free if entrant not in table]
+        group = seat_one(_most_telling(state, free, seats), state.used)
+        due.append(Pairing(number=number, round=number, seats=group))
+        free = [entrant for entrant in free if entrant not in group]
     return replace(state, due=tuple(due), number=number)
 
 

@@ -6,7 +6,7 @@ exchanged. FIDE's advice to exchange the last two rounds of a first cycle, so th
 running, is not followed: it would make cycles unlike each other, and programs do not tire of a seat.
 
 More seats: a plan by which everybody plays equally often, see timetable.py; to rest is worth nothing. What a
-withdrawal costs others is made up for at tables behind the last round, so that it is no matter how far they were.
+withdrawal costs others is made up for in groups after the last round, so that it does not matter how far they were.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,10 +24,10 @@ from .timetable import (
     FixedFormat,
     SeatedTimetable,
     State,
-    add_extra_tables,
-    count_extra_tables,
+    add_extra_groups,
+    count_extra_groups,
     make_plan,
-    without_tables,
+    without_groups,
 )
 
 
@@ -120,7 +120,7 @@ class RoundRobin(FixedFormat[State]):
             yield "rounds", f"everybody has met everybody after {every} of them; cycles adds more"
 
     def meets_everybody(self, options: Any, field: EntrantField) -> bool:
-        """Tell whether whole cycles are played; tables of more than two can be even in number only."""
+        """Tell whether whole cycles are played; groups of more than two can be even in number only."""
         count = len(field.entrants)
         return field.seats == 2 and _berger_rounds(options, count) % (count - 1 + count % 2) == 0
 
@@ -140,11 +140,11 @@ class RoundRobin(FixedFormat[State]):
         return _make_up(timetable.record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those that it was to meet have walkovers, or other tables at the end."""
+        """Return the state without an entrant; those that it was to meet have walkovers, or other groups at the end."""
         return _make_up(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
-        """Return the state after a result; at tables that are added at the end, nobody sits who leaves with it.
+        """Return the state after a result; in groups that are added at the end, nobody sits who leaves with it.
 
         Raises:
             NotDue: the pairing is not due.
@@ -152,7 +152,7 @@ class RoundRobin(FixedFormat[State]):
         return _make_up(reduce(_remove, leaving, timetable.record(state, played)))
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with somebody who plays on: in its own pairings, or at other tables at the end."""
+        """Return the state with somebody who plays on: in its own pairings, or in other groups at the end."""
         plan = state.timetable
         if not isinstance(plan, SeatedTimetable):
             return timetable.reinstate(state, entrant)
@@ -166,7 +166,7 @@ def _remove(state: State, entrant: int) -> State:
     plan = state.timetable
     if entrant in state.withdrawn or not isinstance(plan, SeatedTimetable):
         return timetable.withdraw(state, entrant)
-    left = timetable.withdraw(state, entrant, without_tables(plan, entrant, state.progress[entrant]))
+    left = timetable.withdraw(state, entrant, without_groups(plan, entrant, state.progress[entrant]))
     return _count_cancellations(state, left)
 
 
@@ -175,7 +175,7 @@ def _staying(state: State) -> list[int]:
 
 
 def _make_up(state: State) -> State:
-    """Return the state with tables for what withdrawals have cost those who stay, once all others are through.
+    """Return the state with groups for what withdrawals have cost those who stay, once all others are through.
 
     By then it is no matter any more in which order matches ended, and who withdrew first.
     """
@@ -183,7 +183,7 @@ def _make_up(state: State) -> State:
     if state.due or not isinstance(plan, SeatedTimetable):
         return state
     staying = _staying(state)
-    new = add_extra_tables(plan, staying)
+    new = add_extra_groups(plan, staying)
     if new.rounds == plan.rounds:
         return state
     longer = timetable.arrive(replace(state, timetable=new), dict.fromkeys(staying, plan.rounds))
@@ -191,16 +191,16 @@ def _make_up(state: State) -> State:
 
 
 def _count_cancellations(before: State, after: State) -> State:
-    """Return a state that knows how many tables fewer than before it comes to."""
-    less = _tables(before) - _tables(after)
+    """Return a state that knows how many groups fewer than before it comes to."""
+    less = _count_groups(before) - _count_groups(after)
     return replace(after, given_up=max(before.given_up + less, 0))
 
 
-def _tables(state: State) -> int:
-    """Return how many tables a plan comes to, those made up for included."""
+def _count_groups(state: State) -> int:
+    """Return how many groups a plan comes to, those made up for included."""
     plan = state.timetable
     assert isinstance(plan, SeatedTimetable), "only those make up for anything"
-    return plan.matches + count_extra_tables(plan, _staying(state))
+    return plan.matches + count_extra_groups(plan, _staying(state))
 
 
 def _berger_rounds(options: Options, count: int) -> int:
@@ -209,12 +209,12 @@ def _berger_rounds(options: Options, count: int) -> int:
 
 
 def _each(options: Options, field: EntrantField) -> int:
-    """Return how often everybody plays at a table of more than two: as often as the cycles ask for, and all as often.
+    """Return how often everybody plays in a group of more than two: as often as the cycles ask for, and all as often.
 
     In a number of rounds that is set, some play once less if the numbers do not divide.
     """
     count, seats = len(field.entrants), field.seats
     if options.rounds is not None:
         return -(-options.rounds * (count // seats) * seats // count)
-    step = seats // gcd(count, seats)
-    return -(-options.cycles * (count - 1) // ((seats - 1) * step)) * step
+    least = seats // gcd(count, seats)
+    return -(-options.cycles * (count - 1) // ((seats - 1) * least)) * least

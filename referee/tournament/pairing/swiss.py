@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ...games.base import Shuffle
-from .balanced_tables import Counts, better, fewest, seat_one
+from .balanced_groups import Counts, better, fewest, seat_one
 from .base import (
     LATE,
     BadFormat,
@@ -22,13 +22,13 @@ from .base import (
     BadRuling,
     EntrantField,
     Extent,
+    Group,
     Pairing,
     PairingFormat,
     PlayedPairing,
     PlayedRounds,
     RoundLine,
     RoundToPair,
-    Table,
     half_points,
     order_by_seed,
     without,
@@ -51,7 +51,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Number of rounds; by default as many as a knockout of two seats has."""
     pairing_program: Annotated[tuple[ProgramWord, ...], Meta(min_length=1)] | None = None
     """A program that pairs rounds of two seats in place of the built-in library: its command line, with `{trf}` for the
-    file that it reads; it prints the tables as bbpPairings does."""
+    file that it reads; it prints the groups as bbpPairings does."""
     pairing_lines: tuple[TrfLine, ...] = ()
     """Further lines of the file that it reads: `XXP {ada} {bob}` forbids a pair, `XXA {ada}  1.0  1.0` accelerates an
     entrant; `{NAME}` stands for a starting number of four columns."""
@@ -125,17 +125,17 @@ class Swiss(PairingFormat[State]):
             yield "pairing_limit", "it is for a pairing_program, and there is none"
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
-        """Return how long it takes: in every round, as many tables as the field fills."""
+        """Return how long it takes: in every round, as many groups as the field fills."""
         rounds = _rounds(options, field)
         matches = rounds * (len(field.entrants) // field.seats)
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
     def count_cancelled_pairings(self, state: State) -> int:
-        """Return how many tables are left out, now and later."""
+        """Return how many groups are left out, now and later."""
         return state.given_up
 
     def later(self, state: State) -> int:
-        """Return how many tables the rounds have that are not paired yet."""
+        """Return how many groups the rounds have that are not paired yet."""
         return (state.rounds - state.round) * ((len(state.lines) - len(state.withdrawn)) // state.seats)
 
     def due(self, state: State) -> tuple[Pairing, ...]:
@@ -146,9 +146,9 @@ class Swiss(PairingFormat[State]):
         """Return the next round of two seats, once all results of the one before are in."""
         if state.seats > 2 or _is_settled(state):
             return None
-        return RoundToPair(round=state.round + 1, course=make_played_rounds(state))
+        return RoundToPair(round=state.round + 1, played=make_played_rounds(state))
 
-    def take_round(self, state: State, tables: tuple[Table, ...]) -> State:
+    def take_round(self, state: State, groups: tuple[Group, ...]) -> State:
         """Return the state with a round of two seats that was paired.
 
         Raises:
@@ -157,16 +157,16 @@ class Swiss(PairingFormat[State]):
         request = self.to_pair(state)
         if request is None:
             raise BadPairing("no round is to be paired")
-        wrong = complaint(tables, request.course)
+        wrong = complaint(groups, request.played)
         if wrong is not None:
             raise BadPairing(f"round {request.round}: {wrong}")
-        return _open_round(state, tables)
+        return _open_round(state, groups)
 
-    def take_printed_round(self, state: State, tables: tuple[Table, ...], output: str) -> State:
+    def take_printed_round(self, state: State, groups: tuple[Group, ...], output: str) -> State:
         """Return the state with a round of two seats that a program of the organiser's paired.
 
         Raises:
-            BadPairing: no round is to be paired, or not by a program; the tables are others than were printed, or break
+            BadPairing: no round is to be paired, or not by a program; the groups are others than were printed, or break
                 a rule that holds for every pairing.
         """
         request = self.to_pair(state)
@@ -174,10 +174,10 @@ class Swiss(PairingFormat[State]):
             raise BadPairing("no round is to be paired")
         if not state.has_program:
             raise BadPairing("its tournament names no pairing_program")
-        if read_output(output, request.course) != tables:
-            raise BadPairing("the tables are not those that the program printed")
-        check_round(tables, request.course)
-        return _open_round(state, tables)
+        if read_output(output, request.played) != groups:
+            raise BadPairing("the groups are not those that the program printed")
+        check_round(groups, request.played)
+        return _open_round(state, groups)
 
     def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
@@ -188,7 +188,7 @@ class Swiss(PairingFormat[State]):
         return _pair_groups(_record(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those at its table have a walkover in place of the match."""
+        """Return the state without an entrant; those at its group have a walkover in place of the match."""
         return _pair_groups(_remove(state, entrant))
 
     def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
@@ -271,7 +271,7 @@ def _number_entrants(state: State) -> tuple[int, ...]:
     """Return the entrants by starting number.
 
     Before round 1, numbers are given to those who are there: who begins with which colour goes by whether a number is
-    odd, so that somebody who is not there would turn the colours at all tables below.
+    odd, so that somebody who is not there would turn the colours at all groups below.
     """
     if state.round:
         return state.order
@@ -281,17 +281,17 @@ def _number_entrants(state: State) -> tuple[int, ...]:
 def _record(state: State, played: PlayedPairing) -> State:
     """Return the state after a result, before the next round is paired."""
     due = without(state.due, played)
-    table = played.pairing.seats
+    group = played.pairing.seats
     if not played.pairing.is_bye:
         points = half_points(played)
-        lines = {entrant: RoundLine(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
+        lines = {entrant: RoundLine(state.round, group, points[seat]) for seat, entrant in enumerate(group)}
         return replace(_add_lines(state, lines), due=due)
-    (entrant,) = table
+    (entrant,) = group
     if played.pairing.table == LATE:
-        line = RoundLine(played.pairing.round, table, _bye_worth(state) // 2, "H")
+        line = RoundLine(played.pairing.round, group, _bye_worth(state) // 2, "H")
     else:
-        unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table == _WALKOVER else ("U", table)
-        line = RoundLine(state.round, table, _bye_worth(state), unplayed)
+        unplayed, group = ("+", _walked_over(state, entrant)) if played.pairing.table == _WALKOVER else ("U", group)
+        line = RoundLine(state.round, group, _bye_worth(state), unplayed)
     return replace(_add_lines(state, {entrant: line}), due=due)
 
 
@@ -311,9 +311,9 @@ def _remove(state: State, entrant: int) -> State:
     later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
     lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
     for pairing in gone:
-        table = _walked_over(state, entrant) if pairing.table == _WALKOVER else pairing.seats
-        if len(table) > 1:
-            state = _add_lines(state, {entrant: RoundLine(state.round, table, 0, "-")})
+        group = _walked_over(state, entrant) if pairing.table == _WALKOVER else pairing.seats
+        if len(group) > 1:
+            state = _add_lines(state, {entrant: RoundLine(state.round, group, 0, "-")})
     return replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost)
 
 
@@ -322,7 +322,7 @@ def _rounds(options: Options, field: EntrantField) -> int:
 
 
 def _bye_worth(state: State) -> int:
-    """Return what a bye counts in half points: a win for two seats, for more what a table gives on average."""
+    """Return what a bye counts in half points: a win for two seats, for more what a group gives on average."""
     return 2 if state.seats == 2 else state.seats - 1
 
 
@@ -334,10 +334,10 @@ def _add_lines(state: State, lines: dict[int, RoundLine]) -> State:
     )
 
 
-def _walked_over(state: State, entrant: int) -> Table:
-    """Return the table of the round at which an entrant sat that has a walkover."""
+def _walked_over(state: State, entrant: int) -> Group:
+    """Return the group of the round at which an entrant sat that has a walkover."""
     lines = (own[-1] for own in state.lines if own)
-    return next(line.table for line in lines if line.round == state.round and {entrant} < {*line.table})
+    return next(line.group for line in lines if line.round == state.round and {entrant} < {*line.group})
 
 
 def _is_settled(state: State) -> bool:
@@ -352,28 +352,28 @@ def _pair_groups(state: State) -> State:
     active = [entrant for entrant in state.order if entrant not in state.withdrawn]
     points = [sum(line.points for line in own) for own in state.lines]
     ranked = sorted(active, key=lambda entrant: -points[entrant])
-    return _open_round(state, _make_tables(ranked, state.seats, state.lines, is_first=state.round == 0))
+    return _open_round(state, _make_groups(ranked, state.seats, state.lines, is_first=state.round == 0))
 
 
-def _open_round(state: State, tables: Sequence[Table]) -> State:
+def _open_round(state: State, groups: Sequence[Group]) -> State:
     """Return the state with the next round, as it was paired; the first one settles the starting numbers."""
     due = tuple(
-        Pairing(number=number, round=state.round + 1, seats=table)
-        for number, table in enumerate(tables, start=state.number + 1)
+        Pairing(number=number, round=state.round + 1, seats=group)
+        for number, group in enumerate(groups, start=state.number + 1)
     )
     return replace(state, order=_number_entrants(state), due=due, round=state.round + 1, number=state.number + len(due))
 
 
-def _make_tables(
+def _make_groups(
     ranked: Sequence[int], seats: int, lines: Sequence[Sequence[RoundLine]], *, is_first: bool
-) -> list[Table]:
-    """Make the tables of a round of more seats.
+) -> list[Group]:
+    """Make the groups of a round of more seats.
 
     Args:
         ranked: those who play, best first.
-        seats: of one table.
+        seats: of one group.
         lines: by entrant, what it had so far.
-        is_first: nobody has played: each table gets its share of strong and of weak ones.
+        is_first: nobody has played: each group gets its share of strong and of weak ones.
 
     Returns:
         Seats, from the first board; byes last.
@@ -387,7 +387,7 @@ def _make_tables(
     ]
     met, used = _counts(seats, lines)
     better(together, met, 2)
-    return [*(seat_one(table, used) for table in together), *((entrant,) for entrant in resting)]
+    return [*(seat_one(group, used) for group in together), *((entrant,) for entrant in resting)]
 
 
 def _counts(seats: int, lines: Sequence[Sequence[RoundLine]]) -> tuple[Counts, Counts]:
@@ -396,7 +396,7 @@ def _counts(seats: int, lines: Sequence[Sequence[RoundLine]]) -> tuple[Counts, C
     for entrant, own in enumerate(lines):
         for line in own:
             if not line.unplayed:
-                used[entrant][line.table.index(entrant)] += 1
-                for other in line.table:
+                used[entrant][line.group.index(entrant)] += 1
+                for other in line.group:
                     met[entrant][other] += other != entrant
     return met, used

@@ -18,8 +18,8 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .balanced_tables import Met, balance, count_meetings, excess, gather, seat_all
-from .base import Pairing, PairingFormat, PlayedPairing, Table, apply_withdrawals, without
+from .balanced_groups import Met, balance, count_meetings, excess, gather, seat_all
+from .base import Group, Pairing, PairingFormat, PlayedPairing, apply_withdrawals, without
 
 
 class Timetable(Protocol):
@@ -205,8 +205,8 @@ class FixedFormat(PairingFormat[S]):
 # The plan of a round robin of more than two seats: everybody plays equally often, and all pairs meet equally often.
 #
 # How often is settled first, and who plays in which round follows from it; who sits together there is searched for. If
-# that leaves some pairs two meetings apart, rounds of one table are searched through as well, which leave more choice:
-# that all meet equally often counts for more than that many tables play at the same time. But nothing else does.
+# that leaves some pairs two meetings apart, rounds of one group are searched through as well, which leave more choice:
+# that all meet equally often counts for more than that many groups play at the same time. But nothing else does.
 
 
 _CHUNK = 64
@@ -262,8 +262,8 @@ def make_plan(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable
     return _fill(plan, entrants, _begin_rounds(need, plan.seats, plan.limit), "")
 
 
-def without_tables(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
-    """Return a plan without the tables of an entrant from a round on, counted from 0."""
+def without_groups(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
+    """Return a plan without the groups of an entrant from a round on, counted from 0."""
     kept = (
         tuple(pairing for pairing in done if index < first or entrant not in pairing.seats)
         for index, done in enumerate(plan.pairings)
@@ -271,7 +271,7 @@ def without_tables(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTim
     return _with(plan, tuple(kept), plan.last)
 
 
-def add_extra_tables(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
+def add_extra_groups(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
     """Return a plan with rounds behind its last one, in which those who stay play what withdrawals have cost them.
 
     It takes a bye where that can't be done. A plan in which nobody lacks anything stays as it is.
@@ -284,8 +284,8 @@ def add_extra_tables(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTim
     return _fill(plan, staying, rounds, "walkover")
 
 
-def count_extra_tables(plan: SeatedTimetable, staying: Sequence[int]) -> int:
-    """Return how many tables that takes, or nearly so."""
+def count_extra_groups(plan: SeatedTimetable, staying: Sequence[int]) -> int:
+    """Return how many groups that takes, or nearly so."""
     return sum(len(playing) // plan.seats for playing in _attendance(_need(plan, staying), plan.seats, None))
 
 
@@ -310,8 +310,8 @@ def _fill(
         rounds: to add: who sits together, by place among those.
         bye: what the byes are.
     """
-    tables = [[entrants[place] for place in table] for together in rounds for table in together]
-    seated = iter(seat_all(tables, plan.seats))
+    groups = [[entrants[place] for place in group] for together in rounds for group in together]
+    seated = iter(seat_all(groups, plan.seats))
     plan = _extend(plan, [list(islice(seated, len(together))) for together in rounds], bye)
     results = _results(plan)
     most = max((results[entrant] for entrant in entrants), default=0)
@@ -344,7 +344,7 @@ def _even_rounds(need: Sequence[int], seats: int, limit: int | None, met: Met, w
     if limit is None and sum(map(len, rounds)) <= _CHUNK and max(map(len, rounds), default=1) > 1 and excess(evened):
         single = _together(_attendance(need, seats, None, at_once=1), seats, met, work)
         if not excess(met):
-            return _pack([table for tables in single for table in tables])
+            return _pack([group for groups in single for group in groups])
     return rounds
 
 
@@ -355,7 +355,7 @@ def _attendance(need: Sequence[int], seats: int, limit: int | None, at_once: int
         need: by place in the order: matches to come.
         seats: of one match.
         limit: rounds at most.
-        at_once: tables of a round at most; None: as many as can be filled.
+        at_once: groups of a round at most; None: as many as can be filled.
     """
     order, left, rounds = list(range(len(need))), list(need), list[list[int]]()
     while limit is None or len(rounds) < limit:
@@ -372,49 +372,49 @@ def _attendance(need: Sequence[int], seats: int, limit: int | None, at_once: int
 
 
 def _together(attendance: Sequence[list[int]], seats: int, met: Met, work: int) -> list[list[list[int]]]:
-    """Divide those who play in each round among its tables; their meetings are added to those that there were."""
+    """Divide those who play in each round among its groups; their meetings are added to those that there were."""
     rounds: list[list[list[int]]] = []
     per_chunk = max(1, _CHUNK * seats // max(map(len, attendance), default=1))
     for start in range(0, len(attendance), per_chunk):
         chunk, counted = [], [list(row) for row in met]
         for playing in attendance[start : start + per_chunk]:
             chunk.append(gather(playing, seats, counted))
-            for table in chunk[-1]:
-                count_meetings(counted, table)
+            for group in chunk[-1]:
+                count_meetings(counted, group)
         balance(chunk, met, max(work * len(chunk) // len(attendance), _LEAST_WORK))
         rounds += chunk
     return rounds
 
 
-def _pack(tables: Sequence[list[int]]) -> list[list[list[int]]]:
-    """Put tables into rounds in which nobody sits at two, those first who have played least."""
-    left, played, rounds = list(range(len(tables))), Counter[int](), []
+def _pack(groups: Sequence[list[int]]) -> list[list[list[int]]]:
+    """Put groups into rounds in which nobody sits at two, those first who have played least."""
+    left, played, rounds = list(range(len(groups))), Counter[int](), []
     while left:
         busy, chosen = set[int](), []
-        for index in sorted(left, key=lambda index: sum(played[place] for place in tables[index])):
-            if busy.isdisjoint(tables[index]):
+        for index in sorted(left, key=lambda index: sum(played[place] for place in groups[index])):
+            if busy.isdisjoint(groups[index]):
                 chosen.append(index)
-                busy.update(tables[index])
+                busy.update(groups[index])
         played.update(busy)
         left = [index for index in left if index not in chosen]
-        rounds.append([tables[index] for index in chosen])
+        rounds.append([groups[index] for index in chosen])
     return rounds
 
 
-def _extend(plan: SeatedTimetable, rounds: Sequence[Sequence[Table]], bye: str) -> SeatedTimetable:
+def _extend(plan: SeatedTimetable, rounds: Sequence[Sequence[Group]], bye: str) -> SeatedTimetable:
     """Add rounds to a plan; byes belong to the round before."""
     pairings, last = list(plan.pairings), plan.last
-    for tables in rounds:
+    for groups in rounds:
         at = sum(any(len(pairing.seats) > 1 for pairing in done) for done in pairings)
         pairings.append(
             tuple(
                 Pairing(number=number, round=at + 1, seats=seats)
                 if len(seats) > 1
                 else Pairing(number=number, round=max(at, 1), seats=seats, table=bye)
-                for number, seats in enumerate(tables, start=last + 1)
+                for number, seats in enumerate(groups, start=last + 1)
             )
         )
-        last += len(tables)
+        last += len(groups)
     return _with(plan, tuple(pairings), last)
 
 

@@ -20,7 +20,7 @@ from ...observers.process_lines import SeenProcess
 from ...pages.tournament_json import TournamentReport
 from ...plugins import installed
 from ...text import printable
-from ...tournament.events import OF_ALL, Kind
+from ...tournament.rulings import OF_ALL, Kind
 from .intake import Intake, LoggedAction, read_last_lines
 from .practice import Practice
 from .queue import QueueLine, waiting_checks, waiting_matches, waiting_practice, waiting_tournaments

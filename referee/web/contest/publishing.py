@@ -18,7 +18,7 @@ from ...pages.tournament_json import ReportedMatch, ReportedStanding, Tournament
 from ...pages.words import number
 from ...plugins import installed
 from ...programs.processes import ProcessCommand, if_alive, start
-from ...tournament.events import OF_ALL
+from ...tournament.rulings import OF_ALL
 from ..cards import Coming, LastResult, Leader, OpenMatch, TournamentCard
 from ..published import Searched, has_replay
 from .contest_file import ScheduledTournament

@@ -24,6 +24,7 @@ from referee.record.key import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
 from referee.tournament import events as e
 from referee.tournament.machine import Tournament
+from referee.tournament.rulings import Kind, Ruling
 from referee.tournament.spec import TournamentSpec
 
 from ...tournament.courses import AT, SALT, tournament_of
@@ -197,12 +198,12 @@ class InMemoryTournament:
         self.running = Deferred.fromCoroutine(self.runner.run())
         self.running.addBoth(self.outcome.append)
 
-    def rule(self, kind: e.Kind, **about: str) -> None:
+    def rule(self, kind: Kind, **about: str) -> None:
         """Let the organiser ask for a ruling, which is taken in within a second."""
 
         async def taken() -> None:
             number = len(self.tournament.rulings)
-            ruling = e.Ruling(id=f"{number}", kind=kind, reason="so", by="the organiser", **about)
+            ruling = Ruling(id=f"{number}", kind=kind, reason="so", by="the organiser", **about)
             self.recorder.take(e.Ruled(at=AT, ruling=ruling))
 
         self.requests.append(taken)

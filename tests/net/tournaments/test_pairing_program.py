@@ -42,7 +42,7 @@ def program(folder: Path, script: str, *words: str, limit_s: float = 20.0) -> Pa
 def round_of(by: PairingProgram, before: PlayedRounds) -> RoundByProgram:
     """Return the next round of a tournament, to be paired by a program."""
     people = [TrfPlayer(f"e{entrant}", 1500 + entrant) for entrant in range(len(before.order))]
-    return RoundByProgram(by, RoundToPair(round=before.through + 1, course=before), "cup", people)
+    return RoundByProgram(by, RoundToPair(round=before.through + 1, played=before), "cup", people)
 
 
 def test_what_it_prints_is_the_round(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_every_round_that_fides_system_pairs_is_accepted(seed: int) -> None:
         tables, by = pair_round(request)
         if by.startswith("referee"):
             return  # the Dutch system has no pairing here
-        number = {entrant: place for place, entrant in enumerate(request.course.order, start=1)}
+        number = {entrant: place for place, entrant in enumerate(request.played.order, start=1)}
         lines = [" ".join([*(str(number[entrant]) for entrant in table), "0"][:2]) for table in tables]
         state = form.take_printed_round(state, tables, "\n".join([str(len(tables)), *lines]))
         while due := form.due(state):

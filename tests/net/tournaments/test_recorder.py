@@ -14,6 +14,7 @@ from referee.record.writer import NotWritten
 from referee.tournament import events as e
 from referee.tournament.machine import ImpossibleEvent
 from referee.tournament.match_context import FoulEntry, MatchContext
+from referee.tournament.rulings import Ruling
 
 from ...tournament.courses import AT, closed, spec_of
 from .in_memory import Hosts, InMemoryTournament, events_on_record, lines_of
@@ -79,7 +80,7 @@ def test_a_result_that_does_not_count_is_no_news(begun: InMemoryTournament) -> N
     """Of a match that was called off it is told that it does not count, and why."""
     match = opened(begun).fixture.match
     name = f"e{begun.tournament.playing[match].entrants[0]}"
-    ruling = e.Ruling(id="1", kind="withdraw", entrant=name, reason="so", by="the organiser")
+    ruling = Ruling(id="1", kind="withdraw", entrant=name, reason="so", by="the organiser")
     begun.recorder.take(e.Ruled(at=AT, ruling=ruling))
     assert told_of(begun, match) == ["on_tournament_stepped", "on_notice"]
     assert begun.told.texts()[-1] == f"{match} does not count: somebody withdrew before it was over"

@@ -19,6 +19,7 @@ from referee.record.writer import NotWritten
 from referee.tournament import events as e
 from referee.tournament.pairing.base import BadRuling
 from referee.tournament.pairing.dutch import pair_round
+from referee.tournament.rulings import Ruling
 from referee.tournament.spec import Participant
 
 from ...tournament.courses import AT, spec_of
@@ -272,7 +273,7 @@ def test_a_match_that_is_void_again_and_again_stops_the_tournament(make: Make, h
     ruled = make(tables=1)
     assert ruled.outcome[0].check(TournamentStopped)
     ruled.recorder.take(
-        e.Ruled(at=AT, ruling=e.Ruling(id="1", kind="void", match=last, reason="broken", by="the organiser"))
+        e.Ruled(at=AT, ruling=Ruling(id="1", kind="void", match=last, reason="broken", by="the organiser"))
     )
     ruled.writer.close()
     played_out(make(tables=1), hosts)

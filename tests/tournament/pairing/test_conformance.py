@@ -15,11 +15,11 @@ from referee.tournament.pairing.base import (
     BadFormat,
     BadPairing,
     EntrantField,
+    Group,
     NotDue,
     Pairing,
     PairingFormat,
     PlayedPairing,
-    Table,
 )
 from referee.tournament.pairing.round_robin import Berger, RoundRobin
 from referee.tournament.pairing.swiss import State as SwissState
@@ -193,7 +193,7 @@ class Moody(RoundRobin):
 class Gullible(Swiss):
     """Takes any tables for a round."""
 
-    def take_round(self, state: SwissState, tables: tuple[Table, ...]) -> SwissState:
+    def take_round(self, state: SwissState, tables: tuple[Group, ...]) -> SwissState:
         return replace(state, round=state.round + 1)
 
 

@@ -67,7 +67,7 @@ PUBLISHED: tuple[tuple[PlayedRounds, str], ...] = (
 @pytest.mark.parametrize(("before", "text"), PUBLISHED)
 def test_published_rounds_come_out(before: PlayedRounds, text: str) -> None:
     """Opponents, colours, floaters and the bye are as published."""
-    tables, by = pair_round(RoundToPair(round=before.through + 1, course=before))
+    tables, by = pair_round(RoundToPair(round=before.through + 1, played=before))
     expected = [tuple(int(number) - 1 for number in table.split("-")) for table in text.split()]
     assert sorted(expected) == sorted(tables)
     assert by == dutch_library.NAME
@@ -85,14 +85,14 @@ def test_where_the_dutch_system_has_no_pairing_ours_does_it(players: tuple[str, 
     """Everybody has met everybody, or must not have the same seat again: a round is paired all the same, and legal."""
     before = course(*players, rounds=rounds)
     assert dutch_library.pair(dutch_library.make_trf(before)) is None
-    tables, by = pair_round(RoundToPair(round=before.through + 1, course=before))
+    tables, by = pair_round(RoundToPair(round=before.through + 1, played=before))
     assert by == f"referee {__version__}"
     assert complaint(tables, before) is None
 
 
 def test_a_round_can_be_paired_elsewhere() -> None:
     """What is to be paired is plain: it can be sent to another process, or written down."""
-    request = RoundToPair(round=2, course=held(1))
+    request = RoundToPair(round=2, played=held(1))
     assert msgspec.json.decode(msgspec.json.encode(request), type=RoundToPair) == request
 
 
@@ -103,8 +103,8 @@ def test_a_file_tells_the_library_what_the_tournament_does(count: int, seed: int
     form, source = Swiss(), Random(seed)
     state = form.new(form.parse_options({"rounds": 4}), field(count), SHUFFLE)
     while (request := form.to_pair(state)) is not None:
-        handed = dutch_library.make_trf(request.course)
-        text = trf_text(request.course, [TrfPlayer(f"e{entrant}") for entrant in range(count)], [("012", "cup")])
+        handed = dutch_library.make_trf(request.played)
+        text = trf_text(request.played, [TrfPlayer(f"e{entrant}") for entrant in range(count)], [("012", "cup")])
         read = read_trf(text)
         assert read.x_section == handed.x_section
         for one, other in zip(read.player_sections, handed.player_sections, strict=True):

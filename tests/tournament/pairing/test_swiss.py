@@ -35,7 +35,7 @@ def third_seats(lines: Sequence[Sequence[RoundLine]], pairings: Sequence[Pairing
     found = set()
     for pairing in pairings:
         for seat, entrant in enumerate(pairing.seats if not pairing.is_bye else ()):
-            seats = [line.table.index(entrant) for line in lines[entrant] if not line.unplayed] + [seat]
+            seats = [line.group.index(entrant) for line in lines[entrant] if not line.unplayed] + [seat]
             if len(seats) > 2 and (len(set(seats[-3:])) == 1 or abs(seats.count(0) - seats.count(1)) > 2):
                 found.add(entrant)
     return found

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from .base import Table
+from .base import Group
 
 # --- The search by exchanges
 #
-# Looks for tables at which everybody meets everybody equally often, or as nearly so as it finds.
+# Looks for groups in which everybody meets everybody equally often, or as nearly so as it finds.
 #
-# The best exchange between two tables is made again and again, also one for the worse if no other is left, but none
+# The best exchange between two groups is made again and again, also one for the worse if no other is left, but none
 # that takes somebody back to where it was just before. Source: F. Glover, Tabu Search, ORSA Journal on Computing 1
-# (1989). Nothing is left to chance, so the same field has the same tables.
+# (1989). Nothing is left to chance, so the same field has the same groups.
 
 
 Rounds = Sequence[Sequence[list[int]]]
-"""The tables of each round, each the entrants at it in any order."""
+"""The groups of each round, each with its entrants in any order."""
 Met = list[list[int]]
 """Entrant -> entrant -> how often they meet."""
 _FORBIDDEN = 3
@@ -31,11 +31,11 @@ _OVERHEAD = 10
 """Cost of looking at two groups, in exchanges."""
 
 
-def count_meetings(met: Met, table: Sequence[int], times: int = 1) -> None:
-    """Add the meetings of one table, or take them back with -1 times."""
-    for entrant in table:
+def count_meetings(met: Met, group: Sequence[int], times: int = 1) -> None:
+    """Add the meetings of one group, or take them back with -1 times."""
+    for entrant in group:
         row = met[entrant]
-        for other in table:
+        for other in group:
             if entrant != other:
                 row[other] += times
 
@@ -45,7 +45,7 @@ class _Exchange(Struct, frozen=True):
 
     worth: int
     """Half of what the exchange adds to the squares of all meetings; negative if it is for the better."""
-    tables: tuple[int, int]
+    groups: tuple[int, int]
     leaving: tuple[int, int]
     """Entrants that leave the first and the second group."""
 
@@ -56,33 +56,33 @@ class ExchangeSearch:
     Args:
         rounds: they are changed.
         met: without the meetings of the rounds, which are added.
-        reach: exchange only between tables that are so near in the order.
+        reach: exchange only between groups that are so near in the order.
     """
 
     def __init__(self, rounds: Rounds, met: Met, reach: int) -> None:
-        self.tables = [table for tables in rounds for table in tables]
+        self.groups = [group for groups in rounds for group in groups]
         self.worth = 0
         """Sum that all exchanges have added to the squares of all meetings."""
         self.tried = 0
-        self._round = [index for index, tables in enumerate(rounds) for _ in tables]
-        self._playing = [{entrant for table in tables for entrant in table} for tables in rounds]
+        self._round = [index for index, groups in enumerate(rounds) for _ in groups]
+        self._playing = [{entrant for group in groups for entrant in group} for groups in rounds]
         self._met = met
         self._reach = reach
         self._made = 0
         self._forbidden: dict[tuple[int, int], int] = {}
         """Group and entrant -> number of the exchange up to which the entrant may not return."""
-        for table in self.tables:
-            count_meetings(met, table)
+        for group in self.groups:
+            count_meetings(met, group)
 
-    def step(self, index: int, *, is_forced: bool = False) -> bool:
-        """Make the best exchange between a table and any other, if there is one.
+    def exchange_best(self, index: int, *, is_forced: bool = False) -> bool:
+        """Make the best exchange between a group and any other, if there is one.
 
         Args:
-            index: of the table.
+            index: of the group.
             is_forced: also if it makes nothing better.
         """
         best: _Exchange | None = None
-        near = range(max(0, index - self._reach), min(len(self.tables), index + self._reach + 1))
+        near = range(max(0, index - self._reach), min(len(self.groups), index + self._reach + 1))
         for other in near:
             if other != index:
                 best = self._best(index, other, best)
@@ -91,16 +91,16 @@ class ExchangeSearch:
         self._make(best)
         return True
 
-    def restore(self, tables: Sequence[list[int]]) -> None:
+    def restore(self, groups: Sequence[list[int]]) -> None:
         """Seat everybody as it was at some time."""
-        for table, old in zip(self.tables, tables, strict=True):
-            count_meetings(self._met, table, -1)
+        for group, old in zip(self.groups, groups, strict=True):
+            count_meetings(self._met, group, -1)
             count_meetings(self._met, old)
-            table[:] = old
+            group[:] = old
 
     def _best(self, index: int, other: int, best: _Exchange | None) -> _Exchange | None:
-        """Return the best exchange between two tables, or another one that is as good at least."""
-        ours, theirs = self.tables[index], self.tables[other]
+        """Return the best exchange between two groups, or another one that is as good at least."""
+        ours, theirs = self.groups[index], self.groups[other]
         leaving, coming = ours, theirs
         if self._round[index] != self._round[other]:
             away, here = self._playing[self._round[other]], self._playing[self._round[index]]
@@ -132,29 +132,29 @@ class ExchangeSearch:
         return best
 
     def _change(self, entrant: int, own: Sequence[int], others: Sequence[int]) -> int:
-        """Return how much more often an entrant has met those of another table than those of its own."""
+        """Return how much more often an entrant has met those of another group than those of its own."""
         row = self._met[entrant]
         return sum([row[other] for other in others]) - sum([row[other] for other in own])
 
-    def _is_forbidden(self, table: int, entrant: int) -> bool:
-        return self._forbidden.get((table, entrant), 0) > self._made
+    def _is_forbidden(self, group: int, entrant: int) -> bool:
+        return self._forbidden.get((group, entrant), 0) > self._made
 
     def _make(self, exchange: _Exchange) -> None:
         self._made += 1
         self.worth += 2 * exchange.worth
-        for table, old, new in zip(exchange.tables, exchange.leaving, exchange.leaving[::-1], strict=True):
-            seats, playing = self.tables[table], self._playing[self._round[table]]
+        for group, old, new in zip(exchange.groups, exchange.leaving, exchange.leaving[::-1], strict=True):
+            seats, playing = self.groups[group], self._playing[self._round[group]]
             count_meetings(self._met, seats, -1)
             seats[seats.index(old)] = new
             count_meetings(self._met, seats)
-            self._forbidden[table, old] = self._made + _FORBIDDEN + self._made % _FORBIDDEN
+            self._forbidden[group, old] = self._made + _FORBIDDEN + self._made % _FORBIDDEN
             playing.discard(old)
-        for table, new in zip(exchange.tables, exchange.leaving[::-1], strict=True):
-            self._playing[self._round[table]].add(new)
+        for group, new in zip(exchange.groups, exchange.leaving[::-1], strict=True):
+            self._playing[self._round[group]].add(new)
 
 
 def balance(rounds: Rounds, met: Met, work: int) -> None:
-    """Exchange entrants between tables until all pairs of them meet as equally as possible, or it takes too long.
+    """Exchange entrants between groups until all pairs of them meet as equally as possible, or it takes too long.
 
     Who plays how often stays the same. Who plays in which round may change, where somebody rests.
 
@@ -165,13 +165,13 @@ def balance(rounds: Rounds, met: Met, work: int) -> None:
     """
     search = ExchangeSearch(rounds, met, sum(map(len, rounds)))
     goal, best = -excess(met), 0
-    kept = [list(table) for table in search.tables]
+    kept = [list(group) for group in search.groups]
     index = quiet = 0
     while best > goal and search.tried < work and quiet <= 2 * len(kept):
-        quiet = 0 if search.step(index, is_forced=quiet >= len(kept)) else quiet + 1
+        quiet = 0 if search.exchange_best(index, is_forced=quiet >= len(kept)) else quiet + 1
         index = (index + 1) % len(kept)
         if search.worth < best:
-            best, kept = search.worth, [list(table) for table in search.tables]
+            best, kept = search.worth, [list(group) for group in search.groups]
     search.restore(kept)
 
 
@@ -197,61 +197,61 @@ def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
 
     Args:
         order: whose turn it is to be served first; a multiple of the seats.
-        seats: of one table.
+        seats: of one group.
         met: meetings so far.
     """
-    free, tables = list(order), []
+    free, groups = list(order), []
     while free:
-        table = [free.pop(0)]
-        strain = [met[table[0]][other] for other in free]
-        while len(table) < seats:
+        group = [free.pop(0)]
+        strain = [met[group[0]][other] for other in free]
+        while len(group) < seats:
             place = strain.index(min(strain))
             chosen = free.pop(place)
             strain.pop(place)
-            table.append(chosen)
+            group.append(chosen)
             strain = [count + met[chosen][other] for count, other in zip(strain, free, strict=True)]
-        tables.append(table)
-    return tables
+        groups.append(group)
+    return groups
 
 
-def better(tables: list[list[int]], met: Counts, reach: int) -> None:
-    """Exchange entrants between near tables of a round as long as that makes fewer repeated meetings.
+def better(groups: list[list[int]], met: Counts, reach: int) -> None:
+    """Exchange entrants between near groups of a round as long as that makes fewer repeated meetings.
 
     Args:
-        tables: in their order; they are changed.
+        groups: in their order; they are changed.
         met: meetings so far.
-        reach: exchange only between tables that are so near in the order.
+        reach: exchange only between groups that are so near in the order.
     """
-    search = ExchangeSearch([tables], [list(row) for row in met], reach)
-    while [index for index in range(len(tables)) if search.step(index)]:
+    search = ExchangeSearch([groups], [list(row) for row in met], reach)
+    while [index for index in range(len(groups)) if search.exchange_best(index)]:
         pass
 
 
-def seat_one(members: Sequence[int], used: Counts) -> Table:
-    """Seat one table so that everybody gets seats that it has had least: exchange two as long as that helps.
+def seat_one(members: Sequence[int], used: Counts) -> Group:
+    """Seat one group so that everybody gets seats that it has had least: exchange two as long as that helps.
 
     Args:
-        members: at the table; of equally good seatings, the one nearest to this order is likely.
+        members: entrants of the group; of equally good seatings, the one nearest to this order is likely.
         used: entrant -> seat -> matches in it so far.
     """
-    table = list(members)
+    group = list(members)
     while True:
         best, at = 0, (-1, -1)
-        for place in range(len(table)):
-            for other_place in range(place + 1, len(table)):
-                mine, other = used[table[place]], used[table[other_place]]
+        for place in range(len(group)):
+            for other_place in range(place + 1, len(group)):
+                mine, other = used[group[place]], used[group[other_place]]
                 gain = mine[place] + other[other_place] - mine[other_place] - other[place]
                 if gain > best:
                     best, at = gain, (place, other_place)
         if not best:
-            return tuple(table)
-        table[at[0]], table[at[1]] = table[at[1]], table[at[0]]
+            return tuple(group)
+        group[at[0]], group[at[1]] = group[at[1]], group[at[0]]
 
 
-def seat_all(tables: Sequence[Sequence[int]], seats: int) -> list[Table]:
+def seat_all(groups: Sequence[Sequence[int]], seats: int) -> list[Group]:
     """Seat a whole schedule so that for every entrant no two seats differ by more than one match, which always works.
 
-    An entrant's matches are cut into runs of as many as there are seats; with runs on one side and tables on the
+    An entrant's matches are cut into runs of as many as there are seats; with runs on one side and groups on the
     other, a seating is a colouring of the edges, and colours of a bipartite graph need be no more than its largest
     degree, which is the number of seats. So within each run every seat comes once.
 
@@ -259,52 +259,52 @@ def seat_all(tables: Sequence[Sequence[int]], seats: int) -> list[Table]:
     colourings by splitting vertices as in D. de Werra, Equitable colorations of graphs (1971).
 
     Args:
-        tables: in the order of play, each of that many entrants.
-        seats: of one table.
+        groups: in the order of play, each of that many entrants.
+        seats: of one group.
     """
     matches: dict[int, int] = {}
     runs: dict[tuple[int, int], list[int | None]] = {}
-    by_table: list[list[tuple[int, int] | None]] = [[None] * seats for _ in tables]
-    for index, table in enumerate(tables):
-        for entrant in table:
+    by_group: list[list[tuple[int, int] | None]] = [[None] * seats for _ in groups]
+    for index, group in enumerate(groups):
+        for entrant in group:
             played = matches.get(entrant, 0)
             matches[entrant] = played + 1
             run = (entrant, played // seats)
             runs.setdefault(run, [None] * seats)
-            _colour(runs, by_table, run, index)
-    return [tuple(run[0] for run in seated if run is not None) for seated in by_table]
+            _colour(runs, by_group, run, index)
+    return [tuple(run[0] for run in seated if run is not None) for seated in by_group]
 
 
 def _colour(
     runs: dict[tuple[int, int], list[int | None]],
-    by_table: list[list[tuple[int, int] | None]],
+    by_group: list[list[tuple[int, int] | None]],
     run: tuple[int, int],
     index: int,
 ) -> None:
-    """Give a run a seat at a table, moving others along an alternating path if it must."""
-    wanted, free = runs[run].index(None), by_table[index].index(None)
+    """Give a run a seat in a group, moving others along an alternating path if it must."""
+    wanted, free = runs[run].index(None), by_group[index].index(None)
     path: list[tuple[tuple[int, int], int]] = []
     at = index
-    while (sitting := by_table[at][wanted]) is not None:
+    while (sitting := by_group[at][wanted]) is not None:
         path.append((sitting, at))
         onward = runs[sitting][free]
         if onward is None:
             break
         path.append((sitting, onward))
         at = onward
-    _swap_along(runs, by_table, path, (wanted, free))
-    runs[run][wanted], by_table[index][wanted] = index, run
+    _swap_along(runs, by_group, path, (wanted, free))
+    runs[run][wanted], by_group[index][wanted] = index, run
 
 
 def _swap_along(
     runs: dict[tuple[int, int], list[int | None]],
-    by_table: list[list[tuple[int, int] | None]],
+    by_group: list[list[tuple[int, int] | None]],
     path: list[tuple[tuple[int, int], int]],
     colours: tuple[int, int],
 ) -> None:
     """Exchange two seats on every edge of a path."""
-    turned = [(run, at, colours[step % 2], colours[1 - step % 2]) for step, (run, at) in enumerate(path)]
+    turned = [(run, at, colours[index % 2], colours[1 - index % 2]) for index, (run, at) in enumerate(path)]
     for run, at, old, _new in turned:
-        runs[run][old] = by_table[at][old] = None
+        runs[run][old] = by_group[at][old] = None
     for run, at, _old, new in turned:
-        runs[run][new], by_table[at][new] = at, run
+        runs[run][new], by_group[at][new] = at, run

@@ -1,0 +1,145 @@
+"""Rulings: what an organiser may decide, and what becomes of the match or the entrant that a ruling is about.
+
+A ruling is an event like any other. It stands in the tournament's record with its reason and the name of the person
+that decided, and an audit folds it again with all the rest. These are its kinds:
+
+    kind         about          what follows
+    withdraw     an entrant     It plays no more; what it was to play is cancelled, or a walkover.
+    disqualify   an entrant     The same, and it comes last whatever it has won. It may follow a withdrawal.
+    reinstate    an entrant     It plays on, if its format has a way back. What it missed stays missed.
+    replay       a match        Its result is taken back, and the match is played again with another deal.
+    void         a match        Its result is taken back, and counts for nobody: a round that nobody played.
+    award        a match        Its result is taken back, and the named entrant has won; nothing is played.
+    stop         all            No pairing begins any more; those that have begun are finished.
+
+For a match that has a result, the format revises that (`PairingFormat.revise`); some formats refuse once later pairings
+follow from it. A match that a ruling voids differs from one that the referee had to give up (`MatchEntry.void`): the
+latter is played again by itself. `Tournament` in machine.py carries the rulings out.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from ..text import is_blank, near
+from .match_context import Fixture, MatchEntry
+from .pairing.base import BadRuling
+from .spec import TournamentSpec
+
+Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award", "stop"]
+OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
+"""The rulings on an entrant."""
+OF_ALL = "stop"
+"""The ruling on the tournament as a whole; all others are on a match."""
+MOST_REASON, MOST_BY = 500, 100
+"""Largest number of characters of a ruling's reason, and of the name of the person that decided."""
+_DECISIONS: Mapping[Kind, str] = {
+    "withdraw": "withdrawn",
+    "disqualify": "disqualified",
+    "reinstate": "reinstated",
+    "replay": "to be played once more",
+    "void": "counts for nobody",
+    "stop": "stopped for good",
+}
+_PLACE = re.compile(r"-(\d{5,9})(?:\.(\d{1,3}))?(?:r\d{1,9})?")
+"""The part of a match's name that follows the tournament's: number, leg and attempt."""
+
+
+class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser decided."""
+
+    id: Annotated[str, Meta(pattern=r"^[0-9a-f-]{1,60}$(?!\n)")]
+    """Unique id: a ruling that is submitted twice is carried out once."""
+    kind: Kind
+    entrant: str | None = None
+    """Name of the entrant to withdraw, reinstate or disqualify, or to award the match to."""
+    match: str | None = None
+    """Name of the match that it is about."""
+    reason: Annotated[str, Meta(min_length=1, max_length=MOST_REASON)]
+    by: Annotated[str, Meta(min_length=1, max_length=MOST_BY)]
+    """Name of the person that decided."""
+
+    def __post_init__(self) -> None:
+        if (self.match is None) != (self.kind in (*OF_ENTRANTS, OF_ALL)):
+            raise ValueError(f"{self.kind} is {'not ' if self.match else ''}about a match")
+        if (self.entrant is None) != (self.kind in ("replay", "void", OF_ALL)):
+            raise ValueError(f"{self.kind} {'names no' if self.entrant else 'names an'} entrant")
+        if is_blank(self.reason) or is_blank(self.by):
+            raise ValueError("a ruling says why, and who decided")
+
+    @property
+    def decision(self) -> str:
+        """The decision in words that follow the name of the entrant or the match."""
+        return _DECISIONS.get(self.kind) or f"awarded to {self.entrant}"
+
+
+def parse_match_name(match: str, tournament: str) -> tuple[int, int]:
+    """Return the number of a match's pairing and its leg, from 0.
+
+    Raises:
+        BadRuling: it is no name of a match of this tournament.
+    """
+    named = _PLACE.fullmatch(match.removeprefix(tournament)) if match.startswith(tournament) else None
+    if named is None:
+        raise BadRuling(f"{match} is no match of {tournament}: its matches are called like {tournament}-00001")
+    number, leg = named.groups()
+    return int(number), int(leg or 1) - 1
+
+
+def check_decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture]) -> Fixture:
+    """Return the match that stands for a leg of a pairing now.
+
+    Args:
+        match: as it was called.
+        fixture: the match of that name; None if there is none.
+        playing: match -> what it was opened for.
+
+    Raises:
+        BadRuling: there is none of that name, or it is being played.
+    """
+    if fixture is None:
+        why = "it is not paired yet, or it was given up, or is too long ago"
+        raise BadRuling(f"{match.rpartition('-')[0]} has no match {match} to rule on: {why}")
+    if fixture.match in playing:
+        raise BadRuling(f"{fixture.match} is being played: rule on it when it is over")
+    return fixture
+
+
+def find_entrant(name: str, spec: TournamentSpec) -> int:
+    """Return the index of an entrant.
+
+    Raises:
+        BadRuling: nobody is called so.
+    """
+    for entrant, participant in enumerate(spec.entrants):
+        if participant.name == name:
+            return entrant
+    names = [entrant.name for entrant in spec.entrants]
+    raise BadRuling(f"nobody in {spec.name} is called {name}{near(name, names)}")
+
+
+def make_ruled_entry(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:
+    """Return what comes of a match by a ruling.
+
+    Args:
+        fixture: the match.
+        names: of its players, by seat.
+        winner: the entrant that it is awarded to; None: it counts for nobody.
+    """
+    seats = range(len(names))
+    first = () if winner is None else tuple(seat for seat in seats if fixture.entrants[seat] == winner)
+    rest = tuple(seat for seat in seats if seat not in first)
+    return MatchEntry(
+        fixture=fixture,
+        names=names,
+        void=None,
+        ranking=(first, rest) if first else (),
+        scores=(0,) * len(names),
+        fouls=(),
+        reason="",
+        turns=0,
+        used_ms=(0.0,) * len(names),
+        head="",
+    )
