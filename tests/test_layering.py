@@ -37,8 +37,6 @@ ORDER: tuple[str, ...] = (
     "referee.net",
     "referee.dialects",
     "referee.web.rate_limit",
-    "referee.web.http_messages",
-    "referee.web.http_channel",
     "referee.web.submissions",
     "referee.check",
     "referee.pages",

@@ -1,291 +1,270 @@
-"""What authors see and do: what was handed in, what came of it, their matches, practice matches, and what waits.
-
-What authors have handed in, and their matches, are told by the service of submissions: to pages here, and to programs.
-"""
+"""What authors see and do: their versions, their matches, practice matches and the queue, on pages and for programs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Struct
+from twisted.internet.defer import maybeDeferred
 
 from ..app.records.explain import foul_lines, standing
 from ..errors import RemediableError
+from ..files.tree import MIB
 from ..pages.explanation_page import list_answers, list_messages
 from ..pages.replay_page import head_at_turn, split_page
 from ..pages.verifying import verifying_link
-from ..record.explain import Explanation
-from .author_api import NOWHERE, AuthorApi
+from .author_service import AuthorService, NotYours
 from .contest.practice import Practice
 from .contest.queue import QueueLine, select_lines
-from .guarded_routes import AUTHOR, ORGANISER, ApiRoutes, GuardedRoutes, Visit, read_request
-from .http import HTML, find_top, make_link, read_turn, redirect, refuse, send, send_pieces, send_reply
-from .http_messages import Inquiry, Reply, refusal
+from .guarded_routes import AUTHOR, ORGANISER, ApiRoutes, GuardedRoutes, Visit, find_status, read_request
+from .http import (
+    HTML,
+    LINES,
+    PLAIN_TEXT,
+    Reply,
+    RequestRefused,
+    find_top,
+    make_link,
+    read_turn,
+    redirect,
+    refuse,
+    send,
+    send_pieces,
+)
 from .person.view import SeatView, perform_act, seat_page, watch
 from .sessions import Person, SiteRole
+from .submissions.archive import MAX_PACKED_BYTES
 from .submissions.challenges import PRACTICE, Challenge, PracticeRules
+from .submissions.store import VersionState
 from .workshop import Workshop
 
 HOME, MATCHES, PRINTED = "/author", "/author/matches", "/author/printed"
-_NOTHING: Mapping[str, str] = {}
-_ARCHIVE, _FOLDER = "archive", "folder"
-"""Fields of the form."""
 PRACTICE_PAGE, QUEUE_PAGE = "/author/practice", "/author/queue"
+VERSIONS_API, MATCHES_API, PRACTICE_API, QUEUE_API = "/submissions", "/matches", "/api/practice", "/api/queue"
 IN_PERSON = "person"
-"""Who plays, in the form: the author, and none of its versions."""
-_LISTS = ("submissions", "matches")
-"""What the page is made of, as the service tells it."""
-PRACTICE_API, QUEUE_API = "/api/practice", "/api/queue"
-
-
-def tell_foul(explained: Any) -> tuple[str, Sequence[tuple[str, str]]]:
-    """Return how an explained match ended for its seat, and what there is to know of the seat's foul."""
-    explanation = msgspec.convert(explained, Explanation)
-    return standing(explanation), () if explanation.verdict is None else list(
-        foul_lines(explanation, explanation.verdict)
-    )
+"""Value of the form's field `plays` if the author plays, and none of its versions."""
+_ARCHIVE, _FOLDER = "archive", "folder"
+"""Fields of the form that hands in."""
+_SEAT_DIGITS = 9
 
 
 class AuthorPages:
-    """Lets authors hand in, and see what is theirs."""
+    """The pages on which authors hand in, and see their versions and matches.
 
-    def __init__(self, api: AuthorApi, is_shown: Callable[[str, str], bool]) -> None:
-        self._api = api
+    Args:
+        service: everything that authors ask for.
+        is_shown: (tournament, match) -> whether everybody may see the replay.
+    """
+
+    def __init__(self, service: AuthorService, is_shown: Callable[[str, str], bool]) -> None:
+        self._service = service
         self._is_shown = is_shown
 
     def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
-        routes.shows(SiteRole.AUTHOR, HOME, self._home)
-        routes.shows(SiteRole.AUTHOR, "/author/versions/<number>", self._version)
-        routes.shows(SiteRole.AUTHOR, MATCHES, self._matches)
-        routes.shows(SiteRole.AUTHOR, f"{MATCHES}/<path:name>", self._match)
-        routes.shows(SiteRole.AUTHOR, f"{PRINTED}/<path:name>", self._printed)
-        routes.does(SiteRole.AUTHOR, "/author/hand-in", self._hand_in)
-        routes.does(SiteRole.AUTHOR, "/author/versions/<number>/play", self._play)
+        for path, show in (
+            (HOME, self._home),
+            (f"{HOME}/versions/<number>", self._version),
+            (MATCHES, self._matches),
+            (f"{MATCHES}/<path:name>", self._match),
+            (f"{PRINTED}/<path:name>", self._output),
+        ):
+            routes.shows(SiteRole.AUTHOR, path, partial(show_or_explain, show))
+        routes.does(SiteRole.AUTHOR, f"{HOME}/hand-in", self._hand_in)
+        routes.does(SiteRole.AUTHOR, f"{HOME}/versions/<number>/play", partial(show_or_explain, self._play))
+
+    async def _home(self, visit: Visit, refused: RemediableError | None = None) -> bytes:
+        versions = await self._service.list_versions(visit.person.name)
+        return visit.page(
+            "author/versions", submissions=versions.submissions, present=versions.present, refused_because=refused
+        )
+
+    async def _version(self, visit: Visit, number: str, refused: RemediableError | None = None) -> bytes:
+        version = await self._service.find_version(visit.person.name, number)
+        report: Any = version.report  # plain JSON, because another release of the referee may have written it
+        steps = version.steps if report is None else report.get("steps", ())
+        return visit.page("author/version", version=version, steps=steps, refused_because=refused)
+
+    async def _hand_in(self, visit: Visit) -> Any:
+        author = visit.person.name
+        archives = [file for file in visit.form.uploads if file.field == _ARCHIVE]
+        files = [(file.name, file.data) for file in visit.form.uploads if file.field == _FOLDER]
+        try:
+            if bool(archives) == bool(files):
+                what = "both an archive and a folder were chosen" if files else "nothing was chosen"
+                raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, what, "choose one archive or one folder")
+            if files:
+                version = await self._service.hand_in_folder(author, files)
+            else:
+                version = await self._service.hand_in(author, archives[0].data, archives[0].name)
+        except RemediableError as error:
+            return await show_or_explain(self._home, visit.set_code(find_status(error)), error)
+        return redirect(visit.request, f"{HOME}/versions/{version.number}")
+
+    async def _play(self, visit: Visit, number: str) -> bytes:
+        try:
+            await self._service.choose(visit.person.name, number)
+        except NotYours:
+            raise
+        except RemediableError as error:
+            return await self._version(visit.set_code(find_status(error)), number, error)
+        return redirect(visit.request, HOME)
 
     async def _matches(self, visit: Visit) -> bytes:
-        reply = await asked(self._api, visit, "matches")
-        if reply.code is not HTTPStatus.OK:
-            return refused_page(visit, reply)
-        matches = _decoded(reply)["matches"]
-        ways = [self._ways(visit, match["match"], match["head"]) for match in matches]
-        return visit.page("author/matches", matches=list(zip(matches, ways, strict=True)))
+        matches = (await self._service.list_matches(visit.person.name)).matches
+        return visit.page(
+            "author/matches", matches=[(match, self._find_ways(visit, match.match, match.head)) for match in matches]
+        )
 
     async def _match(self, visit: Visit, name: str) -> bytes:
-        seat, turn = visit.number("seat"), visit.number("turn")
-        reply = await asked(self._api, visit, "matches", name, seat=seat)
-        if reply.code is not HTTPStatus.OK:
-            return refused_page(visit, reply)
-        match, top = _decoded(reply), find_top(visit.request)
-        standing, foul = tell_foul(match)
-        said = match["conversation"]
+        explanation = await self._service.explain(visit.person.name, name, visit.number("seat"))
+        match, top, turn = msgspec.to_builtins(explanation), find_top(visit.request), visit.number("turn")
+        verdict = explanation.verdict
         return visit.page(
             "author/match",
             match=match,
-            ways=self._ways(visit, name, match["head"]),
-            here=f"{top}{MATCHES[1:]}/{quote(name)}?seat={match['seat']}",
-            printed=f"{top}{PRINTED[1:]}/{quote(name)}?seat={match['seat']}",
+            ways=self._find_ways(visit, name, explanation.head),
+            here=f"{top}{MATCHES[1:]}/{quote(name)}?seat={explanation.seat}",
+            printed=f"{top}{PRINTED[1:]}/{quote(name)}?seat={explanation.seat}",
             turn=turn,
-            standing=standing,
-            foul=foul,
-            answers=list_answers(said),
-            spoken=() if turn is None else list_messages(said, turn),
+            standing=standing(explanation),
+            foul=() if verdict is None else list(foul_lines(explanation, verdict)),
+            answers=list_answers(match["conversation"]),
+            spoken=() if turn is None else list_messages(match["conversation"], turn),
         )
 
-    async def _printed(self, visit: Visit, name: str) -> bytes:
-        """Send what the author's program printed as plain text."""
-        reply = await asked(self._api, visit, "matches", name, "printed", seat=visit.number("seat"))
-        if reply.code is not HTTPStatus.OK:
-            return refused_page(visit, reply)
-        return send_reply(visit.request, reply)
+    async def _output(self, visit: Visit, name: str) -> bytes:
+        """Send what the author's program printed, as plain text: a browser takes nothing in it for a page."""
+        text = await self._service.read_output(visit.person.name, name, visit.number("seat"))
+        return send(visit.request, PLAIN_TEXT, text.encode())
 
-    def _ways(self, visit: Visit, name: str, head: str) -> tuple[str, str] | None:
-        """Return where a match's replay is, and what verifies its record; None if nothing shows it."""
+    def _find_ways(self, visit: Visit, name: str, head: str) -> tuple[str, str] | None:
+        """Return links to a match's replay and to the page that verifies its record; None if nothing shows it."""
         folder, _, record = name.rpartition("/")
         if self._is_shown(folder, record):
             replays = make_link(visit.request, f"/tournaments/{quote(folder)}/replays/")
             return f"{replays}{quote(record)}.html", replays + verifying_link(f"{record}.jsonl", head)
-        if folder.startswith(
-            f"{PRACTICE}/{visit.person.name}/"
-        ):  # that page stands alone, and verifies its record itself
-            replay = make_link(visit.request, f"/author/practice/{folder.rpartition('/')[2].lstrip('0')}/replay")
+        if folder.startswith(f"{PRACTICE}/{visit.person.name}/"):
+            # The replay of a practice match is one page without others around it, so it verifies its record itself.
+            number = folder.rpartition("/")[2].lstrip("0")
+            replay = make_link(visit.request, f"{PRACTICE_PAGE}/{number}/replay")
             return replay, replay
         return None
 
-    async def _hand_in(self, visit: Visit) -> bytes:
-        archives = [file for file in visit.form.uploads if file.field == _ARCHIVE]
-        files = [(file.name, file.data) for file in visit.form.uploads if file.field == _FOLDER]
-        if bool(archives) == bool(files):
-            what = "both an archive and a folder were chosen" if files else "nothing was chosen"
-            reply = refusal(HTTPStatus.UNPROCESSABLE_ENTITY, what, "choose one archive or one folder")
-        elif files:
-            reply = await self._api.hand_in_folder(visit.person.name, files)
-        else:
-            query = {"name": archives[0].name}
-            reply = await asked(self._api, visit, "submissions", method="PUT", body=archives[0].data, query=query)
-        if reply.code is not HTTPStatus.ACCEPTED:
-            return await self._home(visit, _refusal(visit, reply))
-        return redirect(visit.request, f"{HOME}/versions/{_decoded(reply)['number']}")
 
-    async def _play(self, visit: Visit, number: str) -> bytes:
-        reply = await asked(self._api, visit, "submissions", number, "present", method="PUT")
-        if reply.code is not HTTPStatus.OK:
-            return await self._version(visit, number, _refusal(visit, reply))
-        return redirect(visit.request, HOME)
-
-    async def _home(self, visit: Visit, told: Mapping[str, str] = _NOTHING) -> bytes:
-        listed = await asked(self._api, visit, "submissions")
-        if listed.code is not HTTPStatus.OK:
-            return refused_page(visit, listed)
-        return visit.page("author/versions", **_decoded(listed), told=told)
-
-    async def _version(self, visit: Visit, number: str, told: Mapping[str, str] = _NOTHING) -> bytes:
-        reply = await asked(self._api, visit, "submissions", number)
-        if reply.code is not HTTPStatus.OK:
-            return refused_page(visit, reply)
-        version = _decoded(reply)
-        steps = version["steps"] if version["report"] is None else version["report"].get("steps", ())
-        return visit.page("author/version", version=version, steps=steps, told=told)
-
-
-async def asked(
-    api: AuthorApi,
-    visit: Visit,
-    *path: str,
-    method: str = "GET",
-    query: Mapping[str, str] = _NOTHING,
-    seat: int | None = None,
-    body: bytes = b"",
-) -> Reply:
-    """Ask the service for something of the author's, or have it done."""
-    query = query if seat is None else {"seat": str(seat)}
-    return await api.answer(Inquiry(author=visit.person.name, method=method, path=path, query=query, body=body))
-
-
-def refused_page(visit: Visit, reply: Reply) -> bytes:
-    """Show the page of what the service refused."""
-    return visit.page("author/refused", told=_refusal(visit, reply))
-
-
-def _refusal(visit: Visit, reply: Reply) -> Mapping[str, str]:
-    """Take note that something was refused; return what is wrong and what to do."""
-    visit.set_code(reply.code)
-    return msgspec.json.decode(reply.body, type=dict[str, str])
-
-
-def _decoded(reply: Reply) -> Any:
-    return msgspec.json.decode(reply.body)
+async def show_or_explain(show: Callable[..., Any], visit: Visit, *args: Any, **parts: Any) -> Any:
+    """Show a page of an author's; if what it shows is refused, show why and what to do."""
+    try:
+        return await maybeDeferred(show, visit, *args, **parts)
+    except RemediableError as error:
+        return visit.set_code(find_status(error)).page("author/refused", refused_because=error)
 
 
 class AuthorPractice:
-    """Lets authors ask for practice matches, play in them, and see what became of them."""
+    """The pages on which authors ask for practice matches, play in them, and see the results."""
 
     def __init__(
-        self, service: Practice, api: AuthorApi, queue: Callable[[], Sequence[QueueLine]], workshop: Workshop
+        self, practice: Practice, service: AuthorService, queue: Callable[[], Sequence[QueueLine]], workshop: Workshop
     ) -> None:
+        self._practice = practice
         self._service = service
-        self._api = api
         self._queue = queue
         self._workshop = workshop
 
     def register(self, routes: GuardedRoutes) -> None:
         """Register the addresses."""
-        routes.shows(SiteRole.AUTHOR, PRACTICE_PAGE, self._home)
-        routes.shows(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/replay", self._replay)
-        routes.shows(SiteRole.AUTHOR, QUEUE_PAGE, self._waiting)
+        for path, show in (
+            (PRACTICE_PAGE, self._home),
+            (f"{PRACTICE_PAGE}/<number>/replay", self._replay),
+            (QUEUE_PAGE, self._show_queue),
+            (f"{PRACTICE_PAGE}/<number>/seat", self._seat_page),
+            (f"{PRACTICE_PAGE}/<number>/events", partial(self._at_seat, watch)),
+        ):
+            routes.shows(SiteRole.AUTHOR, path, partial(show_or_explain, show))
         routes.does(SiteRole.AUTHOR, PRACTICE_PAGE, self._ask)
         routes.does(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/give-up", self._give_up)
-        routes.shows(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/seat", self._seat_page)
-        routes.shows(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/events", partial(self._at_seat, watch))
         routes.does(SiteRole.AUTHOR, f"{PRACTICE_PAGE}/<number>/<what>", partial(self._at_seat, perform_act))
 
-    def _waiting(self, visit: Visit) -> bytes:
+    def _show_queue(self, visit: Visit) -> bytes:
         return visit.page("author/queue", lines=select_lines(visit.person, self._queue()))
 
     def _seat_page(self, visit: Visit, number: str) -> Any:
         def _page(request: Any, seat: SeatView) -> bytes:
-            return send(
-                request,
-                HTML,
-                seat_page(seat, form_token=visit.form_token, number=number, top=find_top(request)).encode(),
-            )
+            text = seat_page(seat, form_token=visit.form_token, number=number, top=find_top(request))
+            return send(request, HTML, text.encode())
 
         return self._at_seat(_page, visit, number)
 
     def _at_seat(self, answer: Callable[..., Any], visit: Visit, number: str, **parts: str) -> Any:
-        seat = self._service.seat(visit.person.name, number)
+        seat = self._practice.seat(visit.person.name, number)
         return refuse(visit.request, HTTPStatus.NOT_FOUND) if seat is None else answer(visit.request, seat, **parts)
 
     async def _ask(self, visit: Visit) -> bytes:
         author, form = visit.person.name, visit.form
         version = None if form.text("plays") == IN_PERSON else form.text("version")
-        tournament, opponent = form.text("tournament"), form.text("opponent")
         try:
-            number = await self._service.challenge(author, tournament, version, opponent)
+            number = await self._practice.challenge(author, form.text("tournament"), version, form.text("opponent"))
         except RemediableError as error:
-            return await self._not_done(visit, error)
+            return await self._explain(visit, error)
         return redirect(visit.request, PRACTICE_PAGE if version is not None else f"{PRACTICE_PAGE}/{number}/seat")
 
     async def _give_up(self, visit: Visit, number: str) -> bytes:
         try:
-            self._service.give_up(visit.person.name, number)
+            self._practice.give_up(visit.person.name, number)
         except RemediableError as error:
-            return await self._not_done(visit, error)
+            return await self._explain(visit, error)
         return redirect(visit.request, PRACTICE_PAGE)
 
-    async def _not_done(self, visit: Visit, error: RemediableError) -> bytes:
-        told = {"error": error.what, "remedy": error.remedy}
-        return await self._home(visit.set_code(HTTPStatus.CONFLICT), told)
+    async def _explain(self, visit: Visit, error: RemediableError) -> bytes:
+        result: bytes = await show_or_explain(self._home, visit.set_code(HTTPStatus.CONFLICT), error)
+        return result
 
     async def _replay(self, visit: Visit, number: str) -> Any:
         request, author, turn = visit.request, visit.person.name, read_turn(visit.request)
         make = partial(self._workshop.make, request, f"author {author}")
-        page = await make(_make_replay, self._service, author, number, key=(PRACTICE, author, number))
+        page = await make(_make_replay, self._practice, author, number, key=(PRACTICE, author, number))
         if page is None:
-            return refused_page(visit, NOWHERE)
+            raise NotYours
         head, rest = page
         if turn is not None:
             head = await make(head_at_turn, head, rest, turn)
         return send_pieces(request, HTML, rest, head.encode())
 
-    async def _home(self, visit: Visit, told: Mapping[str, str] | None = None) -> bytes:
-        author, service = visit.person.name, self._service
-        replies = [await asked(self._api, visit, what) for what in _LISTS]
-        for reply in replies:
-            if reply.code is not HTTPStatus.OK:
-                return refused_page(visit, reply)
-        versions, matches = (msgspec.json.decode(reply.body)[what] for reply, what in zip(replies, _LISTS, strict=True))
-        challenges = service.challenges(author)
+    async def _home(self, visit: Visit, refused: RemediableError | None = None) -> bytes:
+        author, practice = visit.person.name, self._practice
+        versions = (await self._service.list_versions(author)).submissions
+        matches = (await self._service.list_matches(author)).matches
+        challenges, rules = practice.challenges(author), practice.rules()
         waiting = {
-            challenge.number: (challenge, why) for challenge, why in service.waiting() if challenge.author == author
+            challenge.number: (challenge, why) for challenge, why in practice.waiting() if challenge.author == author
         }
         return visit.page(
             "author/practice",
-            rules=service.rules(),
-            houses=sorted({name for challenge in service.rules() for name in challenge.houses}),
-            versions=[version["number"] for version in versions if version["state"] == "passed"],
+            rules=rules,
+            houses=sorted({name for each in rules for name in each.houses}),
+            versions=[version.number for version in versions if version.state is VersionState.PASSED],
             challenges=challenges,
             why={number: why for number, (_, why) in waiting.items()},
             until={
-                number: service.until(challenge).isoformat(timespec="seconds")
+                number: practice.until(challenge).isoformat(timespec="seconds")
                 for number, (challenge, _) in waiting.items()
             },
             matches={
                 challenge.number: [
-                    played for played in matches if played["match"].startswith(f"{PRACTICE}/{challenge.place}/")
+                    match for match in matches if match.match.startswith(f"{PRACTICE}/{challenge.place}/")
                 ]
                 for challenge in challenges
             },
-            told=told or {},
+            refused_because=refused,
         )
 
 
-def _make_replay(service: Practice, author: str, number: str) -> tuple[str, memoryview] | None:
-    """Return the page of a match in two parts; None if there is none that is over."""
-    page = service.replay(author, number)
+def _make_replay(practice: Practice, author: str, number: str) -> tuple[str, memoryview] | None:
+    """Return the page of a practice match in two parts; None if the author has no such match that is over."""
+    page = practice.replay(author, number)
     return None if page is None else split_page(page.encode())
 
 
@@ -293,7 +272,7 @@ class PracticeState(Struct, frozen=True, kw_only=True):
     """The practice matches of an author."""
 
     rules: Sequence[PracticeRules]
-    """By which may be played; none, if the organiser allows no practice matches."""
+    """Tournaments whose rules may be used; empty if the organiser allows no practice matches."""
     challenges: Sequence[Challenge]
     waiting: Mapping[str, str]
     """Number of a challenge that is not over -> why it waits, or that it is played."""
@@ -309,38 +288,109 @@ class PracticeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """What waits, up to a bound; all of an author's own."""
+    """What waits, up to a bound; every line of an author's own."""
 
     lines: Sequence[QueueLine]
 
 
-class MemberApi:
-    """Answers programs of those who may sign in.
+class AuthorApi:
+    """Answers the programs of authors, such as `referee submit`.
 
     Args:
-        queue: returns what waits, of everybody.
-        practice: the authors' practice matches.
+        service: everything that authors ask for.
+        practice: practice matches of all authors.
+        queue: returns everything that waits, of everybody.
     """
 
-    def __init__(self, queue: Callable[[], Sequence[QueueLine]], practice: Practice) -> None:
-        self._queue = queue
+    def __init__(self, service: AuthorService, practice: Practice, queue: Callable[[], Sequence[QueueLine]]) -> None:
+        self._service = service
         self._practice = practice
+        self._queue = queue
 
     def register(self, routes: ApiRoutes) -> None:
         """Register the addresses."""
-        routes.answers("GET", PRACTICE_API, AUTHOR, self._practised)
-        routes.answers("POST", PRACTICE_API, AUTHOR, self._challenge)
-        routes.answers("GET", QUEUE_API, AUTHOR + ORGANISER, self._waiting)
+        for method, path, answer in (
+            ("GET", VERSIONS_API, self._list_versions),
+            ("PUT", VERSIONS_API, self._hand_in),
+            ("GET", f"{VERSIONS_API}/<path:rest>", self._version),
+            ("PUT", f"{VERSIONS_API}/<path:rest>", self._choose),
+            ("GET", MATCHES_API, self._list_matches),
+            ("GET", f"{MATCHES_API}/<path:rest>", self._match),
+            ("GET", PRACTICE_API, self._list_practice),
+            ("POST", PRACTICE_API, self._challenge),
+        ):
+            routes.answers(method, path, AUTHOR, answer)
+        routes.answers("GET", QUEUE_API, AUTHOR + ORGANISER, self._list_queue)
 
-    async def _practised(self, person: Person, _request: Any) -> PracticeState:
-        service, name = self._practice, person.name
-        waiting = {str(challenge.number): why for challenge, why in service.waiting() if challenge.author == name}
-        return PracticeState(rules=service.rules(), challenges=service.challenges(name), waiting=waiting)
+    async def _list_versions(self, person: Person, _request: Any) -> Struct:
+        return await self._service.list_versions(person.name)
+
+    async def _hand_in(self, person: Person, request: Any) -> Reply:
+        length = request.getHeader("content-length") or ""
+        if not (length.isascii() and length.isdecimal()):
+            text = "the length of the body is not announced"
+            raise RequestRefused(HTTPStatus.LENGTH_REQUIRED, text, "send a Content-Length")
+        if int(length) > MAX_PACKED_BYTES:
+            remedy = f"an archive may have {MAX_PACKED_BYTES // MIB} MiB; leave out what the program does not need"
+            raise RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is {length} bytes long", remedy)
+        name = (request.args.get(b"name") or [b""])[0].decode(errors="replace")
+        version = await self._service.hand_in(person.name, request.content.read(), name)
+        return Reply(code=HTTPStatus.ACCEPTED, body=msgspec.json.encode(version))
+
+    async def _version(self, person: Person, request: Any, **_rest: str) -> Struct:
+        match _split_path(request):
+            case (_, number):
+                return await self._service.find_version(person.name, number)
+        raise NotYours
+
+    async def _choose(self, person: Person, request: Any, **_rest: str) -> Struct:
+        match _split_path(request):
+            case (_, number, "present"):
+                return await self._service.choose(person.name, number)
+        raise NotYours
+
+    async def _list_matches(self, person: Person, _request: Any) -> Struct:
+        return await self._service.list_matches(person.name)
+
+    async def _match(self, person: Person, request: Any, **_rest: str) -> Struct | Reply:
+        author, seat = person.name, _read_seat(request)
+        match _split_path(request):
+            case (_, name):
+                return await self._service.explain(author, name, seat)
+            case (_, name, "record"):
+                return Reply(body=await self._service.read_record(author, name, seat), content_type=LINES)
+            case (_, name, "printed"):
+                text = await self._service.read_output(author, name, seat)
+                return Reply(body=text.encode(), content_type=PLAIN_TEXT)
+        raise NotYours
+
+    async def _list_practice(self, person: Person, _request: Any) -> PracticeState:
+        practice, name = self._practice, person.name
+        waiting = {str(challenge.number): why for challenge, why in practice.waiting() if challenge.author == name}
+        return PracticeState(rules=practice.rules(), challenges=practice.challenges(name), waiting=waiting)
 
     async def _challenge(self, person: Person, request: Any) -> PracticeState:
-        asked = read_request(request, PracticeRequest)
-        await self._practice.challenge(person.name, asked.tournament, str(asked.version), asked.opponent)
-        return await self._practised(person, request)
+        wanted = read_request(request, PracticeRequest)
+        await self._practice.challenge(person.name, wanted.tournament, str(wanted.version), wanted.opponent)
+        return await self._list_practice(person, request)
 
-    async def _waiting(self, person: Person, _request: Any) -> Queue:
+    async def _list_queue(self, person: Person, _request: Any) -> Queue:
         return Queue(lines=select_lines(person, self._queue()))
+
+
+def _split_path(request: Any) -> tuple[str, ...]:
+    """Return the parts of a request's path, decoded.
+
+    Klein's own routing decodes %2F before it splits, but the name of a match has a slash in it.
+    """
+    path = request.uri.decode("latin-1").partition("?")[0]
+    return tuple(unquote(part, errors="replace") for part in path.split("/")[1:])
+
+
+def _read_seat(request: Any) -> int | None:
+    """Return the seat in a request's query; None if there is none, and -1, which nobody has, for what is no number."""
+    values = request.args.get(b"seat")
+    if not values:
+        return None
+    text = values[0].decode("latin-1")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _SEAT_DIGITS else -1

@@ -11,7 +11,7 @@ class SignUp(StrEnum):
 
     OPEN = "open"
     INVITATION = "invitation"
-    """Who has an invitation code."""
+    """A visitor with an invitation code may become an author."""
     CLOSED = "closed"
 
 
@@ -20,7 +20,7 @@ class OpenMatch(Struct, frozen=True, kw_only=True):
 
     match: str
     names: Sequence[str]
-    """By seat."""
+    """Names of the players, by seat."""
     round: int
     opened: str
     """Time of day, ISO 8601 in UTC."""
@@ -33,7 +33,7 @@ class Leader(Struct, frozen=True, kw_only=True):
     name: str
     points: str
     rating: str | None = None
-    """What decides its place, in a ladder; None: no rating does."""
+    """Rating that decides the place in a ladder; None in other formats."""
 
 
 class LastResult(Struct, frozen=True, kw_only=True):
@@ -41,9 +41,9 @@ class LastResult(Struct, frozen=True, kw_only=True):
 
     match: str
     result: str
-    """In words, then the points: `ada beat bob; 28 : 4`."""
+    """Result in words, then the points: `ada beat bob; 28 : 4`."""
     address: str | None
-    """Of its replay, seen from the first page; None: there is none."""
+    """Address of the replay from the site's first page; None if there is none."""
 
 
 class ComingMatch(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class ComingMatch(Struct, frozen=True, kw_only=True):
     table: str
     """Where in the format it belongs, if that is worth a word."""
     names: Sequence[str]
-    """By seat."""
+    """Names of the players, by seat."""
 
 
 class Coming(Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     format: str
     entrants: int
     state: str
-    """In words: `is played`."""
+    """State in words, such as `is played`."""
     start: str | None
     """Time of day, ISO 8601 in UTC; None: at once."""
     played: int
@@ -92,7 +92,7 @@ class TournamentCard(Struct, frozen=True, kw_only=True):
     reported: int | None
     """Matches that its report has; None: there is none yet."""
     head: str | None
-    """Of the tournament's record that the report was made from: hash of its last line, its seal aside."""
+    """Hash of the last line but the seal of the tournament's record, from which the report was made."""
     verifier: str | None
     """Address of what verifies that record, seen from the first page; None: nothing does, as while it is played."""
 

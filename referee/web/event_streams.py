@@ -21,7 +21,7 @@ LONGEST_S = 600.0
 MOST_OF_ADDRESS, MOST = 256, 4096
 """Streams: a class room behind one address, and so many files as a process may have open by far."""
 MOST_BYTES_A_SECOND = 50_000_000
-"""To all together: where that is more than events of PACE_S would need, they come less often."""
+"""Most bytes a second to all streams together; above that, events are sent less often than every PACE_S."""
 LOOK_S = 0.5
 """Between two looks at what there is to be told to those who are signed in."""
 _ALIVE = b": alive\n\n"
@@ -35,7 +35,7 @@ class _Stream:
         self._whole = whole
         self._is_paused = False
         self._has_missed = False
-        """Whether something was told while it was paused."""
+        """True if an event was dropped while the stream was paused."""
         self._was_alive = True
         request.registerProducer(self, True)
         request.notifyFinish().addBoth(lambda _: gone(self))

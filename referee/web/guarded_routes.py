@@ -1,7 +1,10 @@
-"""The addresses that only somebody known may ask: who asks, and how much may be sent, is known before anything is done.
+"""Addresses for signed-in people and their programs: who asks, and how much they may send, is known before any work.
 
-A browser is known by the cookie of its session, and its forms bring a token besides. A program brings a token with each
-request: there no cookie counts, so that no page elsewhere can have a browser ask in somebody's name.
+Two kinds of clients are told apart, so that a page on another site can't act in somebody's name:
+
+- A browser is recognised by its session cookie, which is SameSite=strict; each of its forms carries a token as well.
+- A program sends its token with every request. Cookies don't count there, and bodies must be declared as JSON, a type
+  that a foreign page can't make a browser send without asking this server first.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,51 +21,69 @@ from twisted.internet.defer import maybeDeferred
 from ..errors import RefereeError, RemediableError
 from ..net.links.origin_limits import OriginLimiter
 from ..pages.rendering import page
-from .author_api import REQUESTS_A_MINUTE
-from .http import FORM_TOKEN, HTML, BadForm, Form, find_top, receive_form, redirect, refuse, send, send_reply
-from .http_messages import JSON, Reply, read_bearer, refusal
+from .author_service import REQUESTS_A_MINUTE
+from .http import (
+    FORM_TOKEN,
+    HTML,
+    JSON,
+    BadForm,
+    Form,
+    Reply,
+    RequestRefused,
+    find_top,
+    read_bearer,
+    receive_form,
+    redirect,
+    refusal,
+    refuse,
+    send,
+    send_reply,
+)
 from .rate_limit import RateLimit, TooOften
-from .sessions import Person, Sessions, SiteRole
+from .sessions import Person, Sessions, SiteRole, TokenFile
 from .submissions.archive import MAX_PACKED_BYTES
-from .submissions.authors import Authors
+from .submissions.entries import BadArchive
 from .visitors import NO_BODY, BodyLimit
 
 SIGN_IN, BACK = "/sign-in", "back"
-"""Address of the page of signing in, and what its query calls the page that leads there."""
+"""Address of the sign-in page, and the field of its query that names the page to return to."""
 TOO_OLD = "The form is from before you signed in, or from elsewhere. Load its page again, and send it once more."
-_DIGITS = 6
 SESSION, VISITOR = "session", "visitor"
-"""Cookies: of a session, and of somebody who may sign in. Two, as a link from elsewhere brings neither: the page of
-signing in, which is the answer then, must not end the session."""
-_SAFE = "__Host-"
-"""Before a cookie's name, over TLS: no other site of the same domain can have set it."""
+"""Cookies of a session, and of a visitor who may sign in. A link from another site carries neither, so the sign-in
+page, which is the answer then, must set a cookie of its own and leave the session's alone."""
 Handler = Callable[..., Any]
-"""Answers a visit, now or later; takes the parts of the address, too."""
+"""Answers a visit, now or later; receives the visit and the parts of the address."""
 AskAgain = Callable[[Any, SiteRole, Form | None], bytes]
-"""Asks somebody of a role to sign in, whose form came without a session; keeps the form if there is one."""
+"""Asks a person of a role to sign in whose form arrived without a session; keeps the form if there is one."""
 T = TypeVar("T")
-Answer = Callable[..., Awaitable[Struct]]
-"""Returns what somebody is answered; takes who asks, the request, and the parts of the address. What is refused is a
-RefereeError."""
+Answer = Callable[..., Awaitable[Struct | Reply]]
+"""Answers a program; receives the person, the request and the parts of the address. Refusals are RefereeErrors."""
 AUTHOR, ORGANISER = (SiteRole.AUTHOR,), (SiteRole.ORGANISER,)
 FORM_BYTES = 16_384
-"""Of a form that has no file: a reason for a ruling is the longest text in it."""
+"""Most bytes of a form without files; the longest text in one is the reason for a ruling."""
 UPLOADS_OF_PERSON, UPLOADS = 4, 64
-"""At a time; each may lie on the disk while it comes."""
+"""Most simultaneous uploads of one person, and of all; each may lie on the disk while it arrives."""
+_DIGITS = 6
+_SAFE = "__Host-"
+"""Prefix of a cookie's name over TLS: no other site of the same domain can have set such a cookie."""
 _FORM_LIMIT = BodyLimit(FORM_BYTES)
 _UPLOAD = BodyLimit(MAX_PACKED_BYTES + FORM_BYTES, 4 * MAX_PACKED_BYTES)
+# A client reads the refusal of a wrong token only after it has sent its whole body, so that much is read and dropped.
 _NO_UPLOAD = BodyLimit(0, MAX_PACKED_BYTES)
-"""A client hears that its token is wrong only once all that it sends was taken from it."""
 
 
 class MemberPages:
-    """Makes pages."""
+    """Renders the pages of a contest's members.
+
+    Args:
+        title: title of the contest.
+    """
 
     def __init__(self, title: str) -> None:
         self._title = title
 
     def page(self, request: Any, name: str, person: str, form_token: str, **values: Any) -> str:
-        """Return a page that answers a request."""
+        """Render a page for the visitor of a request."""
         return page(
             name,
             None,
@@ -80,61 +101,57 @@ class MemberPages:
 
 
 class Visit(Struct, frozen=True, kw_only=True):
-    """A request of somebody who is signed in."""
+    """A request of a signed-in person."""
 
     request: Any
-    """Twisted's."""
+    """Twisted's request."""
     person: Person
     form_token: str
-    """For the forms of the page that is the answer."""
+    """Token for the forms of the page that is the answer."""
     form: Form
-    """That was sent off; empty if none was."""
+    """Form that was submitted; empty if none was."""
     pages: MemberPages
 
     def set_code(self, code: HTTPStatus) -> Self:
-        """Say how it went, whatever page is shown."""
+        """Set the status of the answer, and return the visit."""
         self.request.setResponseCode(code)
         return self
 
     def page(self, name: str, **values: Any) -> bytes:
-        """Show the page of this name."""
+        """Render a template as the answer."""
         text = self.pages.page(self.request, name, self.person.name, self.form_token, **values)
         return send(self.request, HTML, text.encode())
 
     def number(self, name: str) -> int | None:
-        """Return a whole number that the address asks with; None if there is none."""
+        """Return a number in the query of the address; None if it is missing or no number."""
         text = (self.request.args.get(name.encode()) or [b""])[0]
         return int(text) if text.isdigit() and len(text) <= _DIGITS else None
 
 
-def _local(uri: bytes) -> str:
-    return uri.decode("latin-1")
-
-
 def read_cookie(request: Any, name: str = SESSION) -> str:
-    """Return a cookie that a request brings; empty if it brings none."""
-    found = request.getCookie(_full(request, name))
-    return "" if found is None else found.decode("latin-1")
+    """Return a cookie of a request; empty without one."""
+    cookie = request.getCookie(_full_name(request, name))
+    return "" if cookie is None else cookie.decode("latin-1")
 
 
 def give_cookie(request: Any, cookie: str, name: str = SESSION) -> None:
-    """Let the browser keep a cookie until it is closed; no script sees it, and no other site has it sent."""
+    """Set a cookie that lasts until the browser closes; scripts can't read it, and other sites can't have it sent."""
     is_secure = bool(request.isSecure())
-    request.addCookie(_full(request, name), cookie, path=b"/", secure=is_secure, httpOnly=True, sameSite=b"strict")
+    request.addCookie(_full_name(request, name), cookie, path=b"/", secure=is_secure, httpOnly=True, sameSite=b"strict")
 
 
-def _full(request: Any, name: str) -> bytes:
+def _full_name(request: Any, name: str) -> bytes:
     return f"{_SAFE if request.isSecure() else ''}{name}".encode()
 
 
 class GuardedRoutes:
-    """Registers addresses, each for one role.
+    """Registers addresses for browsers, each for one role.
 
     Args:
-        app: of the site.
-        sessions: of everybody.
-        pages: makes pages.
-        ask_again: answers forms whose session is over.
+        app: Klein application of the site.
+        sessions: sessions of everybody.
+        pages: renders pages.
+        ask_again: answers forms whose session has ended.
     """
 
     def __init__(self, app: Klein, sessions: Sessions, pages: MemberPages, ask_again: AskAgain) -> None:
@@ -144,20 +161,20 @@ class GuardedRoutes:
         self._ask_again = ask_again
 
     def shows(self, role: SiteRole, path: str, handler: Handler) -> None:
-        """Have a page shown to those of a role; all others are asked to sign in."""
+        """Register a page for people of a role; everybody else is asked to sign in."""
 
         @self._app.route(path, methods=["GET", "HEAD"], endpoint=f"GET {path}")
         def _answer(request: Any, **parts: Any) -> Any:
             cookie = read_cookie(request)
             person = self._sessions.who(cookie)
             if person is None:
-                return redirect(request, f"{SIGN_IN}?{urlencode({BACK: _local(request.uri)})}")
+                return redirect(request, f"{SIGN_IN}?{urlencode({BACK: request.uri.decode('latin-1')})}")
             if person.role is not role:
                 return refuse(request, HTTPStatus.NOT_FOUND)
             return handler(self._visit(request, person, cookie, Form(fields={})), **parts)
 
     def does(self, role: SiteRole, path: str, handler: Handler) -> None:
-        """Have something done for those of a role, by a form that was shown to them."""
+        """Register an action for people of a role; its form must have been shown to the same session."""
 
         @self._app.route(path, methods=["POST"], endpoint=f"POST {path}")
         async def _answer(request: Any, **parts: Any) -> Any:
@@ -183,29 +200,15 @@ class GuardedRoutes:
         return Visit(request=request, person=person, form_token=token, form=form, pages=self._pages)
 
 
-class RequestRefused(RemediableError):
-    """Something that is not done.
-
-    Args:
-        code: that says so over HTTP.
-        what: is wrong.
-        remedy: what to do about it.
-    """
-
-    def __init__(self, code: HTTPStatus, what: str, remedy: str) -> None:
-        super().__init__(what, remedy)
-        self.code = code
-
-
 def read_request(request: Any, form: type[T]) -> T:
-    """Return what the body of a request says.
+    """Decode the JSON body of a request.
 
     Args:
-        request: Twisted's.
-        form: what it is to be.
+        request: Twisted's request.
+        form: type of the body.
 
     Raises:
-        RequestRefused: it is none, or not sent as JSON: a page elsewhere can't have a browser send that type unasked.
+        RequestRefused: the body has another form, or is not declared as JSON.
     """
     if request.content_type.partition(";")[0].strip() != JSON:
         raise RequestRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body has another type", f"send it as {JSON}")
@@ -217,12 +220,12 @@ def read_request(request: Any, form: type[T]) -> T:
 
 
 class ApiRoutes:
-    """Registers addresses, each for some roles.
+    """Registers addresses for programs, each for some roles.
 
     Args:
-        app: what they are registered with.
-        sessions: tells whose a token is.
-        now: monotonic seconds.
+        app: Klein application of the site.
+        sessions: knows whose a token is.
+        now: returns monotonic seconds.
     """
 
     def __init__(self, app: Klein, sessions: Sessions, now: Callable[[], float]) -> None:
@@ -231,23 +234,23 @@ class ApiRoutes:
         self._requests = RateLimit("requests", REQUESTS_A_MINUTE, now)
 
     def answers(self, method: str, path: str, roles: Sequence[SiteRole], answer: Answer) -> None:
-        """Register what answers those of some roles at an address."""
+        """Register an address for programs of people of some roles."""
         methods = ["GET", "HEAD"] if method == "GET" else [method]
 
         @self._app.route(path, methods=methods, endpoint=f"{method} {path}")
         async def _answer(request: Any, **parts: str) -> bytes:
             try:
-                found = await answer(self._person(request, roles), request, **parts)
+                result = await answer(self._identify(request, roles), request, **parts)
             except RefereeError as error:
-                return send_reply(request, reply_to_error(error))
-            return send_reply(request, Reply(body=msgspec.json.encode(found)))
+                return send_reply(request, make_refusal(error))
+            return send_reply(request, result if isinstance(result, Reply) else Reply(body=msgspec.json.encode(result)))
 
-    def _person(self, request: Any, roles: Sequence[SiteRole]) -> Person:
-        """Return who asks.
+    def _identify(self, request: Any, roles: Sequence[SiteRole]) -> Person:
+        """Return the person whose token a request carries.
 
         Raises:
-            RequestRefused: nobody of these roles.
-            TooOften: that somebody asks.
+            RequestRefused: the token belongs to nobody of these roles.
+            TooOften: the person asks too often.
         """
         person = self._sessions.find_person(read_bearer(request.requestHeaders) or "")
         if person is None or person.role not in roles:
@@ -257,39 +260,46 @@ class ApiRoutes:
         return person
 
 
-def reply_to_error(error: RefereeError) -> Reply:
-    """Return how somebody is told that something is not done."""
+def find_status(error: RefereeError) -> HTTPStatus:
+    """Return the status with which a refusal is answered."""
     match error:
         case RequestRefused():
-            return refusal(error.code, error.what, error.remedy)
+            return error.code
         case TooOften():
-            return refusal(HTTPStatus.TOO_MANY_REQUESTS, error.what, error.remedy)
-        case RemediableError():
-            return refusal(HTTPStatus.CONFLICT, error.what, error.remedy)
+            return HTTPStatus.TOO_MANY_REQUESTS
+        case BadArchive():
+            return HTTPStatus.UNPROCESSABLE_ENTITY
         case _:
-            return refusal(HTTPStatus.CONFLICT, str(error), "/api/openapi.json describes what this address takes")
+            return HTTPStatus.CONFLICT
+
+
+def make_refusal(error: RefereeError) -> Reply:
+    """Return the answer to a program whose request is refused."""
+    if isinstance(error, RemediableError):
+        return refusal(find_status(error), error.what, error.remedy)
+    return refusal(find_status(error), str(error), "/api/openapi.json describes what this address takes")
 
 
 class BodyLimits:
-    """Knows how much may come, and from whom: more from those who may hand in.
+    """Decides how long a request's body may be: authors who hand in may send more than anybody else.
 
     Args:
-        sessions: of those who do it in a browser.
-        authors: who may do it by their token.
+        sessions: sessions of people who use a browser.
+        authors: tokens of authors, for their programs.
     """
 
-    def __init__(self, sessions: Sessions, authors: Authors) -> None:
+    def __init__(self, sessions: Sessions, authors: TokenFile) -> None:
         self._sessions = sessions
         self._authors = authors
         self._uploads: OriginLimiter[Any] = OriginLimiter(UPLOADS_OF_PERSON, UPLOADS)
 
     def find(self, method: str, path: str, request: Any) -> BodyLimit:
-        """Return how much of a body may come; of somebody's uploads, the oldest makes way if there are too many.
+        """Return the limit for a request's body; with too many uploads of one person, the oldest is cut.
 
         Args:
-            method: of the request.
-            path: its address, without what it asks for.
-            request: Twisted's; its headers are there.
+            method: method of the request.
+            path: address without its query.
+            request: Twisted's request, with its headers read.
         """
         match method, path:
             case "POST", "/author/hand-in":

@@ -1,4 +1,4 @@
-"""How the site speaks HTTP: reads forms, and answers with a page, a file, a service's reply, or another address."""
+"""HTTP as the site speaks it: reads forms and tokens, and answers with pages, files, JSON, events or redirects."""
 
 import os
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import parse_qsl, unquote_to_bytes
 
+import msgspec
 from msgspec import Struct
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.threads import deferToThread
@@ -16,9 +17,9 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.http import parse_options_header, parse_range_header
 from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 
+from ..errors import RemediableError
 from ..net.links.addresses import origin_of
 from ..pages.contest_page import refusal_page
-from .http_messages import Reply, refusal
 
 TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -30,75 +31,126 @@ TYPES = {
     ".pgn": "application/x-chess-pgn",
     ".txt": "text/plain; charset=utf-8",
 }
-"""Ending -> what it is sent as."""
-HTML, EVENTS = TYPES[".html"], "text/event-stream"
+"""File ending -> media type."""
+HTML, JSON, EVENTS = TYPES[".html"], TYPES[".json"], "text/event-stream"
+LINES, PLAIN_TEXT = TYPES[".jsonl"], TYPES[".txt"]
+MOST_FIELDS, MOST_FILES = 32, 20_000
+"""Most fields and files of a form. So many files, because a folder arrives with what is then dropped, such as .git."""
+FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
 _PIECE_BYTES = 1 << 16
-"""Of what is large, that are read at once, and that a visitor who reads slowly has us hold."""
+"""Bytes of a large answer that are read at once: no slow visitor makes the server hold more."""
+_CHUNK_BYTES = 65_536
 _FOR_PROGRAMS = ([b"api"], [b"matches"], [b"submissions"])
-"""First parts of the addresses at which programs ask."""
+"""First parts of the addresses that programs ask."""
 _REMEDIES = {
-    HTTPStatus.BAD_REQUEST: "send a request as HTTP has it: its address in UTF-8, and the name of one host",
-    HTTPStatus.INTERNAL_SERVER_ERROR: "it is not your fault: try again; if it stays so, tell the organiser",
+    HTTPStatus.BAD_REQUEST: "send a well-formed request: an address in UTF-8, and the name of one host",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "try again; if it happens again, ask the organiser",
 }
 _GROWING = {".heads", ".jsonl"}
-"""Endings of files that lines are only added to: whoever follows them asks for what came since."""
-MOST_FIELDS, MOST_FILES = 32, 20_000
-"""A folder may be sent with all that is left out of it, such as what git keeps."""
-_CHUNK_BYTES = 65_536
-FORM_TOKEN = "form_token"  # noqa: S105  # the name of a field
+"""Endings of files that only grow: a client that follows one asks for the new bytes alone."""
+
+
+# --- what a service answers
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """An answer to a program."""
+
+    code: HTTPStatus = HTTPStatus.OK
+    body: bytes
+    content_type: str = JSON
+
+
+class RequestRefused(RemediableError):
+    """A request that is refused with a status of its own.
+
+    Args:
+        code: status of the answer.
+        what: what is wrong.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, code: HTTPStatus, what: str, remedy: str) -> None:
+        super().__init__(what, remedy)
+        self.code = code
+
+
+def refusal(code: HTTPStatus, error: str, remedy: str) -> Reply:
+    """Return an answer that says what is wrong and what to do."""
+    return Reply(code=code, body=msgspec.json.encode({"error": error, "remedy": remedy}))
+
+
+def send_reply(request: Any, reply: Reply) -> bytes:
+    """Send the answer to a program."""
+    request.setResponseCode(reply.code)
+    return send(request, reply.content_type, reply.body)
+
+
+def read_bearer(headers: Any) -> str | None:
+    """Return the token of a request's Authorization header; None without one, or with several.
+
+    Args:
+        headers: Twisted's headers of the request.
+    """
+    values = headers.getRawHeaders(b"authorization") or []
+    kind, _, token = (values[0] if len(values) == 1 else b"").decode("latin-1").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
+
+
+# --- sending
 
 
 def send(request: Any, content_type: str, body: bytes, *, cache: str = "no-store") -> bytes:
-    """Say what an answer is, and return its body."""
+    """Set the headers of an answer, and return its body."""
     request.setHeader("Cache-Control", cache)
     request.setHeader("Content-Type", content_type)
     return body
 
 
 def stream_events(request: Any, add: Callable[[Any], None]) -> Deferred[bytes]:
-    """Answer with server-sent events: those of whatever the request is added to."""
+    """Answer with server-sent events; `add` subscribes the request to them."""
     send(request, EVENTS, b"")
     if request.method == b"HEAD":
         return succeed(b"")
     add(request)
-    return Deferred()  # cancelled once nobody looks on
+    return Deferred()  # Klein cancels it when the visitor leaves
 
 
 def find_top(request: Any) -> str:
-    """Return the site's first page as the page of a request sees it, to begin links with.
+    """Return the relative path from the page of a request to the site's first page.
 
-    All links of the site are relative: a web server in front may show it below a path of its own.
+    All links of the site are relative, because a web server in front may show the site below a path of its own.
     """
     return "../" * (request.path.count(b"/") - 1) or "./"
 
 
 def make_link(request: Any, address: str) -> str:
-    """Return what leads from the page of a request to another one.
+    """Return a relative link from the page of a request to another page.
 
     Args:
-        request: Twisted's.
-        address: of that page, seen from the site's first page, with a slash before it.
+        request: Twisted's request.
+        address: path of the other page from the site's first page, with a leading slash.
     """
     return find_top(request) + address.removeprefix("/")
 
 
 def refuse(request: Any, code: HTTPStatus, text: str = "") -> bytes:
-    """Send what tells that something is not to be had: a page, or JSON at the addresses of programs.
+    """Send a refusal: a page, or JSON at an address for programs.
 
     Args:
-        request: Twisted's.
-        code: that says so over HTTP.
-        text: says more; empty: what the code means is told.
+        request: Twisted's request.
+        code: status of the answer.
+        text: sentence that says more; empty: the meaning of the status.
     """
     request.setResponseCode(code)
     if is_for_programs(request):
-        remedy = _REMEDIES.get(code, "GET /api/openapi.json describes what is answered here")
+        remedy = _REMEDIES.get(code, "GET /api/openapi.json describes the addresses for programs")
         return send_reply(request, refusal(code, text.rstrip(".") or code.phrase.lower(), remedy))
     return send(request, HTML, refusal_page(code, text, find_top(request)).encode())
 
 
 def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
-    """Answer a method that an address does not take by naming those that it takes; OPTIONS asks for just that."""
+    """Answer a method that an address does not support with the list of those that it does; OPTIONS gets just that."""
     request.setHeader("Allow", ", ".join(sorted({*methods, "OPTIONS"})))
     if request.method == b"OPTIONS":
         request.setResponseCode(HTTPStatus.NO_CONTENT)
@@ -107,29 +159,21 @@ def refuse_method(request: Any, methods: Iterable[str]) -> bytes:
 
 
 def is_for_programs(request: Any) -> bool:
-    """Tell whether an address is one of those at which programs ask, and are always answered in JSON."""
+    """Tell whether an address is one for programs, where every answer is JSON."""
     return unquote_to_bytes(request.path).lstrip(b"/").split(b"/")[:1] in _FOR_PROGRAMS
 
 
-def send_reply(request: Any, reply: Reply) -> bytes:
-    """Send the answer of a service."""
-    request.setResponseCode(reply.code)
-    if reply.allow:
-        request.setHeader("Allow", reply.allow)
-    return send(request, reply.content_type, reply.body)
-
-
 def send_file(request: Any, path: Path) -> Any:
-    """Send a file, or the part of it that is asked for, unless who asks has it already."""
-    send(request, TYPES[path.suffix], b"", cache="no-cache")  # asked for anew each time, and sent if it changed
+    """Send a file, or the requested range of it, unless the visitor has the current one cached."""
+    send(request, TYPES[path.suffix], b"", cache="no-cache")  # browsers revalidate it each time
     file = path.open("rb")
     status = os.fstat(file.fileno())
-    is_had = request.setLastModified(status.st_mtime) is CACHED
+    is_cached = request.setLastModified(status.st_mtime) is CACHED
     start, end = 0, status.st_size
-    if path.suffix in _GROWING and not is_had:
+    if path.suffix in _GROWING and not is_cached:
         start, end = _choose_range(request, status.st_size)
     request.setHeader("Content-Length", str(end - start))
-    if is_had or request.method == b"HEAD":
+    if is_cached or request.method == b"HEAD":
         file.close()
         return b""
     file.seek(start)
@@ -137,31 +181,32 @@ def send_file(request: Any, path: Path) -> Any:
 
 
 def _choose_range(request: Any, size: int) -> tuple[int, int]:
-    """Say which part of a file is sent, and return its start and its end: from one byte to another, or all."""
+    """Announce the range of a file that is sent, and return its first byte and the byte after its last."""
     request.setHeader("Accept-Ranges", "bytes")
-    asked = parse_range_header((request.getHeader(b"range") or b"").decode("latin-1"))
-    if asked is None or request.method != b"GET" or request.getHeader(b"if-range") is not None:
+    wanted = parse_range_header((request.getHeader(b"range") or b"").decode("latin-1"))
+    if wanted is None or request.method != b"GET" or request.getHeader(b"if-range") is not None:
         return 0, size
-    if asked.units != "bytes" or len(asked.ranges) != 1 or asked.ranges[0][0] < 0:  # several parts, or the last bytes
+    # Several ranges, or a range from the end, are answered with everything: no client of ours asks for them.
+    if wanted.units != "bytes" or len(wanted.ranges) != 1 or wanted.ranges[0][0] < 0:
         return 0, size
-    part = asked.range_for_length(size)
+    part = wanted.range_for_length(size)
     if part is None:
         request.setResponseCode(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
         request.setHeader("Content-Range", f"bytes */{size}")
         return 0, 0
     request.setResponseCode(HTTPStatus.PARTIAL_CONTENT)
-    request.setHeader("Content-Range", asked.to_content_range_header(size))
+    request.setHeader("Content-Range", wanted.to_content_range_header(size))
     return part
 
 
 def send_head_and_file(request: Any, head: bytes, file: BinaryIO, size: int) -> Any:
-    """Send a page that begins as it was made, and goes on as a file does.
+    """Send a page whose beginning was made for this visitor and whose rest is a file's.
 
     Args:
-        request: Twisted's.
-        head: how the page begins.
-        file: from where on it is sent; it is closed.
-        size: how much of the file is sent, in bytes.
+        request: Twisted's request.
+        head: beginning of the page.
+        file: file at the position from which it is sent; closed at the end.
+        size: number of bytes of the file to send.
     """
     send(request, HTML, b"")
     request.setHeader("Content-Length", str(len(head) + size))
@@ -173,13 +218,13 @@ def send_head_and_file(request: Any, head: bytes, file: BinaryIO, size: int) -> 
 
 
 def send_pieces(request: Any, content_type: str, body: bytes | memoryview, head: bytes = b"") -> Any:
-    """Send what is large and kept for many visitors, part by part, so that none of them has a copy of its own.
+    """Send a large body piece by piece: many visitors share one body in memory, and none gets a copy of all of it.
 
     Args:
-        request: Twisted's.
-        content_type: of all of it.
-        body: what is large.
-        head: what is sent before it.
+        request: Twisted's request.
+        content_type: media type of the answer.
+        body: large body.
+        head: bytes that are sent before it.
     """
     send(request, content_type, b"")
     request.setHeader("Content-Length", str(len(head) + len(body)))
@@ -197,11 +242,11 @@ async def _flow(request: Any, file: BinaryIO, size: int) -> None:
 
 
 def redirect(request: Any, address: str) -> bytes:
-    """Send whoever asks on to a page of this site, by GET.
+    """Redirect the visitor to a page of this site, by GET.
 
     Args:
-        request: Twisted's.
-        address: of the page, as `make_link` takes it.
+        request: Twisted's request.
+        address: path of the page, as for `make_link`.
     """
     request.setResponseCode(HTTPStatus.SEE_OTHER)
     request.setHeader("Location", make_link(request, address))
@@ -209,22 +254,22 @@ def redirect(request: Any, address: str) -> bytes:
 
 
 def find_address(request: Any) -> str:
-    """Return whose a request is, for what is counted by address."""
+    """Return the origin of a request, by which limits count: an address, or an IPv6 network."""
     return origin_of(str(request.getClientAddress().host))
 
 
 def read_turn(request: Any) -> int | None:
-    """Return the turn whose board is asked for; None: none is, or no number."""
+    """Return the turn in the query of a request; None if there is none, or no number."""
     text = bytes((request.args.get(b"turn") or [b""])[0])
     return int(text) if re.fullmatch(rb"\d{1,9}", text) else None
 
 
 async def flow(request: Any, parts: Iterator[bytes]) -> None:
-    """Send parts to whoever asks, until there are no more or who asks has left.
+    """Send parts one after the other, as fast as the visitor reads, until they end or the visitor leaves.
 
     Args:
-        request: Twisted's.
-        parts: what makes them runs in threads.
+        request: Twisted's request.
+        parts: iterator that is advanced in threads, because it reads files.
     """
     gate = _Gate()
     request.registerProducer(gate, True)
@@ -233,62 +278,65 @@ async def flow(request: Any, parts: Iterator[bytes]) -> None:
             await gate.wait()
             request.write(part)
     finally:
-        if request.channel is not None:  # else it was closed
+        if request.channel is not None:  # None once the connection was closed
             request.unregisterProducer()
 
 
 class _Gate:
-    """Is shut while a connection takes no more; a push producer of Twisted's."""
+    """Gate that is shut while a connection accepts no more; one of Twisted's push producers."""
 
     def __init__(self) -> None:
         self._is_open = True
         self._waiting: Deferred[None] | None = None
 
     async def wait(self) -> None:
-        """Wait until it is open."""
+        """Wait until the gate is open."""
         if not self._is_open:
             self._waiting = Deferred()
             await self._waiting
 
     def pauseProducing(self) -> None:
-        """Shut; called by Twisted."""
+        """Shut the gate; called by Twisted."""
         self._is_open = False
 
     def resumeProducing(self) -> None:
-        """Open; called by Twisted."""
+        """Open the gate; called by Twisted."""
         self._is_open = True
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             waiting.callback(None)
 
     def stopProducing(self) -> None:
-        """Do nothing: its request is cancelled. Called by Twisted."""
+        """Do nothing, because the request is cancelled as well; called by Twisted."""
+
+
+# --- forms
 
 
 class BadForm(Exception):
-    """What no browser sends for a form of this site."""
+    """A body that no browser sends for a form of this site."""
 
 
 class UploadedFile(Struct, frozen=True, kw_only=True):
-    """A file of a form."""
+    """A file in a form."""
 
     field: str
     name: str
-    """As the browser calls it; of a file in a folder that was chosen, its path from there."""
+    """File name; for a file of a chosen folder, the path from that folder."""
     data: bytes
 
 
 class Form(Struct, frozen=True, kw_only=True):
-    """A form that was sent off."""
+    """A form that was submitted."""
 
     fields: Mapping[str, str]
     uploads: tuple[UploadedFile, ...] = ()
-    """The files that were chosen."""
+    """Files that the visitor chose."""
     has_file: bool = False
-    """Whether there is a place for one."""
+    """True if the form has a field for files."""
 
     def text(self, name: str) -> str:
-        """Return what was written into a field, without blanks around it; empty if there is no such field."""
+        """Return the text of a field without surrounding blanks; empty if there is no such field."""
         return self.fields.get(name, "").strip()
 
 
@@ -296,11 +344,11 @@ def read_form(content_type: str, content: BinaryIO) -> Form:
     """Read a form.
 
     Args:
-        content_type: of the body.
-        content: the body.
+        content_type: media type of the body.
+        content: body of the request.
 
     Raises:
-        BadForm: it is none.
+        BadForm: the body is no form.
     """
     kind, options = parse_options_header(content_type)
     if kind == "multipart/form-data" and options.get("boundary"):
@@ -337,17 +385,17 @@ def _read_multipart(boundary: str, content: BinaryIO) -> Form:
         uploads=tuple(
             UploadedFile(field=file.name, name=file.filename, data=bytes(data))
             for file, data in uploads
-            if file.filename  # a browser sends a file without a name where none was chosen
+            if file.filename  # browsers send a nameless file where none was chosen
         ),
         has_file=bool(uploads),
     )
 
 
 async def receive_form(request: Any) -> Form:
-    """Return the form that a request brings.
+    """Read the form of a request in a thread, because parsing a large upload takes long.
 
     Raises:
-        BadForm: it brings none, or one that is too large.
+        BadForm: the body is no form, or too large.
     """
     if request.is_too_large:
         raise BadForm

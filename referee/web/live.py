@@ -20,7 +20,7 @@ from .cards import OpenMatch
 from .event_streams import EventStreams
 
 _UNSAID = ("kind", "seat", "event")
-"""What is told that stands beside the words already."""
+"""Keys of an event that the words next to it already say."""
 _CAUSES = {
     Cause.TIMEOUT: "gave no answer in time",
     Cause.ILLEGAL_MOVE: "made an illegal move",
@@ -50,10 +50,10 @@ class LiveTable(OpenMatch, frozen=True, kw_only=True):
 
     tournament: str
     table: int
-    """From 1."""
+    """Number of the table, from 1."""
     is_over: bool = False
     result: str | None = None
-    """How it ended, in words, and the points; None: it goes on."""
+    """Result in words, and the points; None while the match goes on."""
     expelled: Sequence[int] = ()
     """Seats."""
     lines: Sequence[LiveLine] = ()
@@ -65,14 +65,14 @@ class LiveTable(OpenMatch, frozen=True, kw_only=True):
     limit_ms: float | None = None
     bank_ms: Sequence[float | None] = ()
     used_ms: Sequence[float] | None = None
-    """By seat, the time its moves took so far; None: that is not known."""
+    """Time that each seat's moves took so far; None if it is not known."""
     turn: int = 0
     line: int | None = None
-    """Of the match's record, that this is made from."""
+    """Number of the line of the match's record that this was made from."""
     head: str | None = None
     """Hash of that line."""
     symbols: str | None = None
-    """What the board's drawing begins with and hardly ever changes, from `<defs>` on; None in an event: as before."""
+    """Beginning of the board's drawing, from `<defs>` on, which hardly ever changes; None in an event: unchanged."""
     board: str | None = None
     """The rest of it, as SVG; None: it is not shown."""
 
@@ -81,9 +81,9 @@ class LiveState(Struct, frozen=True, kw_only=True):
     """How tables stand."""
 
     spectators: str
-    """What spectators see, as in contest.toml."""
+    """Setting `spectators` of contest.toml."""
     is_whole: bool
-    """Whether these are all tables; else those that have changed."""
+    """True if these are all tables; false: only those that have changed."""
     tables: Sequence[LiveTable]
 
 
@@ -104,9 +104,9 @@ class LiveTables:
         self._changed: set[tuple[str, int]] = set()
         """Since the last event."""
         self._is_relaid = False
-        """Whether tables were laid anew or taken away since then."""
+        """True if a table was added or removed since the last event."""
         self._symbols: dict[tuple[str, int], str | None] = {}
-        """As of the last event."""
+        """Symbols of each table in the last event."""
         self.streams = EventStreams(clock, self.whole, self._news)
 
     @property

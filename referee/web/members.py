@@ -1,4 +1,4 @@
-"""What the site has for those who may sign in."""
+"""Everything that the site offers to people who may sign in, put together."""
 
 import hashlib
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from twisted.internet.defer import Deferred
 
 from ..app.services import monotonic
 from ..observers import Note
-from .author_api import AuthorApi
-from .authors import AuthorPages, AuthorPractice, MemberApi
+from .author_service import AuthorService
+from .authors import AuthorApi, AuthorPages, AuthorPractice
 from .contest.contest_file import Contest
 from .contest.intake import Intake
 from .contest.organising import Organising
@@ -22,34 +22,30 @@ from .contest.practice import Practice
 from .contest.queue import RecentQueue
 from .event_streams import PersonStreams
 from .guarded_routes import ApiRoutes, BodyLimits, GuardedRoutes, MemberPages, Visit
-from .http import refuse, send_reply, stream_events
-from .http_messages import Reply, inquiry_of, read_bearer
+from .http import refuse, stream_events
 from .organisers import FindMatches, OrganiserApi, OrganiserPages
 from .sessions import Person, SessionFile, Sessions, SiteRole
 from .signing_in import SigningIn
 from .signing_up import NewAuthors, SigningUp
 from .workshop import Workshop
 
-PATHS = {"submissions": ["GET", "HEAD", "PUT"], "matches": ["GET", "HEAD"]}
-"""First part of the service's addresses -> methods that they take."""
-
 
 class Members(Struct, frozen=True, kw_only=True):
-    """What those have who may sign in."""
+    """The services for people who may sign in."""
 
     sessions: Sessions
     body_limits: BodyLimits
     pages: MemberPages
-    api: AuthorApi
+    authors: AuthorService
     streams: PersonStreams
     organisers: Organising
     practice: Practice
     sign_up: NewAuthors
     workshop: Workshop
     now: Callable[[], float]
-    """Monotonic seconds."""
+    """Returns monotonic seconds."""
     note: Note
-    """Takes note of what goes wrong."""
+    """Logs what goes wrong."""
 
 
 def make_members(
@@ -61,16 +57,16 @@ def make_members(
     sign_up: NewAuthors,
     note: Note,
 ) -> Members:
-    """Return what those have who may sign in at a contest.
+    """Put the services for the members of a contest together.
 
     Args:
-        reactor: Twisted's.
-        contest: what its file says.
-        intake: what it takes in from its authors, and whom it lets in.
-        organisers: does what organisers ask.
-        practice: the authors' practice matches.
+        reactor: Twisted's reactor.
+        contest: settings of the contest.
+        intake: what authors hand in, and who may sign in.
+        organisers: does what organisers ask for.
+        practice: practice matches of all authors.
         sign_up: makes authors.
-        note: takes note of what goes wrong.
+        note: logs what goes wrong.
     """
     queue = RecentQueue(organisers.queue, reactor.seconds)
 
@@ -80,13 +76,13 @@ def make_members(
             return *intake.checks.stamp(person.name), _digest(lines)
         return _digest(lines), _digest(msgspec.json.encode(organisers.processes()))
 
-    known = {SiteRole.AUTHOR: intake.authors, SiteRole.ORGANISER: intake.organisers}
-    sessions = Sessions(known, monotonic, SessionFile(intake.sessions_file, note))
+    people = {SiteRole.AUTHOR: intake.authors, SiteRole.ORGANISER: intake.organisers}
+    sessions = Sessions(people, monotonic, SessionFile(intake.sessions_file, note))
     return Members(
         sessions=sessions,
         body_limits=BodyLimits(sessions, intake.authors),
         pages=MemberPages(contest.title),
-        api=intake.api,
+        authors=intake.service,
         organisers=organisers,
         practice=practice,
         sign_up=sign_up,
@@ -102,13 +98,13 @@ def _digest(data: bytes) -> str:
 
 
 def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], bool], matches: FindMatches) -> None:
-    """Let members sign in, and have what is theirs.
+    """Register the addresses for members.
 
     Args:
-        app: of the site.
-        members: who they are, and what they may have.
-        is_shown: tells of a tournament and a match whether everybody may see its replay.
-        matches: returns the newest matches of a tournament, each with names by seat.
+        app: Klein application of the site.
+        members: services behind the addresses.
+        is_shown: (tournament, match) -> whether everybody may see the replay.
+        matches: tournament -> its newest matches, each with names by seat.
     """
 
     def _forget(person: Person) -> None:
@@ -125,41 +121,13 @@ def add_members(app: Klein, members: Members, is_shown: Callable[[str, str], boo
     signing_in.register(app)
     SigningUp(members.sign_up, members.sessions, members.pages, members.now).register(app)
     programs = ApiRoutes(app, members.sessions, members.now)
-    MemberApi(members.organisers.queue, members.practice).register(programs)
+    AuthorApi(members.authors, members.practice, members.organisers.queue).register(programs)
     OrganiserApi(members.organisers).register(programs)
-    add_author_api(app, members.api)
-    AuthorPages(members.api, is_shown).register(routes)
-    AuthorPractice(members.practice, members.api, members.organisers.queue, members.workshop).register(routes)
+    AuthorPages(members.authors, is_shown).register(routes)
+    AuthorPractice(members.practice, members.authors, members.organisers.queue, members.workshop).register(routes)
     OrganiserPages(members.organisers, matches).register(routes)
 
     @app.handle_errors(Exception)
     def _report_failure(request: Any, failure: Any) -> bytes:
         members.note("page-failed", path=request.path.decode(errors="replace"), error=repr(failure.value))
         return refuse(request, HTTPStatus.INTERNAL_SERVER_ERROR)
-
-
-def add_author_api(app: Klein, api: AuthorApi) -> None:
-    """Have the service answer at its paths.
-
-    Args:
-        app: which the paths are registered with.
-        api: answers.
-    """
-    for first, methods in PATHS.items():
-        for path in (f"/{first}", f"/{first}/<path:rest>"):
-
-            @app.route(path, methods=methods, endpoint=f"API {path}")
-            async def _answer(request: Any, **_parts: str) -> bytes:
-                author = api.announced(read_bearer(request.requestHeaders), _length(request))
-                if isinstance(author, Reply):
-                    return send_reply(request, author)
-                body = request.content.read()
-                return send_reply(request, await api.answer(inquiry_of(author, request.method, request.uri, body)))
-
-
-def _length(request: Any) -> int | None:
-    """Return how long a body was announced to be; None if it was not."""
-    if request.method != b"PUT":
-        return 0
-    text = request.getHeader("content-length") or ""
-    return int(text) if text.isascii() and text.isdecimal() else None

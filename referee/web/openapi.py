@@ -1,6 +1,6 @@
 """Describes what the site answers to programs, as OpenAPI made from the types of the answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -8,51 +8,26 @@ import msgspec
 from msgspec import Struct
 
 from .. import __version__
-from ..check.findings import CheckReport, Finding
 from ..games.schema import schema_of
 from ..pages.tournament_json import TournamentReport
 from ..record.explain import Explanation
 from ..record.published_heads import PublishedHead
 from . import organisers as organising
+from .author_service import CheckedVersion, OwnMatches, Versions
 from .authors import PRACTICE_API, QUEUE_API, PracticeRequest, PracticeState, Queue
 from .cards import ContestCard
-from .http import EVENTS
-from .http_messages import JSON
+from .http import EVENTS, JSON
+from .http import LINES as _LINES
+from .http import PLAIN_TEXT as _TEXT
 from .live import LiveState
 from .published import Found
 from .signing_up import NewAuthor, SignUpRequest
-from .submissions.matches import Own
 from .submissions.store import HandedInVersion
 
 PATH = "/api/openapi.json"
 _SCHEMAS = "#/components/schemas/"
 _AUTHOR, _ORGANISER, _REFUSED = "author", "organiser", "refused"
-_LINES, _PEM = "application/x-ndjson", "application/x-pem-file"
-_TEXT = "text/plain; charset=utf-8"
-
-
-class Versions(Struct, frozen=True, kw_only=True):
-    """What an author has handed in."""
-
-    submissions: Sequence[HandedInVersion]
-    present: int | None
-    """The version that plays; None: none does."""
-
-
-class OwnMatches(Struct, frozen=True, kw_only=True):
-    """The matches of an author."""
-
-    matches: Sequence[Own]
-
-
-class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
-    """One version, with its check."""
-
-    plays: bool
-    report: CheckReport | None
-    """None: the check is not over, or was given up."""
-    steps: Sequence[Finding]
-    """Of a check that goes on, so far."""
+_PEM = "application/x-pem-file"
 
 
 class RecordLine(Struct, frozen=True, kw_only=True):
@@ -70,7 +45,7 @@ class ApiRefusal(Struct, frozen=True, kw_only=True):
 
     error: str
     remedy: str
-    """What to do about it."""
+    """Advice to the client."""
 
 
 class _Operation(NamedTuple):
@@ -83,9 +58,9 @@ class _Operation(NamedTuple):
     """Its type; of lines, that of each."""
     media_type: str = JSON
     role: str | None = None
-    """Of whose token it takes; None: of nobody's."""
+    """Role whose token the address accepts; None: no token is needed."""
     query: Mapping[str, str] = {}
-    """What may stand behind the `?` -> what it is."""
+    """Field of the query -> its meaning."""
     asks: Any = None
     """Type of the body that it takes as JSON; None: it takes none, or another one."""
 

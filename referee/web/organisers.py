@@ -74,7 +74,7 @@ class AuthorRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     name: str
     renew: bool = False
-    """Whether somebody who has a token is given another one."""
+    """True to replace the token of an author who has one."""
 
 
 class ShutOutRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

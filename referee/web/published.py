@@ -22,7 +22,7 @@ T = TypeVar("T")
 MOST = 50
 """Entrants, and matches, that are shown."""
 MOST_CHARACTERS = 100
-"""Of what is looked for; a name has at most twenty."""
+"""Most characters of a query; a name has at most twenty."""
 
 
 def heads_path(folder: Path) -> Path:
@@ -73,7 +73,7 @@ class FoundEntrant(Struct, frozen=True, kw_only=True):
     tournament: str
     name: str
     address: str
-    """Of its page, seen from the first page."""
+    """Address of the entrant's page from the site's first page."""
 
 
 class FoundMatch(Struct, frozen=True, kw_only=True):
@@ -82,9 +82,9 @@ class FoundMatch(Struct, frozen=True, kw_only=True):
     tournament: str
     match: str
     names: Sequence[str]
-    """By seat."""
+    """Names of the players, by seat."""
     address: str
-    """Of its replay, seen from the first page."""
+    """Address of the replay from the site's first page."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class Found(Struct, frozen=True, kw_only=True):
     entrants: Sequence[FoundEntrant]
     matches: Sequence[FoundMatch]
     is_all: bool
-    """Whether there is no more of either."""
+    """True if the search found nothing beyond these."""
     heads: Mapping[str, str]
     """Tournament -> head of its record, up to which it was searched; those in which something was found."""
     verifiers: Mapping[str, str]
@@ -106,9 +106,9 @@ class Searched(Struct, frozen=True, kw_only=True):
     name: str
     folder: Path
     head: str
-    """Of the tournament's record that its report was made from."""
+    """Head of the tournament's record from which the report was made."""
     is_over: bool
-    """Whether the tournament is, as that report tells."""
+    """True if the tournament was over when the report was made."""
     entrants: Sequence[tuple[str, str]]
     """Name, and the name of its page."""
     matches: Sequence[tuple[str, Sequence[str]]]

@@ -7,9 +7,9 @@ from ..errors import RemediableError
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
 _MOST_KNOWN = 4096
-"""Of whom it is remembered how often they asked: strangers choose their addresses."""
+"""Most clients that are remembered: strangers choose their addresses, so the list must not grow with them."""
 _TOLERANCE = 1e-9
-"""What rounding may add to a level."""
+"""Error of a level that rounding may cause."""
 
 
 class TooOften(RemediableError):
@@ -35,7 +35,7 @@ class RateLimit:
         self._now = now
         self._period_s = period_s
         self._levels: dict[str, tuple[float, float]] = {}
-        """How much somebody has asked for lately, and when that was; who asked last is last."""
+        """Client -> level, and the time of that level; the client that asked last is at the end."""
 
     def count(self, who: str, cost: float = 1.0) -> None:
         """Count that somebody asks.

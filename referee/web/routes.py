@@ -21,9 +21,11 @@ from .cards import ContestCard
 from .event_streams import EventStreams
 from .http import (
     HTML,
+    JSON,
     find_address,
     is_for_programs,
     read_turn,
+    refusal,
     refuse,
     refuse_method,
     send,
@@ -33,7 +35,6 @@ from .http import (
     send_reply,
     stream_events,
 )
-from .http_messages import JSON, refusal
 from .live import LiveTables
 from .members import Members, add_members
 from .openapi import PATH, openapi
@@ -43,10 +44,10 @@ from .visitors import Visitors
 from .workshop import Workshop
 
 PAGES_A_MINUTE = 300
-"""Of those that are made for who asks, from one address: a class behind it goes through replays, turn by turn."""
+"""Most pages a minute that are made for one address: a class behind it pages through replays, turn by turn."""
 
 _MATCHES = 100
-"""That have ended, from which an organiser chooses; an older one is typed."""
+"""Most ended matches that an organiser can choose from; the name of an older one has to be typed."""
 
 
 class SiteContent(Struct, frozen=True, kw_only=True):
@@ -54,13 +55,13 @@ class SiteContent(Struct, frozen=True, kw_only=True):
 
     title: str
     about: str
-    """In Markdown."""
+    """Description of the contest, in Markdown."""
     card: Callable[[], ContestCard]
     folders: Mapping[str, Path]
     """Tournament -> folder of its records."""
     is_over: Callable[[str], bool]
     public_key: bytes
-    """As a PEM file: verifies the records."""
+    """Public key that verifies the records, as a PEM file."""
     streams: EventStreams
     live: LiveTables
     report: Callable[[str], TournamentReport | None]

@@ -1,4 +1,20 @@
-"""Who is signed in: sessions that outlive the host, tokens of forms, and how often somebody may try. No sockets."""
+"""Who is signed in: tokens, sessions that outlive the server, and the tokens of forms. No sockets.
+
+What is stored, and what an attacker gains from each piece:
+
+- A *token* is 256 random bits that the organiser hands to one person. The server stores its SHA-256 alone. Salt or a
+  slow hash would add nothing: nobody guesses 256 bits, and equal tokens do not occur.
+- A *session* begins when a browser shows a token. It is named by a cookie of 256 new random bits; the server stores the
+  SHA-256 of the cookie. Whoever reads the file of sessions learns who is signed in, but can't act for anybody.
+- A *form token* is an HMAC of the cookie under the server's secret, so it needs no storage. Whoever reads the secret
+  still needs a cookie to use it. The secret is kept with the sessions, because a page that was opened before a restart
+  should still be able to submit its form.
+
+A stolen cookie is worth at most LONGEST_S, and nothing once its owner signs out or the organiser renews the token: each
+use of a session compares the hash of the token that began it with the file of tokens, which is read again whenever it
+changes. A wrong token costs a visitor one of WRONG_OF_ADDRESS tries a minute. That limit slows down noise rather than
+guessing, and a right token always gets in, because a whole class may sit behind one address.
+"""
 
 import hashlib
 import hmac
@@ -10,54 +26,120 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..files.whole import write_whole
+from ..net.links.tokens import BadTokens, name_of, read_tokens
 from ..observers import Note
 from .rate_limit import RateLimit
-from .submissions.authors import Authors
 
-_OWNER_ONLY = 0o600
 IDLE_S = 7_200.0
-"""A session that nobody uses for so long ends."""
+"""Seconds after which an unused session ends."""
 LONGEST_S = 43_200.0
-"""No session is older: a day at a contest, not the night in a room of computers."""
+"""Longest life of a session in seconds: a day at a contest, but not the night in a computer room."""
 WRONG_OF_ADDRESS = 60
-"""Tokens of nobody, a minute. A right one always gets in, as others of a class may sit behind the same address; nobody
-guesses 256 bits."""
+"""Most wrong tokens a minute from one address."""
 SESSIONS_OF_PERSON = 8
-"""One more, and the oldest ends."""
+"""Most sessions of one person; the oldest ends when another one begins."""
 KEEP_S = 60.0
-"""The file is at most so much older than the last use of a session: it is not written for each page."""
+"""Most seconds by which the file lags behind the last use of a session: it is not written for each page."""
+_OWNER_ONLY = 0o600
 _ID_BYTES = 32
 
 
-class KeptSession(Struct, frozen=True, kw_only=True):
-    """A session as the file has it."""
+class TokenFile:
+    """A file of tokens, which is read again whenever it changes.
 
-    role: str
+    Args:
+        path: file of `referee token`.
+
+    Raises:
+        BadTokens: the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._hashes = read_tokens(path)
+        self._stamp = self._look()
+
+    def find_name(self, token: str | None) -> str | None:
+        """Return the owner of a token; None if it has none. A file that has become unusable changes nothing."""
+        self._refresh()
+        return name_of(token, self._hashes)
+
+    def find_hash(self, name: str) -> str | None:
+        """Return the SHA-256 of a person's current token, in hex; None if nobody has this name."""
+        self._refresh()
+        return self._hashes.get(name)
+
+    def names(self) -> list[str]:
+        """Return all names, in the order of the file."""
+        self._refresh()
+        return list(self._hashes)
+
+    def _refresh(self) -> None:
+        stamp = self._look()
+        if stamp not in (None, self._stamp):
+            self._stamp = stamp
+            try:
+                self._hashes = read_tokens(self._path)
+            except BadTokens:
+                self._stamp = None  # somebody may be writing it at this moment, so look again next time
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+class SiteRole(StrEnum):
+    """What a signed-in person may do."""
+
+    AUTHOR = "author"
+    ORGANISER = "organiser"
+
+
+class Person(Struct, frozen=True):
+    """A person who may sign in."""
+
+    role: SiteRole
+    name: str
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One session, in memory and in the file."""
+
+    role: SiteRole
     name: str
     token_hash: str
-    """Hash of the token that it was begun with."""
+    """SHA-256 of the token that began the session, which ends with that token."""
     begun: float
-    """Seconds of the Unix epoch, as `used`: those of a process mean nothing to the next one."""
+    """Monotonic seconds in memory; in the file, seconds of the Unix epoch, as the next process has another clock."""
     used: float
+    """Time of the last use, in the same seconds."""
+
+    def shift(self, by_s: float) -> "Session":
+        """Return the session with its times moved to another clock."""
+        return replace(self, begun=self.begun + by_s, used=self.used + by_s)
 
 
 class KeptSessions(Struct, frozen=True, kw_only=True):
-    """What the file holds."""
+    """Content of the file of sessions."""
 
     secret: bytes
-    """Makes the tokens of forms: a page that was opened before can still send its form."""
-    sessions: Mapping[str, KeptSession]
-    """By hash of their cookie, the oldest first: who reads the file has nobody's session."""
+    """Key of the tokens of forms."""
+    sessions: Mapping[str, Session]
+    """Hash of a cookie -> session, the oldest first."""
 
 
 class SessionFile:
-    """The file of a site's sessions.
+    """The file that keeps a site's sessions for the next process.
 
     Args:
-        path: where it is, or is to be.
-        note: takes note that it can't be written.
+        path: location of the file, which need not exist.
+        note: logs that the file cannot be written.
     """
 
     def __init__(self, path: Path, note: Note) -> None:
@@ -65,40 +147,18 @@ class SessionFile:
         self._note = note
 
     def read(self) -> KeptSessions | None:
-        """Return what the file holds; None if there is none, or none that can be read."""
+        """Return the content of the file; None if it is missing or unreadable."""
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=KeptSessions)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 
     def write(self, kept: KeptSessions) -> None:
-        """Write the file; where the disk can't take it, those who are signed in stay so until the host ends."""
+        """Write the file; if the disk refuses, people stay signed in until this process ends."""
         try:
             write_whole(self._path, [msgspec.json.encode(kept)], mode=_OWNER_ONLY)
         except OSError as error:
             self._note("sessions-not-kept", file=str(self._path), error=error.strerror)
-
-
-class SiteRole(StrEnum):
-    """What somebody may do who is signed in."""
-
-    AUTHOR = "author"
-    ORGANISER = "organiser"
-
-
-class Person(Struct, frozen=True):
-    """Somebody who is signed in."""
-
-    role: SiteRole
-    name: str
-
-
-class _Session(Struct):
-    person: Person
-    token_hash: str
-    """Of the token that it was begun with: it ends with that."""
-    begun: float
-    used: float
 
 
 def _hash(cookie: str) -> str:
@@ -111,118 +171,104 @@ def new_cookie() -> str:
 
 
 class Sessions:
-    """Everybody's sessions.
+    """The sessions of everybody.
 
     Args:
-        known: role -> who has it. A token that stands for two people signs in as the one of the later role.
-        now: monotonic seconds.
-        file: keeps them for the next process; None: they end with this one.
-        wall: returns the seconds of the Unix epoch.
+        people: role -> tokens of its people. A token of two people signs in as the one with the later role.
+        now: returns monotonic seconds.
+        file: keeps the sessions for the next process; None: they end with this process.
+        wall: returns seconds of the Unix epoch.
     """
 
     def __init__(
         self,
-        known: Mapping[SiteRole, Authors],
+        people: Mapping[SiteRole, TokenFile],
         now: Callable[[], float],
         file: SessionFile | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._known = known
+        self._people = people
         self._now = now
-        self._sessions: dict[str, _Session] = {}
-        """By hash of their cookie, the oldest first."""
         self._file = file
         self._wall = wall
         kept = None if file is None else file.read()
         self._secret = secrets.token_bytes(_ID_BYTES) if kept is None else kept.secret
-        self._take(kept)
+        ahead_s = now() - wall()
+        self._sessions = {} if kept is None else {key: each.shift(ahead_s) for key, each in kept.sessions.items()}
+        """Hash of a cookie -> session, the oldest first."""
         self._kept_at = now()
-        self._wrong = RateLimit("tokens of nobody from your address", WRONG_OF_ADDRESS, now)
+        self._wrong = RateLimit("wrong tokens from your address", WRONG_OF_ADDRESS, now)
 
     def sign_in(self, token: str, address: str) -> str | None:
         """Begin a session.
 
         Args:
-            token: as it came.
-            address: that it came from.
+            token: token, as it was sent.
+            address: address that sent it.
 
         Returns:
-            Its cookie, always a new one, so that nobody can have chosen it; None if the token is nobody's.
+            The session's cookie, or None if the token belongs to nobody. The cookie is always a new one, so nobody can
+            have planted it in the browser beforehand.
 
         Raises:
-            TooOften: the token is nobody's, as many from this address were.
+            TooOften: the token belongs to nobody, and the address has sent many such tokens.
         """
         person = self.find_person(token)
         if person is None:
             self._wrong.count(address)
             return None
-        given = hashlib.sha256(token.encode()).hexdigest()
-        own = [known for known, session in self._sessions.items() if session.person == person]
-        for known in own[: max(len(own) - SESSIONS_OF_PERSON + 1, 0)]:
-            del self._sessions[known]
+        own = [key for key, each in self._sessions.items() if (each.role, each.name) == (person.role, person.name)]
+        for key in own[: max(len(own) - SESSIONS_OF_PERSON + 1, 0)]:
+            del self._sessions[key]
         cookie, now = new_cookie(), self._now()
-        self._sessions[_hash(cookie)] = _Session(person, given, now, now)
+        self._sessions[_hash(cookie)] = Session(
+            role=person.role,
+            name=person.name,
+            token_hash=hashlib.sha256(token.encode()).hexdigest(),
+            begun=now,
+            used=now,
+        )
         self._keep()
         return cookie
 
     def find_person(self, token: str) -> Person | None:
-        """Return whose token it is; None if it is nobody's."""
-        found = [(role, name) for role, known in self._known.items() if (name := known.find_name(token)) is not None]
-        return Person(*found[-1]) if found else None
+        """Return the owner of a token; None if it has none."""
+        names = ((role, tokens.find_name(token)) for role, tokens in self._people.items())
+        owners = [Person(role, name) for role, name in names if name is not None]
+        return owners[-1] if owners else None
 
     def who(self, cookie: str) -> Person | None:
-        """Return whose session it is, and note that it is used; None if it is none, or has ended."""
-        session = self._sessions.get(_hash(cookie))
+        """Return the owner of a session, and record its use; None if there is no such session, or it has ended."""
+        key = _hash(cookie)
+        session = self._sessions.get(key)
         if session is None:
             return None
-        now, person = self._now(), session.person
+        now = self._now()
         is_over = now - session.used > IDLE_S or now - session.begun > LONGEST_S
-        if is_over or self._known[person.role].find_hash(person.name) != session.token_hash:
+        if is_over or self._people[session.role].find_hash(session.name) != session.token_hash:
             self.sign_out(cookie)
             return None
-        session.used = now
+        self._sessions[key] = replace(session, used=now)
         if now - self._kept_at > KEEP_S:
             self._keep()
-        return person
+        return Person(session.role, session.name)
 
     def sign_out(self, cookie: str) -> None:
-        """End a session, if it is one."""
+        """End a session, if it exists."""
         if self._sessions.pop(_hash(cookie), None) is not None:
             self._keep()
 
-    def _take(self, kept: KeptSessions | None) -> None:
-        """Take sessions up that were kept, as old as they are by the time of day."""
-        if kept is None:
-            return
-        ahead = self._now() - self._wall()
-        for hashed, session in kept.sessions.items():
-            if session.role in SiteRole.__members__.values():
-                person = Person(SiteRole(session.role), session.name)
-                self._sessions[hashed] = _Session(
-                    person, session.token_hash, session.begun + ahead, session.used + ahead
-                )
-
     def _keep(self) -> None:
         self._kept_at = self._now()
-        if self._file is None:
-            return
-        behind = self._wall() - self._kept_at
-        sessions = {
-            hashed: KeptSession(
-                role=session.person.role,
-                name=session.person.name,
-                token_hash=session.token_hash,
-                begun=session.begun + behind,
-                used=session.used + behind,
-            )
-            for hashed, session in self._sessions.items()
-        }
-        self._file.write(KeptSessions(secret=self._secret, sessions=sessions))
+        if self._file is not None:
+            behind_s = self._wall() - self._kept_at
+            sessions = {key: each.shift(behind_s) for key, each in self._sessions.items()}
+            self._file.write(KeptSessions(secret=self._secret, sessions=sessions))
 
     def form_token(self, cookie: str) -> str:
-        """Return what a form must bring that was shown to whoever has this cookie."""
+        """Return the token that a form must carry that was shown to the browser with this cookie."""
         return hmac.new(self._secret, cookie.encode(), hashlib.sha256).hexdigest()
 
     def is_own_form(self, cookie: str, form_token: str) -> bool:
-        """Tell whether a form was shown to whoever has this cookie."""
+        """Tell whether a form was shown to the browser with this cookie."""
         return hmac.compare_digest(self.form_token(cookie).encode(), form_token.encode())

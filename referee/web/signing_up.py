@@ -18,9 +18,8 @@ from ..plugins import installed
 from .cards import SignUp
 from .contest.contest_file import Contest
 from .contest.intake import Intake
-from .guarded_routes import MemberPages, RequestRefused, give_cookie, read_cookie, read_request
-from .http import HTML, find_address, send, send_reply
-from .http_messages import JSON, refusal
+from .guarded_routes import MemberPages, give_cookie, read_cookie, read_request
+from .http import HTML, JSON, RequestRefused, find_address, refusal, send, send_reply
 from .rate_limit import HOUR_S, RateLimit, TooOften
 from .sessions import Sessions
 from .signing_in import TOO_OLD, own_form, visitor_token
@@ -28,7 +27,7 @@ from .signing_in import TOO_OLD, own_form, visitor_token
 MOST_AUTHORS = 1000
 """Organisers may let in more."""
 _ALIKE = str.maketrans("01i-", "oll_")
-"""Of characters that look alike, the one that stands for both."""
+"""Character -> the one that stands for all characters that look like it."""
 SIGN_UP, SIGN_UP_API = "/sign-up", "/api/sign-up"
 NEW_OF_ADDRESS = 300
 """Authors, an hour: classes behind one address sign up in one lesson, and nobody takes all names there are at once."""

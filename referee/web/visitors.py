@@ -1,7 +1,7 @@
 """Holds those who visit the site to what a site has for all: connections, and bodies that somebody waits for."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address
@@ -10,17 +10,18 @@ from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct
 from twisted.internet.address import IPv4Address
-from twisted.internet.interfaces import IProtocolNegotiationFactory
+from twisted.internet.interfaces import IProtocolNegotiationFactory, ISSLTransport
 from twisted.internet.protocol import connectionDone
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from twisted.python.failure import Failure
+from twisted.web import http
 from twisted.web.server import Request, Site
 from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
 
+from ..clock import Timer
 from ..net.links.addresses import origin_of
 from ..net.links.origin_limits import OriginLimiter
 from .http import refuse
-from .http_channel import HttpChannel
 
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",  # besides that of each page, which names its one script
@@ -29,28 +30,89 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+LINGER_S = 2.0
+"""Seconds for which the server still reads from a refused client, which would lose the answer if closed at once."""
+_TLS_HANDSHAKE = b"\x16"
+"""First byte of a client that speaks TLS to a server that does not; no request begins with it."""
+_LENGTH_DIGITS = 15
+"""Most digits of a Content-Length. Python itself refuses to convert numbers of thousands of digits."""
 SILENCE_S = 30
 """A visitor who sends nothing for so long, in the middle of a request, is gone."""
 MOST_OF_ADDRESS, MOST = 512, 4096
 """Connections: of a class of 200 behind one address, whose browsers open some each, and of all."""
 _LABEL = rb"[\w!$%&'()*+,;=~-]{1,63}"
 _HOST = re.compile(rb"(?:" + _LABEL + rb"(?:\." + _LABEL + rb")*\.?|\[(?P<v6>[\da-fA-F:.]{2,45})\])(?::\d{0,5})?")
-"""What a request may name as the host that it is for."""
+"""Form of a valid Host header."""
 _MOST_OF_HOST = 255
 """Bytes of its name."""
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::\d+)?|([^:]*):\d+")
-"""How a proxy writes an address with a port, or one of version 6 in brackets."""
+"""Form in which a proxy writes an address with a port, or an IPv6 address in brackets."""
 _THIS_MACHINE = "127.0.0.1"
 """Address of visitors that come through a socket in the file system, which has none."""
+
+
+class HttpChannel(http.HTTPChannel):
+    """HTTP on one connection, with early refusals; called by Twisted."""
+
+    callLater: Any  # noqa: N815  # Twisted's own
+    transport: Any
+    _timer: Timer | None = None
+    _is_new = True
+
+    def dataReceived(self, data: bytes) -> None:
+        """Receive bytes; a client that would wait for the answer to its TLS handshake is disconnected at once."""
+        if self._is_new and data.startswith(_TLS_HANDSHAKE):
+            self.leave()
+        else:
+            self._is_new = False
+            super().dataReceived(data)  # type: ignore[no-untyped-call]
+
+    def headerReceived(self, line: bytes) -> bool:
+        """Receive a line of the head; refuse one that announces an impossible length."""
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length" and len(value.strip()) > _LENGTH_DIGITS:
+            self._respondToBadRequestAndDisconnect()  # type: ignore[no-untyped-call]
+            return False
+        return bool(super().headerReceived(line))  # type: ignore[no-untyped-call]
+
+    def refuse(self, code: HTTPStatus, headers: Mapping[str, str], body: bytes) -> None:
+        """Answer at once, and go on reading for a moment."""
+        lines = [f"HTTP/1.1 {code} {code.phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+        self.transport.write("\r\n".join([*lines, "", ""]).encode() + body)
+        # TLS can't be closed on one side. The TCP connection below it can, but not all was written to that one yet.
+        if hasattr(self.transport, "loseWriteConnection") and not ISSLTransport.providedBy(self.transport):
+            self.transport.loseWriteConnection()
+        self.set_timer(LINGER_S, self.leave)
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        """Cancel the timer."""
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        super().connectionLost(reason)  # type: ignore[no-untyped-call]
+
+    def set_timer(self, limit_s: float, function: Callable[[], None]) -> None:
+        """Call a function after a time, in the place of what was to be called before."""
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = self.callLater(limit_s, function)
+
+    def leave(self) -> None:
+        """Close the connection once everything is sent, and soon in any case."""
+        self.set_timer(LINGER_S, self.abort)
+        self.transport.loseConnection()
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self.transport.abortConnection()
 
 
 class BodyLimit(Struct, frozen=True):
     """How much of a body may come."""
 
     kept: int = 0
-    """Of one that is longer, nothing is kept, and who sent it is told so."""
+    """Most bytes that are kept; a longer body is refused."""
     dropped: int = 65_536
-    """Whoever sends more than that in vain is cut."""
+    """Most bytes that are read and dropped; a client that sends more is disconnected."""
 
 
 NO_BODY = BodyLimit()
@@ -74,7 +136,7 @@ class _Request(Request):
         self._came = 0
         self._is_cut = False
         self.content_type = ""
-        """Of its body."""
+        """Media type of the body."""
 
     @property
     def is_too_large(self) -> bool:

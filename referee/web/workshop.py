@@ -21,7 +21,7 @@ from .rate_limit import RateLimit
 
 T = TypeVar("T")
 SECONDS_A_MINUTE = 20.0
-"""Of the thread's work, for one address: a third of a core."""
+"""Seconds of the thread's work a minute for one client: a third of a core."""
 UNREAD_OF_ADDRESS, UNREAD = 64, 512
 """Answers that were made and are still being sent: to one address, and to all."""
 _KEPT = 16
@@ -39,7 +39,7 @@ class Workshop:
         self._limit = RateLimit("seconds of work for your pages", SECONDS_A_MINUTE, now)
         self._is_busy = self._is_choosing = False
         self._waiting: dict[str, deque[Deferred[None]]] = {}
-        """By address, the oldest first."""
+        """Client -> its turns, the oldest first."""
         self._cost: dict[str, float] = {}
         """Address -> seconds of work so far; of one that is not in it, the least of those that were served last."""
         self._least = 0.0

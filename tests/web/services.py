@@ -12,7 +12,7 @@ from referee.web.cards import SignUp
 from referee.web.contest.intake import LoggedAction
 from referee.web.contest.organising import AuthorLine, Machine, ProcessLine, TournamentLine
 from referee.web.contest.queue import QueueLine
-from referee.web.guarded_routes import RequestRefused
+from referee.web.http import RequestRefused
 from referee.web.person.seat import Act
 from referee.web.submissions.challenges import Challenge, ChallengeRefused, PracticeRules
 

@@ -21,9 +21,8 @@ from referee.match.setup import DEFAULT_TIME
 from referee.net.links.tokens import add_tokens
 from referee.pages.tournament_json import VERSION, TournamentReport
 from referee.plugins import find_game
-from referee.web import author_api as api
-from referee.web import http, organisers, signing_up, workshop
-from referee.web.author_api import AuthorApi
+from referee.web import author_service, http, organisers, signing_up, workshop
+from referee.web.author_service import AuthorService
 from referee.web.cards import Coming, ComingMatch, ContestCard, LastResult, Leader, OpenMatch, SignUp, TournamentCard
 from referee.web.event_streams import EventStreams, PersonStreams
 from referee.web.guarded_routes import BodyLimits, MemberPages
@@ -31,8 +30,7 @@ from referee.web.live import LiveTable, LiveTables
 from referee.web.members import Members
 from referee.web.published import Searched, search
 from referee.web.routes import SiteContent, make_site
-from referee.web.sessions import Sessions, SiteRole
-from referee.web.submissions.authors import Authors
+from referee.web.sessions import Sessions, SiteRole, TokenFile
 from referee.web.submissions.check_queue import CheckQueue
 from referee.web.submissions.matches import AuthorsMatches
 from referee.web.submissions.store import Store
@@ -207,21 +205,19 @@ class TestSite:
     __test__ = False
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        for module in (api, http, organisers, signing_up):
+        for module in (author_service, http, organisers, signing_up):
             patch.setattr(module, "deferToThread", maybeDeferred)
         patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
         self.folder = folder
         self.clock = Clock()
         self.tokens = add_tokens(folder / "authors.toml", ["ada", "bob"], may_renew=False)
         self.tokens |= add_tokens(folder / "organisers.toml", ["ann"], may_renew=False)
-        self.authors, known = Authors(folder / "authors.toml"), Authors(folder / "organisers.toml")
+        self.authors, known = TokenFile(folder / "authors.toml"), TokenFile(folder / "organisers.toml")
         self.store = Store(folder / "submissions")
         self.noted = list[tuple[str, Any]]()
         self.checks = CheckQueue(self.clock, self.store, lambda: NOW, self._note, ())
         self.matches = AuthorsMatches(folder / "logs", self.store.root, find_game)
-        answers = AuthorApi(
-            self.authors, self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note
-        )
+        service = AuthorService(self.store, self.checks, self.matches, self.clock.seconds, lambda: NOW, self._note)
         self.sessions = Sessions({SiteRole.AUTHOR: self.authors, SiteRole.ORGANISER: known}, self.clock.seconds)
         self.organisers = StandInOrganiserService(PAYLOAD)
         self.practice = StandInPractice(PAYLOAD)
@@ -235,7 +231,7 @@ class TestSite:
             sessions=self.sessions,
             body_limits=BodyLimits(self.sessions, self.authors),
             pages=MemberPages(PAYLOAD),
-            api=answers,
+            authors=service,
             streams=PersonStreams(self.clock, lambda person: self.checks.stamp(person.name)),
             **stand_ins,
             workshop=Workshop(self.clock.seconds),

@@ -36,8 +36,7 @@ from referee.testing.seats import ScriptedSeat
 from referee.tournament import events as te
 from referee.tournament.history import History, new_tournament
 from referee.tournament.match_context import Fixture, MatchContext
-from referee.web import author_api as api
-from referee.web import http, routes, workshop
+from referee.web import author_service, http, routes, workshop
 from referee.web.contest import tournament_runs
 from referee.web.contest.contest_file import read_contest
 from referee.web.contest.hosting import HostedContest
@@ -169,7 +168,7 @@ def heads(path: Path) -> Iterator[PublishedHead]:
 
 def outlets(world: World, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Return all that everybody is given, by address: of every route that a visitor may ask; and the archive."""
-    for module in (api, http):
+    for module in (author_service, http):
         patch.setattr(module, "deferToThread", maybeDeferred)
     patch.setattr(workshop, "defer_to_workshop", maybeDeferred)
     patch.setattr(routes, "time", SimpleNamespace(time=lambda: 7.0))

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from referee.web.author_api import REQUESTS_A_MINUTE
+from referee.web.author_service import REQUESTS_A_MINUTE
 
 from .sites import PAYLOAD, Answer, TestSite
 

@@ -13,9 +13,8 @@ from twisted.internet.address import IPv4Address
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
-from referee.web.http_channel import LINGER_S
 from referee.web.monitor import monitor_site
-from referee.web.visitors import NO_BODY
+from referee.web.visitors import LINGER_S, NO_BODY
 
 SERVE = """
 import sys

@@ -8,8 +8,7 @@ from twisted.internet.task import Clock
 from referee.net.links.tokens import add_tokens
 from referee.web import sessions as own
 from referee.web.rate_limit import TooOften
-from referee.web.sessions import Person, SessionFile, Sessions, SiteRole
-from referee.web.submissions.authors import Authors
+from referee.web.sessions import Person, SessionFile, Sessions, SiteRole, TokenFile
 
 
 class KnownPeople:
@@ -25,7 +24,7 @@ class KnownPeople:
         organisers = folder / "organisers.toml"
         self.ada = add_tokens(self.file, ["ada"], may_renew=False)["ada"]
         self.ann = add_tokens(organisers, ["ann"], may_renew=False)["ann"]
-        known = {SiteRole.AUTHOR: Authors(self.file), SiteRole.ORGANISER: Authors(organisers)}
+        known = {SiteRole.AUTHOR: TokenFile(self.file), SiteRole.ORGANISER: TokenFile(organisers)}
         self.known = known
         self.kept = folder / "sessions.json"
         self.noted = list[str]()
@@ -97,7 +96,7 @@ def test_wrong_tokens_are_counted_and_a_right_one_gets_in(people: KnownPeople, t
     for number in range(own.WRONG_OF_ADDRESS):
         assert people.enter(token.format(number)) == ""
     for number in range(200):
-        with pytest.raises(TooOften, match="more than 60 tokens of nobody from your address a minute"):
+        with pytest.raises(TooOften, match="more than 60 wrong tokens from your address a minute"):
             people.enter(token.format(f"next {number}"))
         assert people.sessions.who(people.enter(people.ada)) is not None
     assert people.enter(token.format("other"), "10.0.0.2") == ""

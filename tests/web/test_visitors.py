@@ -17,8 +17,7 @@ from twisted.web.resource import Resource
 
 from referee.web import visitors
 from referee.web.http import find_address
-from referee.web.http_channel import LINGER_S
-from referee.web.visitors import NO_BODY, BodyLimit, Visitors
+from referee.web.visitors import LINGER_S, NO_BODY, BodyLimit, Visitors
 
 from ..cli.test_serving import certificate
 

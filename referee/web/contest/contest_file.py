@@ -80,11 +80,11 @@ class ScheduledTournament(Struct, frozen=True, kw_only=True):
 
     plan: TournamentPlan
     start: datetime | None
-    """From when on it is played, in UTC; None: at once."""
+    """Start of the tournament in UTC; None: at once."""
     options: tuple[str, ...] = ()
-    """Of `referee tournament`: where its matches are played, and what it is called if not as its file says."""
+    """Options of `referee tournament`: where matches are played, and the name if it is not the file's."""
     series: str = ""
-    """What its file calls it, if that is played every day."""
+    """Name in the file of a tournament that is played every day; empty for others."""
 
     @property
     def name(self) -> str:
@@ -100,9 +100,9 @@ class DailyTournament(Struct, frozen=True, kw_only=True):
     """A tournament that begins anew every day: each is one of its own, with the day behind its name."""
 
     first: ScheduledTournament
-    """As its file has it."""
+    """The tournament as its file describes it."""
     start: datetime
-    """Of the first one; its zone tells when a day begins."""
+    """Start of the first one; its time zone decides when a day begins."""
 
     def due(self, now: datetime) -> Iterator[ScheduledTournament]:
         """Yield those that have records, the last one that is due, and the next one."""
@@ -145,13 +145,13 @@ class Contest(Struct, frozen=True, kw_only=True):
     folder: Path
     title: str
     about: str
-    """In Markdown."""
+    """Description of the contest, in Markdown."""
     spectators: Spectators
     practice: bool
     sign_up: SignUp
-    """Who may become an author on the site."""
+    """People who may become authors on the site."""
     tournaments: tuple[ScheduledTournament, ...]
-    """In the order of the file."""
+    """All tournaments, in the order of the file."""
     daily: tuple[DailyTournament, ...]
     """Those of which a next one comes each day."""
 

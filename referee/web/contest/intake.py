@@ -14,8 +14,8 @@ from ...net.links.tokens import add_tokens
 from ...observers import Note
 from ...plugins import find_game
 from ...text import printable_json
-from ..author_api import AuthorApi
-from ..submissions.authors import Authors
+from ..author_service import AuthorService
+from ..sessions import TokenFile
 from ..submissions.check_queue import CheckQueue
 from ..submissions.matches import AuthorsMatches
 from ..submissions.store import Store
@@ -62,14 +62,14 @@ class Intake:
         self.store = store
         self.checks = CheckQueue(reactor, store, wall_clock, note, check)
         matches = AuthorsMatches(contest.folder / LOGS, store.root, find_game)
-        self.api = AuthorApi(self.authors, store, self.checks, matches, monotonic, wall_clock, note)
+        self.service = AuthorService(store, self.checks, matches, monotonic, wall_clock, note)
         self.actions = ActionLog(contest.folder)
 
 
-def _people(path: Path) -> Authors:
+def _people(path: Path) -> TokenFile:
     if not path.exists():
         add_tokens(path, (), may_renew=False)
-    return Authors(path)
+    return TokenFile(path)
 
 
 class LoggedAction(Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ from .queue import QueueLine, waiting_checks, waiting_matches, waiting_practice,
 from .tournament_runs import TournamentRun
 
 _SAID_LINES, _SAID_BYTES = 5, 4096
-"""What of a process' words is shown."""
+"""Most lines and bytes that are shown of the messages of a process."""
 _PART_BYTES = 262_144
 
 
@@ -56,11 +56,11 @@ class ProcessLine(Struct, frozen=True, kw_only=True):
     tournament: str
     name: str
     state: str
-    """In words: `plays`."""
+    """State in words, such as `plays`."""
     tables: int | None
-    """How many matches it plays at a time; None: as many as it is given."""
+    """Number of matches that it plays at a time; None: as many as it is given."""
     matches: Sequence[str]
-    """That it has now; some may wait there."""
+    """Matches that it has now; some of them may wait there."""
     lag_ms: float
     """The longest time lately that it was not listening."""
     heard: str

@@ -49,7 +49,7 @@ LIMIT_S = 1800.0
 PERSON_LIMIT_S = 3600.0
 """The same where a person plays."""
 MOST_PERSONS = 8
-"""Who play at a time, however many cores there are."""
+"""Most persons who play at a time, however many cores there are."""
 AWAY_S = 1800.0
 """A seat that nobody has taken for so long is given up."""
 WAIT = timedelta(days=1)
@@ -59,7 +59,7 @@ GRACE_S = 10.0
 RETRY_S = 30.0
 """After a trouble of this machine's."""
 MAX_ATTEMPTS = 3
-"""To play a match that ended with the whole host: it may be what takes the machine down."""
+"""Most attempts at a match that ended together with the server: the match may be what takes the machine down."""
 
 
 class PracticeRequests:
@@ -194,7 +194,7 @@ class RefereeProgram(Struct, frozen=True):
 
     referee: Sequence[str]
     options: Sequence[str]
-    """That hold for a match's process, too."""
+    """Options for tournaments that hold for the process of a practice match as well."""
 
 
 class Practice:
@@ -233,7 +233,7 @@ class Practice:
         self._note = note
         self._cores = os.cpu_count() or 1
         self._playing: dict[str, Challenge] = {}
-        """What is played now, by its place."""
+        """Place of a match -> match that is played now."""
         self._left: dict[str, str] = {}
         """Place of what is played though somebody has left -> what is told of that."""
         self._seats = HostedSeats(reactor, lambda challenge: requests.title(challenge.tournament), self._why_person)

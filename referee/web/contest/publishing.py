@@ -161,7 +161,7 @@ class Publisher:
         is_over: Callable[[str], bool] = lambda _name: False,
     ) -> None:
         self.published: dict[str, Published] = {}
-        """By tournament."""
+        """Name of a tournament -> its latest report."""
         self._reactor = reactor
         self._referee = referee
         self._note = note

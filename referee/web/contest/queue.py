@@ -15,9 +15,9 @@ from .practice import Practice
 from .tournament_runs import RunState, TournamentRun
 
 RECENT_S = 0.25
-"""How long a look at the queue is good for: less than those who are told of changes wait between two of them."""
+"""Seconds for which a look at the queue is reused: fewer than between two events of a page that shows it."""
 MOST_LINES = 500
-"""Of the queue, that an organiser is shown."""
+"""Most lines of the queue that an organiser is shown."""
 SHOWN = 8
 """Matches."""
 _WAITS = {
@@ -54,9 +54,9 @@ class QueueLine(Struct, frozen=True, kw_only=True):
     until: str | None
     """When that ends at the latest, as above; None: when somebody does something, within a minute, or nobody knows."""
     waits_for_organiser: bool
-    """Whether it waits until the organiser does something; all else happens by itself."""
+    """True if it waits until the organiser does something; everything else happens by itself."""
     has_no_limit: bool = False
-    """Whether nobody can say until when it waits."""
+    """True if nobody can say how long it waits."""
 
 
 def select_lines(person: Person, lines: Sequence[QueueLine]) -> list[QueueLine]:

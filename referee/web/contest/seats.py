@@ -1,4 +1,8 @@
-"""The seat of an author who plays a practice match in person: between the page on the site and the match's process."""
+"""The seat of an author who plays a practice match in person.
+
+The page is on the site and the match is in a process of its own, so the two talk over a socket: the process sends what
+the page shows (PageState), and the site sends what the author does (Act), each as one line of JSON.
+"""
 
 import socket
 from collections.abc import Callable
@@ -20,44 +24,45 @@ _NOTHING = PageState()
 
 
 class HostedSeat(SeatView):
-    """A person's seat, before, while and after its match is played.
+    """An author's seat before, during and after its match.
 
     Args:
-        reactor: Twisted's.
-        title: of the game.
-        name: the person's.
-        why: returns why the match is not played just now.
+        reactor: Twisted's reactor.
+        title: title of the game.
+        name: name of the author.
+        why: returns why the match is not played at the moment.
     """
 
     def __init__(self, reactor: Any, title: str, name: str, why: Callable[[], str]) -> None:
-        super().__init__(title, name, reactor, pace_s=0.0)
+        super().__init__(title, name, reactor, self._show, self._forward, pace_s=0.0)
         self._reactor = reactor
         self._why = why
-        self._told = _NOTHING
-        """By the match, the last time."""
-        self._told_s = self._left_s = reactor.seconds()
-        """When that was, and when the last one who looked on has gone."""
+        self._shown = _NOTHING
+        """Latest state that the match has sent."""
+        self._shown_s = self._left_s = reactor.seconds()
+        """Time of that state, and time at which the last page was closed, in seconds."""
         self._link: _Link | None = None
         self._is_played = False
         self._over: str | None = None
-        """How the match has ended, in words; None: it has not."""
+        """Result of the match in words; None while it is not over."""
         self._version = 0
         self._cut: Any = None
 
     @property
     def away_s(self) -> float:
-        """How long nobody has looked on, in seconds; 0: somebody does."""
+        """Seconds for which no page has been open; 0 while one is."""
         return 0.0 if len(self.streams) else max(self._reactor.seconds() - self._left_s, 0.001)
 
     @property
     def is_done(self) -> bool:
-        """Whether the match is over, and nobody looks on."""
+        """True once the match is over and no page is open."""
         return self._over is not None and not len(self.streams)
 
     # --- what the page sees and does
 
     def watch(self, request: Any) -> None:
-        """Tell somebody how everything stands, and all that changes from then on."""
+        """Send a browser how everything stands, and every change from then on."""
+        # All pages are cut from time to time: those of people who are still signed in come back by themselves.
         self._cut = self._cut or self._reactor.callLater(LONGEST_S, self.leave)
         super().watch(request)
         request.notifyFinish().addBoth(self._note_leaving)
@@ -66,75 +71,73 @@ class HostedSeat(SeatView):
         self._left_s = self._reactor.seconds()
 
     def leave(self) -> None:
-        """Cut all who look on; whoever is signed in comes back."""
+        """Cut all open pages."""
         if self._cut is not None and self._cut.active():
             self._cut.cancel()
         self._cut = None
         self.streams.close()
 
-    def do(self, act: Act) -> None:
-        """Hand on what the person wants; nothing if no match is played."""
+    def _forward(self, act: Act) -> None:
         if self._link is not None:
-            self._link.say(act)
+            self._link.send_act(act)
 
-    def state(self) -> PageState:
-        """Return what is to be seen."""
-        left_ms = self._told.left_ms - (self._reactor.seconds() - self._told_s) * 1000
-        told = replace(self._told, version=self._version, left_ms=max(left_ms, 0.0), closed=False)
+    def _show(self) -> PageState:
+        left_ms = self._shown.left_ms - (self._reactor.seconds() - self._shown_s) * 1000
+        state = replace(self._shown, version=self._version, left_ms=max(left_ms, 0.0), closed=False)
         if self._is_played:
-            return told
+            return state
         if self._over is None:
-            return replace(told, still=self._why())
-        return replace(told, over=self._over, closed=True)
+            return replace(state, still=self._why())
+        return replace(state, over=self._over, closed=True)
 
     def notify(self) -> None:
-        """Tell those who look on."""
+        """Send all open pages the new state."""
         self._version += 1
         super().notify()
 
-    # --- what the match tells
+    # --- what the match sends
 
     def invite(self) -> socket.socket:
-        """Return the other end of the seat, for the process of its match."""
+        """Return the other end of the seat's socket, for the process of its match."""
         ours, theirs = socket.socketpair()
         self._is_played = True
-        self._link = _Link(self._hear, self._part)
+        self._link = _Link(self._receive, self._unlink)
         speak(self._link, ours, self._reactor)
         self.notify()
         return theirs
 
     def conclude(self, trouble: str | None) -> None:
-        """Say that the match is over.
+        """Show that the match is over.
 
         Args:
-            trouble: why it was not played; None: it was.
+            trouble: why it was not played; None if it was.
         """
-        self._over = f"not played: {trouble}" if trouble else self._told.over or "the match is over"
+        self._over = f"not played: {trouble}" if trouble else self._shown.over or "the match is over"
         self.rest()
 
     def rest(self) -> None:
-        """Say that the match is not played now: it is over, or goes on later."""
-        told = self._told
-        self._told = replace(_NOTHING, names=told.names, svg=told.svg, said=told.said)
+        """Show that the match is not played now: it is over, or goes on later."""
+        last = self._shown
+        self._shown = replace(_NOTHING, names=last.names, svg=last.svg, said=last.said)
         self._is_played = False
         self.notify()
 
-    def _hear(self, told: PageState) -> None:
+    def _receive(self, state: PageState) -> None:
         if self._is_played:
-            self._told, self._told_s = told, self._reactor.seconds()
+            self._shown, self._shown_s = state, self._reactor.seconds()
             self.notify()
 
-    def _part(self) -> None:
+    def _unlink(self) -> None:
         self._link = None
 
 
 class HostedSeats:
-    """The seats of all persons.
+    """The seats of all authors who play in person.
 
     Args:
-        reactor: Twisted's.
-        title: returns of a match what is played.
-        why: returns of a match why it is not played just now.
+        reactor: Twisted's reactor.
+        title: match -> title of what is played.
+        why: match -> why it is not played at the moment.
     """
 
     def __init__(self, reactor: Any, title: Callable[[Challenge], str], why: Callable[[Challenge], str]) -> None:
@@ -142,13 +145,13 @@ class HostedSeats:
         self._title = title
         self._why = why
         self._seats: dict[str, HostedSeat] = {}
-        """By place of the match: as long as somebody may look on."""
+        """Place of a match -> seat, as long as a page of it may be open."""
 
     def find(self, challenge: Challenge) -> HostedSeat:
         """Return the author's seat in a match that the author plays in person."""
         key = challenge.place
         if key not in self._seats:
-            self._seats = {known: seat for known, seat in self._seats.items() if not seat.is_done}
+            self._seats = {place: seat for place, seat in self._seats.items() if not seat.is_done}
             seat = HostedSeat(self._reactor, self._title(challenge), challenge.author, lambda: self._why(challenge))
             if challenge.ended is not None:
                 seat.conclude(challenge.trouble)
@@ -156,13 +159,13 @@ class HostedSeats:
         return self._seats[key]
 
     def leave(self, author: str) -> None:
-        """Cut an author who looks on; if still signed in somewhere, that comes back."""
+        """Cut all pages of an author; a browser that is still signed in comes back."""
         for seat in self._seats.values():
             if seat.name == author:
                 seat.leave()
 
     def notify(self) -> None:
-        """Tell all who look on."""
+        """Send all open pages the new state of their seat."""
         for seat in self._seats.values():
             seat.notify()
 
@@ -174,35 +177,35 @@ class _Link(LineOnlyReceiver):
     MAX_LENGTH = MAX_LINE_BYTES
     transport: Any
 
-    def __init__(self, hear: Callable[[PageState], None], part: Callable[[], None]) -> None:
-        self._hear = hear
-        self._part = part
+    def __init__(self, receive: Callable[[PageState], None], unlink: Callable[[], None]) -> None:
+        self._receive = receive
+        self._unlink = unlink
         self._is_full = False
 
     def connectionMade(self) -> None:
-        """Be told when the other end is behind."""
+        """Ask to be paused while the other end does not read."""
         self.transport.registerProducer(self, True)
 
-    def say(self, act: Act) -> None:
-        """Tell what somebody wants; nothing if the other end is behind: the page is not the newest then."""
+    def send_act(self, act: Act) -> None:
+        """Send an action, or drop it if the other end is behind: the page that it came from is out of date then."""
         if not self._is_full:
             self.transport.write(msgspec.json.encode(act) + self.delimiter)
 
     def lineReceived(self, line: bytes) -> None:
-        """Take what the page is to show."""
-        self._hear(msgspec.json.decode(line, type=PageState))
+        """Receive a state for the page."""
+        self._receive(msgspec.json.decode(line, type=PageState))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """Tell that it is over."""
-        self._part()
+        """Forget the connection."""
+        self._unlink()
 
     def pauseProducing(self) -> None:
-        """Wait."""
+        """Stop sending."""
         self._is_full = True
 
     def resumeProducing(self) -> None:
-        """Go on."""
+        """Send again."""
         self._is_full = False
 
     def stopProducing(self) -> None:
-        """Do nothing; its connection tells that it is over."""
+        """Do nothing: `connectionLost` is called as well."""

@@ -75,10 +75,10 @@ class TournamentRun:
         self.state = RunState.WAITING
         self.since = datetime.now(UTC)
         self.open_matches: dict[str, OpenMatch] = {}
-        """By name."""
+        """Name of a match -> match that is played now."""
         self.played = 0
         self.processes: Sequence[SeenProcess] = ()
-        """That play its matches, as they were told of last."""
+        """Processes that play its matches, as last reported."""
         self.heard: datetime | None = None
         """When that was, in UTC."""
         self._reactor = reactor

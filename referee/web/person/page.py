@@ -1,4 +1,9 @@
-"""A person's seat on a page of the browser, on this machine alone."""
+"""The page of a person's seat on this machine alone: `referee play` with `me` as a player.
+
+The link is the only key to the seat. So it holds a token that nobody can guess, and the server listens on the loopback
+interface alone. It also compares the Host header: otherwise a page on another site could point a name of its own at
+this machine and read the answers (DNS rebinding).
+"""
 
 import hmac
 import secrets
@@ -16,44 +21,36 @@ from ...clock import Port
 from ...net.links.addresses import listen, stopped
 from ..http import HTML, send
 from ..visitors import NO_BODY, Visitors
-from .seat import Act, PageState, PersonSeat
+from .seat import PersonSeat
 from .view import SeatView, perform_act, seat_page, watch
 
 ADDRESS = "tcp:0:interface=127.0.0.1"
 TOKEN_BYTES = 24
 _LINGER_S, _POLL_S = 2.0, 0.02
-"""How long an open page may take to have the end, and how often it is looked at whether it has."""
+"""Most seconds to wait until open pages have received the end, and seconds between two looks whether they have."""
 
 
-class LocalSeat(SeatView):
-    """The seat of somebody who has a link to it.
+class LocalSeat(Struct, frozen=True):
+    """The page of one seat, and the secret part of its address."""
 
-    Args:
-        seat: the person's.
-        clock: the reactor, or a test's clock.
-    """
-
-    def __init__(self, seat: PersonSeat, clock: Any) -> None:
-        super().__init__(seat.game.title, seat.name, clock)
-        self.token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._seat = seat
-        seat.changed = self.notify
-
-    def state(self) -> PageState:
-        """Return what is to be seen."""
-        return self._seat.state()
-
-    def do(self, act: Act) -> None:
-        """Do what the person wants; nothing if the page was not the newest, or it makes no sense."""
-        self._seat.do(act)
+    seat: PersonSeat
+    view: SeatView
+    token: str
 
     async def close(self, reactor: Any) -> None:
-        """Tell open pages that there will be nothing new, and wait until they have it."""
-        self._seat.close()
+        """Send open pages the end, and wait until they have it."""
+        self.seat.close()
         until_s = reactor.seconds() + _LINGER_S
-        while len(self.streams) and reactor.seconds() < until_s:
+        while len(self.view.streams) and reactor.seconds() < until_s:
             await deferLater(reactor, _POLL_S)
-        self.streams.close()
+        self.view.streams.close()
+
+
+def make_local(seat: PersonSeat, clock: Any) -> LocalSeat:
+    """Return the page of a seat that is played in this process."""
+    view = SeatView(seat.game.title, seat.name, clock, seat.state, seat.do)
+    seat.changed = view.notify
+    return LocalSeat(seat, view, secrets.token_urlsafe(TOKEN_BYTES))
 
 
 class PersonSite(Struct, frozen=True):
@@ -61,43 +58,42 @@ class PersonSite(Struct, frozen=True):
 
     port: Port
     seats: Mapping[str, LocalSeat]
-    """By the person's name."""
+    """Name of a person -> page."""
 
     def link(self, name: str) -> str:
-        """Return the address of a person's page: who has it, has the seat."""
+        """Return the address of a person's page."""
         return f"http://127.0.0.1:{self.port.getHost().port}/{self.seats[name].token}/"
 
     async def close(self, reactor: Any) -> None:
-        """Let open pages have the end, and listen no more."""
+        """Send open pages the end, and stop listening."""
         for seat in self.seats.values():
             await seat.close(reactor)
         await stopped(self.port)
 
 
 async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite:
-    """Have a page for each of some seats.
+    """Open a page for each of some seats.
 
     Args:
-        seats: by name.
-        reactor: Twisted's.
+        seats: name of a person -> seat.
+        reactor: Twisted's reactor.
 
     Raises:
-        EndpointError: there is no port.
+        EndpointError: no port is free.
     """
-    local = {name: LocalSeat(seat, reactor) for name, seat in seats.items()}
-    guard = guard_seats(local)
+    local = {name: make_local(seat, reactor) for name, seat in seats.items()}
+    guard = HostGuard(make_app(local).resource())
     port = await listen(reactor, ADDRESS, Visitors(guard, reactor, lambda *_: NO_BODY))
     guard.port = port.getHost().port
     return PersonSite(port, local)
 
 
-def guard_seats(seats: Mapping[str, LocalSeat]) -> "OwnHost":
-    """Return what answers for seats; it is told the port."""
-    return OwnHost(_routes(seats).resource())
+class HostGuard(Resource):
+    """Refuses requests for any other host than this machine.
 
-
-class OwnHost(Resource):
-    """Answers nobody who asks for another host: whose name somebody else has made lead to this machine."""
+    Args:
+        inner: resource that answers the others.
+    """
 
     isLeaf = True  # noqa: N815  # Twisted's own
 
@@ -114,28 +110,29 @@ class OwnHost(Resource):
         return self._inner.render(request)
 
 
-def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
+def make_app(seats: Mapping[str, LocalSeat]) -> Klein:
+    """Return the addresses of the pages of some seats."""
     app = Klein()
 
-    def _of(token: str) -> SeatView | None:
-        given = token.encode()
-        found = [own for own in seats.values() if hmac.compare_digest(own.token.encode(), given)]
-        return found[0] if found else None
+    def _find(token: str) -> SeatView | None:
+        # compare_digest takes the same time for every wrong token, so the delay of the answer reveals nothing.
+        seats_of_token = [each for each in seats.values() if hmac.compare_digest(each.token.encode(), token.encode())]
+        return seats_of_token[0].view if seats_of_token else None
 
     @app.route("/<token>/", methods=["GET"])
     def _page(request: Any, token: str) -> bytes:
-        own = _of(token)
-        return _refuse(request) if own is None else send(request, HTML, seat_page(own).encode())
+        view = _find(token)
+        return _refuse(request) if view is None else send(request, HTML, seat_page(view).encode())
 
     @app.route("/<token>/events", methods=["GET"])
     def _events(request: Any, token: str) -> Any:
-        own = _of(token)
-        return _refuse(request) if own is None else watch(request, own)
+        view = _find(token)
+        return _refuse(request) if view is None else watch(request, view)
 
     @app.route("/<token>/<what>", methods=["POST"])
     def _do(request: Any, token: str, what: str) -> bytes:
-        own = _of(token)
-        return _refuse(request) if own is None else perform_act(request, own, what)
+        view = _find(token)
+        return _refuse(request) if view is None else perform_act(request, view, what)
 
     @app.handle_errors(HTTPException)
     def _error(request: Any, failure: Any) -> bytes:
@@ -145,6 +142,6 @@ def _routes(seats: Mapping[str, LocalSeat]) -> Klein:
 
 
 def _refuse(request: Any, code: HTTPStatus = HTTPStatus.NOT_FOUND) -> bytes:
-    """Answer with nothing."""
+    """Answer with a status and nothing else."""
     request.setResponseCode(code)
     return send(request, "text/plain; charset=utf-8", b"")

@@ -18,7 +18,7 @@ from .seat import Act, PersonSeat
 from .view import PACE_S
 
 MAX_LINE_BYTES = 16 << 20
-"""Of what a page shows: a drawing of the largest board is far below that."""
+"""Most bytes of one state: a drawing of the largest board is far below that."""
 _LINGER_S = 2.0
 """So long the end may take to be heard."""
 

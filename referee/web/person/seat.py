@@ -58,11 +58,11 @@ class Choosing:
         self._game = game
         self._state = state
         self.touched: tuple[str, ...] = ()
-        """What was chosen, in this order."""
+        """Choices so far, in order."""
         self.steps: tuple[Step, ...] = ()
         """The steps of the move that it makes so far."""
         self.pending: tuple[str, ...] = ()
-        """What was chosen of a step that is not whole."""
+        """Choices of a step that is not complete."""
         self.options: tuple[str, ...] = ()
         self.move: Any = None
         """The move that can be handed in now, plain; None while there is none."""
@@ -202,22 +202,22 @@ class Act(Struct, frozen=True, kw_only=True):
     turn: int
     """Number of the turn that the page showed."""
     at: int
-    """How much was chosen there."""
+    """Number of choices that the page showed."""
     option: str
-    """What is touched; empty: nothing."""
+    """Choice that was touched; empty for other actions."""
 
 
 class PageState(Struct, frozen=True, kw_only=True):
     """What the page shows at one moment."""
 
     version: int = 0
-    """Of two, the one with the higher number is newer."""
+    """Number of the state: the newer of two states has the higher one."""
     names: tuple[str, ...] = ()
     svg: str = ""
     """The board as the seat may see it; empty before the deal."""
     turn: int = 0
     asked: bool = False
-    """Whether a move is asked for."""
+    """True while a move is asked for."""
     touched: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     ready: bool = False
@@ -230,7 +230,7 @@ class PageState(Struct, frozen=True, kw_only=True):
     over: str = ""
     """Why this person has nothing more to do; empty: it has."""
     closed: bool = False
-    """Whether there will be nothing new."""
+    """True once nothing will change any more."""
 
 
 class PersonSeat:
@@ -246,16 +246,16 @@ class PersonSeat:
         self.game = game
         self.name = name
         self.names: tuple[str, ...] = ()
-        """By seat; empty until the seat is taken."""
+        """Names of the players by seat; empty before the match begins."""
         self.seat = 0
         self.position: Any = None
         """The state of the game, of which a drawing for this seat shows what it may know; None before the deal."""
         self.choosing: Choosing | None = None
-        """What the person is asked; None: nothing."""
+        """Choice of the move that is asked for; None if none is."""
         self.turn = 0
         """Number of the turn that it is or was asked for."""
         self.said: list[str] = []
-        """What has happened, in words, the oldest first."""
+        """Events of the match in words, the oldest first."""
         self.over = ""
         """Why nothing more is to be done, in words; empty: there is."""
         self.changed: Callable[[], None] = lambda: None

@@ -44,7 +44,7 @@ class TerminalSeat:
         """Lines that were typed before anything was asked."""
         self._asked: Choosing | None = None
         self._told = 0
-        """How much of what happened was shown."""
+        """Number of events that were shown."""
         seat.changed = self._look
         show("You play in this terminal: every choice has a number, and ? helps.")
 

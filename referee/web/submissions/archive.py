@@ -61,11 +61,11 @@ __all__ = [
 MAX_PACKED_BYTES = 16 * MIB
 """Halite took 20 MiB; source and a table of openings are far below, and a hundred authors' fit into memory at once."""
 _MAX_TAR_BYTES = MAX_UNPACKED_BYTES + (2 * MAX_ENTRIES + 40) * BLOCK
-"""With a header and a padding for each entry, and the longest end that tar writes."""
+"""Most bytes of a plain tar: content, header and padding of each entry, and the longest end that tar writes."""
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 """No name, no time, no system: all that the library would write into it from its surroundings."""
 _APPLE_FOLDER, _APPLE_PREFIX, _APPLE_MAGIC = "__MACOSX", "._", b"\0\5\x16\7"
-"""What macOS adds to archives of its own accord: files with the metadata of others."""
+"""Names and first bytes of the files that macOS adds to archives, with the metadata of other files."""
 _GZIP_BITS = 31
 _LZMA_BYTES = 128 * MIB
 """Memory for unpacking: twice what the highest setting of xz asks for."""

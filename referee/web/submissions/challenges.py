@@ -19,9 +19,9 @@ from ...files.whole import write_whole
 from .store import StoreError
 
 MAX_WAITING = 3
-"""Of one author."""
+"""Most practice matches of one author that wait."""
 MAX_KEPT = 100
-"""Of one author: with a further one, the oldest goes away."""
+"""Most practice matches of one author that are kept; the oldest is removed."""
 PERSON = "me:"
 """Before the name of an author who plays in person."""
 PRACTICE = "practice"
@@ -35,11 +35,11 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     author: str
     number: int
-    """From 1, for each author."""
+    """Number from 1, counted for each author."""
     tournament: str
     """Whose game, options and time it is played with."""
     version: int | None
-    """Of the author's, that plays; None: the author plays in person."""
+    """Version of the author's that plays; None: the author plays in person."""
     opponent: str
     """`house:NAME`, or the number of another version of the author's; it has all other seats."""
     asked: str
@@ -47,9 +47,9 @@ class Challenge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     begun: str | None = None
     """When it was begun last, as above."""
     attempts: int = 0
-    """To play it that came to no end by themselves."""
+    """Number of attempts to play it that ended together with the server."""
     ended: str | None = None
-    """As above; None: it is still to be played."""
+    """Time of the end, as above; None while it is still to be played."""
     trouble: str | None = None
     """Why it was not played, in one sentence."""
 

@@ -29,7 +29,7 @@ from ...programs.processes import OwnProcess, kill_orphans
 from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, HandedInVersion, Store, StoreError
 
 CHECK_S = 600.0
-"""How long one check may take: a build may take half of it; the check of a good player takes a minute."""
+"""Longest check in seconds. A build may take half of it; the check of a good player takes a minute."""
 POLL_S = 0.05
 GRACE_S = 2.0
 """Between asking a check to end and killing it: it takes its players with it."""
@@ -71,7 +71,7 @@ class CheckQueue:
         self._note = note
         self._command = tuple(command)
         self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
-        """What every process of a check has in its environment, those in a sandbox aside: that ends with the check."""
+        """Environment variable of every process of a check, by which leftovers of a check are found and ended."""
         self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
         self._since: dict[tuple[str, int], str] = {}
         """Author and number of a version that is not checked -> when it was handed in."""
@@ -80,7 +80,7 @@ class CheckQueue:
         self.begun: str | None = None
         """When that was begun, ISO 8601 in UTC."""
         self._told: Path | None = None
-        """What its check has told so far."""
+        """File that the current check writes its steps to."""
         self._changes = Counter[str]()
         """Author -> how often something about its versions has changed."""
 

@@ -27,7 +27,7 @@ LEFT_OUT = frozenset(
 )
 """Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it with."""
 MAX_LISTED = 10 * MAX_ENTRIES
-"""What an archive may list, with all that is left out: git's objects alone may be some thousand files."""
+"""Most entries that an archive may list, those that are left out included: a git history may be thousands of files."""
 PACK_IT = "pack its folder again: `tar -czf player.tar.gz FOLDER`, or a zip"
 SEND_AGAIN = "hand it in again"
 SMALLER = "leave out what the program does not need; of a folder, what .refereeignore names is left out"
@@ -55,7 +55,7 @@ class ArchiveEntry(Struct, frozen=True, kw_only=True):
     data: bytes = b""
     is_executable: bool = False
     target: str = ""
-    """Of a link: relative to the folder that it stands in."""
+    """Target of a link, relative to the folder that the link is in."""
 
 
 def is_program(data: bytes) -> bool:

@@ -25,7 +25,7 @@ from .challenges import PERSON, PRACTICE
 from .store import PLAYER, VERSIONS
 
 _MAX_LINE_BYTES = 1 << 20
-"""Of a header or a result: names, options and the evidence of a dozen fouls are far below."""
+"""Most bytes of a header or a result; names, options and the evidence of a dozen fouls are far below."""
 _VERSION = re.compile(r"[0-9]{4,}")
 
 
@@ -35,7 +35,7 @@ class AuthorsSeat(Struct, frozen=True, kw_only=True):
     seat: int
     author: str
     version: int | None
-    """That played; None if the record does not say, or the author played in person."""
+    """Version that played; None if the record does not say, or the author played in person."""
 
 
 class AuthoredMatch(Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class AuthoredMatch(Struct, frozen=True, kw_only=True):
     header: Header
     result: ResultLine
     seats: tuple[AuthorsSeat, ...]
-    """Of all authors."""
+    """Seats of all authors in this match."""
 
 
 class Own(Struct, frozen=True, kw_only=True):
@@ -56,16 +56,16 @@ class Own(Struct, frozen=True, kw_only=True):
 
     match: str
     head: str
-    """Of the record that this was made from: hash of its last line."""
+    """Hash of the last line of the record that this was made from."""
     game: str
     opened: str
     seat: int
     names: tuple[str, ...]
     version: int | None
     rank: int | None
-    """From 1; None if the match is void."""
+    """Rank from 1; None if the match is void."""
     is_shared: bool
-    """Whether an opponent has the same rank, as in a draw."""
+    """True if an opponent has the same rank, as in a draw."""
     winner: bool
     points: int | float
     foul: str | None

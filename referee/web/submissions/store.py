@@ -35,11 +35,11 @@ from .folder import write
 T = TypeVar("T")
 VERSIONS = ".versions"
 MAX_VERSIONS = 200
-"""Of one author: ten a day for three weeks."""
+"""Most versions of one author: ten a day for three weeks."""
 MAX_AUTHOR_BYTES = 1024 * MIB
 """Packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
 MIN_FREE_BYTES = 512 * MIB
-"""Of the disk, so much is left for records: without them no match can go on."""
+"""Bytes of the disk that stay free for records: without them no match can go on."""
 MAX_ATTEMPTS = 3
 """Checks of one version that were cut off: it may be what takes the machine down."""
 _ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive", "player", "version.json", "report.json"
@@ -62,9 +62,9 @@ class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What is known of one version."""
 
     number: int
-    """From 1, for each author."""
+    """Number from 1, counted for each author."""
     sha256: str
-    """Of the archive, in hex."""
+    """SHA-256 of the archive, in hex."""
     packed_bytes: int
     unpacked_bytes: int
     handed_in: str
@@ -77,7 +77,7 @@ class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     trouble: str | None = None
     """Why there is a verdict without a report, in one sentence."""
     failed_steps: tuple[str, ...] = ()
-    """Of its check, in words."""
+    """Steps of the check that failed, in words."""
 
 
 class CheckOutcome(Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ class CheckOutcome(Struct, frozen=True, kw_only=True):
 
     passed: bool
     report: Any = None
-    """What `referee check --json` printed; None: nothing that can be used."""
+    """Report that `referee check --json` printed; None if it printed nothing usable."""
     trouble: str | None = None
     failed_steps: tuple[str, ...] = ()
 
@@ -95,7 +95,7 @@ class _Choice(Struct, frozen=True, kw_only=True):
 
     number: int
     newest: int
-    """Of those that had passed then: with a newer one, the choice is over."""
+    """Newest version that had passed at that time: once a newer one passes, the choice ends."""
 
 
 class StoreError(RefereeError):

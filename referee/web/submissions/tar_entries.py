@@ -38,7 +38,7 @@ _EXTENSIONS = {tarfile.XHDTYPE, tarfile.XGLTYPE, *_GNU_FIELDS}
 _SPARSE_PREFIX = "GNU.sparse."
 _SIZE_DIGITS = 20
 _MAX_EXTENSION_BYTES = 4 * MIB
-"""Of all headers that say more of the next file, or of all: some hundred bytes each are common."""
+"""Most bytes of all pax headers together; some hundred bytes for each file are common."""
 
 
 def is_tar(data: bytes) -> bool:

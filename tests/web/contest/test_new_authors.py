@@ -16,7 +16,7 @@ from referee.web.cards import SignUp
 from referee.web.contest.contest_file import read_contest, write_example
 from referee.web.contest.intake import Intake
 from referee.web.contest.organising import Organising
-from referee.web.guarded_routes import RequestRefused
+from referee.web.http import RequestRefused
 from referee.web.signing_up import NewAuthors
 from referee.web.submissions.store import Store
 

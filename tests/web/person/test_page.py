@@ -10,7 +10,7 @@ from twisted.internet.testing import StringTransport
 
 from referee.chance import Dealer
 from referee.plugins import load
-from referee.web.person.page import LocalSeat, guard_seats
+from referee.web.person.page import HostGuard, make_app, make_local
 from referee.web.person.seat import Choosing, PageState, PersonSeat
 from referee.web.visitors import HEADERS, NO_BODY, Visitors
 
@@ -31,8 +31,8 @@ class Table:
         for number, seat in enumerate(self.seats):
             seat.names, seat.seat, seat.position, seat.turn = ("ada", "bob"), number, state, 1
         self.seats[0].choosing = Choosing(GAME, state)
-        self.pages = {seat.name: LocalSeat(seat, clock) for seat in self.seats}
-        guard = guard_seats(self.pages)
+        self.pages = {seat.name: make_local(seat, clock) for seat in self.seats}
+        guard = HostGuard(make_app(self.pages).resource())
         guard.port = PORT
         self._site = Visitors(guard, clock, lambda *_: NO_BODY)
 
@@ -108,7 +108,7 @@ def test_a_move_is_chosen_and_taken_back() -> None:
 def test_nobody_else_is_asked_or_shown_the_hand() -> None:
     """Of two persons each is told its own hand alone, and who is to move."""
     table = Table()
-    ada, bob = (local.state() for local in table.pages.values())
+    ada, bob = (local.view.state() for local in table.pages.values())
     hands = [{"{}|{}".format(*domino) for domino in GAME.view(seat.position, seat.seat).hand} for seat in table.seats]
     for state, own, other in ((ada, hands[0], hands[1]), (bob, hands[1], hands[0])):
         assert all(f'data-place="{domino}"' in state.svg for domino in own)

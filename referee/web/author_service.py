@@ -1,0 +1,246 @@
+"""What an author may do with its own versions and matches; pages and programs both ask here.
+
+Nobody learns anything of another author: what belongs to somebody else is refused with the same bytes as what does not
+exist at all (NotYours).
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from http import HTTPStatus
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+from twisted.internet.defer import DeferredLock
+from twisted.internet.threads import deferToThread
+
+from ..check.findings import CheckReport, Finding
+from ..observers import Note
+from ..record.explain import Explanation
+from ..record.reader import RecordError
+from .http import RequestRefused
+from .rate_limit import RateLimit
+from .submissions.check_queue import CheckQueue
+from .submissions.folder import pack_upload
+from .submissions.matches import AuthorsMatches, Own
+from .submissions.store import HandedInVersion, Store, VersionState
+
+T = TypeVar("T")
+HAND_INS_A_MINUTE = 6
+"""Faster than anybody can change a program and look at the result."""
+REQUESTS_A_MINUTE = 120
+"""A client that waits for its verdict asks once a second at most."""
+_DIGITS = 9
+
+
+class NotYours(RequestRefused):
+    """The refusal for what does not exist and for what belongs to somebody else: the same to the byte."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            HTTPStatus.NOT_FOUND,
+            "there is no such thing of yours",
+            "PUT or GET /submissions, GET /submissions/NUMBER, PUT /submissions/NUMBER/present, GET /matches, "
+            "/matches/NAME, /matches/NAME/record and /matches/NAME/printed; "
+            "numbers and names are in your lists, a slash in a name is written %2F",
+        )
+
+
+class Versions(Struct, frozen=True, kw_only=True):
+    """Everything that an author has handed in."""
+
+    submissions: Sequence[HandedInVersion]
+    present: int | None
+    """The version that plays; None if none does."""
+
+
+class CheckedVersion(HandedInVersion, frozen=True, kw_only=True):
+    """One version with its check."""
+
+    plays: bool
+    report: CheckReport | None
+    """None while the check is not over, or if it was given up."""
+    steps: Sequence[Finding]
+    """Steps that a running check has finished so far."""
+
+
+class OwnMatches(Struct, frozen=True, kw_only=True):
+    """The matches of an author that are over."""
+
+    matches: Sequence[Own]
+
+
+class AuthorService:
+    """Everything that authors ask for, whichever way they ask.
+
+    Args:
+        store: versions of all authors.
+        checks: queue that takes new versions.
+        matches: matches of all authors.
+        clock: returns monotonic seconds.
+        now: returns the time of day, ISO 8601 in UTC.
+        note: logs what happens.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        checks: CheckQueue,
+        matches: AuthorsMatches,
+        clock: Callable[[], float],
+        now: Callable[[], str],
+        note: Note,
+    ) -> None:
+        self._store = store
+        self._checks = checks
+        self._matches = matches
+        self._now = now
+        self._note = note
+        self._requests = RateLimit("requests", REQUESTS_A_MINUTE, clock)
+        self._hand_ins = RateLimit("versions", HAND_INS_A_MINUTE, clock)
+        # One archive is unpacked at a time, because an archive may be large; and the records of one author are read at
+        # a time, because auditing them takes a core. Other authors wait for their turn, the loop does not.
+        self._unpacking = DeferredLock()
+        self._reading = DeferredLock()
+
+    # --- versions
+
+    async def hand_in(self, author: str, archive: bytes, name: str = "") -> HandedInVersion:
+        """Accept an archive as the author's next version, and queue its check.
+
+        Args:
+            author: name of the author.
+            archive: content of the file.
+            name: name of the file, for the error message about a lone source file.
+
+        Raises:
+            TooOften: the author hands in, or asks, too often.
+            BadArchive: the archive cannot be unpacked.
+            VersionRefused: the author may hand in nothing now.
+        """
+        return await self._accept(author, lambda: archive, name)
+
+    async def hand_in_folder(self, author: str, files: Sequence[tuple[str, bytes]]) -> HandedInVersion:
+        """Accept a folder that a browser sent, as (path, content) pairs; see `hand_in`."""
+        return await self._accept(author, lambda: pack_upload(files))
+
+    async def _accept(self, author: str, pack: Callable[[], bytes], name: str = "") -> HandedInVersion:
+        self._requests.count(author)
+        self._hand_ins.count(author)
+
+        def _unpack() -> tuple[HandedInVersion, bool]:
+            return self._store.hand_in(author, pack(), self._now(), name)
+
+        version, is_new = await self._unpacking.run(deferToThread, _unpack)
+        if is_new:
+            self._checks.add(author, version)
+            self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
+        return self._mark_checking(author, version)
+
+    async def list_versions(self, author: str) -> Versions:
+        """Return the author's versions, the oldest first.
+
+        Raises:
+            TooOften: the author asks too often.
+        """
+        self._requests.count(author)
+        return await self._list_versions(author)
+
+    async def _list_versions(self, author: str) -> Versions:
+        versions = await deferToThread(self._store.versions, author)
+        present = await deferToThread(self._store.present, author)
+        return Versions(submissions=[self._mark_checking(author, version) for version in versions], present=present)
+
+    async def find_version(self, author: str, number: str) -> CheckedVersion:
+        """Return one version with its check.
+
+        Args:
+            author: name of the author.
+            number: number of the version, as it was sent.
+
+        Raises:
+            TooOften: the author asks too often.
+            NotYours: the author has no such version.
+        """
+        self._requests.count(author)
+        version = await self._find(author, number)
+        report = await deferToThread(self._store.report, author, version.number)
+        steps = await deferToThread(self._checks.steps, author, version.number)
+        plays = version.number == await deferToThread(self._store.present, author)
+        return CheckedVersion(**asdict(self._mark_checking(author, version)), plays=plays, report=report, steps=steps)
+
+    async def choose(self, author: str, number: str) -> Versions:
+        """Let an older version play until a newer one passes its check, and return all versions.
+
+        Raises:
+            TooOften: the author asks too often.
+            NotYours: the author has no such version.
+            VersionRefused: the version has not passed its check.
+        """
+        self._requests.count(author)
+        version = await self._find(author, number)
+        await deferToThread(self._store.choose, author, version.number)
+        self._checks.note_change(author)
+        self._note("version-chosen", author=author, version=version.number)
+        return await self._list_versions(author)
+
+    async def _find(self, author: str, number: str) -> HandedInVersion:
+        is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
+        version = await deferToThread(self._store.version, author, int(number)) if is_number else None
+        if version is None:
+            raise NotYours
+        return version
+
+    def _mark_checking(self, author: str, version: HandedInVersion) -> HandedInVersion:
+        """Return a version with the state `checking` if its check runs now: on the disk it waits until the verdict."""
+        if self._checks.current == (author, version.number) and version.state is VersionState.WAITING:
+            return replace(version, state=VersionState.CHECKING)
+        return version
+
+    # --- matches
+
+    async def list_matches(self, author: str) -> OwnMatches:
+        """Return the author's matches that are over, the latest first.
+
+        Raises:
+            TooOften: the author asks too often.
+        """
+        self._requests.count(author)
+        return OwnMatches(matches=await self._reading.run(deferToThread, self._matches.list_own, author))
+
+    async def explain(self, author: str, match: str, seat: int | None) -> Explanation:
+        """Explain a match to its author.
+
+        Args:
+            author: name of the author.
+            match: name of the match, as the list has it.
+            seat: one of the author's seats; None: the first of them.
+
+        Raises:
+            TooOften: the author asks too often.
+            NotYours: the author had no such seat.
+            RequestRefused: the record does not hold.
+        """
+        return await self._look_up(author, lambda: self._matches.explain_match(author, match, seat))
+
+    async def read_record(self, author: str, match: str, seat: int | None) -> bytes:
+        """Return the record of a match, without what other seats alone knew; see `explain`."""
+        return await self._look_up(author, lambda: self._matches.record(author, match, seat))
+
+    async def read_output(self, author: str, match: str, seat: int | None) -> str:
+        """Return everything that is kept of the text that the author's program printed; see `explain`."""
+        return await self._look_up(author, lambda: self._matches.read_output(author, match, seat))
+
+    async def _look_up(self, author: str, look: Callable[[], T | None]) -> T:
+        """Read a record in a thread; the error about a broken record does not name its path on this machine."""
+        self._requests.count(author)
+        reading: Awaitable[T | None] = self._reading.run(deferToThread, look)
+        try:
+            result = await reading
+        except RecordError as error:
+            where = "" if error.line is None else f" in line {error.line}"
+            text = f"the record does not hold{where}: expected {error.expected}"
+            remedy = "ask the organiser to run `referee audit`, which says more"
+            raise RequestRefused(HTTPStatus.INTERNAL_SERVER_ERROR, text, remedy) from None
+        if result is None:
+            raise NotYours
+        return result
