@@ -96,7 +96,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     services = MatchServices(observers=Observers(JobSender(case, host)))
     table = MatchSession(_reactor, time.monotonic, QGame(), settings, services)
     try:
-        played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)
+        played = await table.play_after_sign_up("tcp:0:interface=127.0.0.1", policy)
     except BadSetup:
         return [[], []]  # not as many players as the state has
     if played is None:

@@ -87,7 +87,7 @@ def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> Mat
         game = resumed.match.game
         table = PersonTable(game, launches, interface)
         return _host_table(
-            table, game, settings, at_hand, lambda host, occupants: host.play_on(resumed, occupants, ADDRESS)
+            table, game, settings, at_hand, lambda host, occupants: host.resume(resumed, occupants, ADDRESS)
         )
 
 
@@ -105,7 +105,7 @@ def play_on(resumed: Resumption, at_hand: Services, address: str, *, come_back_s
         OSError: the record can't be written.
     """
     settings = replace(_settings_of(resumed), come_back_s=come_back_s)
-    return host_match(resumed.match.game, settings, at_hand, lambda host: host.play_on(resumed, (), address))
+    return host_match(resumed.match.game, settings, at_hand, lambda host: host.resume(resumed, (), address))
 
 
 def _settings_of(resumed: Resumption) -> MatchSettings:

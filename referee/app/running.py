@@ -9,7 +9,7 @@ from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
 from ..errors import Interrupted
-from ..net.event_loop import look_seldom
+from ..net.event_loop import collect_garbage_rarely
 from ..observers.output import unblocked_output
 from .interrupts import asked_by, take_signals
 
@@ -50,7 +50,7 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
             tasks[0].cancel()  # the user interrupted: what the coroutine cleans up is waited for
         return finished
 
-    look_seldom()
+    collect_garbage_rarely()
     running.addSystemEventTrigger("before", "shutdown", _stop)
     running.callWhenRunning(take_signals)  # after Twisted has, which has nothing for a second one
     running.callWhenRunning(_begin)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..net.group_commit import Durability
-from ..net.links.addresses import listen, stopped
+from ..net.links.addresses import listen, stop_listening
 from ..net.matches.settings import MatchServices
 from ..net.run_terms import RunTerms
 from ..observers import InThread, Observer, Observers
@@ -83,7 +83,7 @@ class Monitoring(Struct, frozen=True):
         try:
             yield
         finally:
-            await stopped(port)
+            await stop_listening(port)
 
 
 class Services(Struct, frozen=True, kw_only=True):

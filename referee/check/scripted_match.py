@@ -16,7 +16,7 @@ from ..match import events as e
 from ..match.fouls import Cause, Foul
 from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
-from ..net.links.player_protocol import message_of
+from ..net.links.player_protocol import make_message
 from ..testing.seats import AnyGame, Choose, ScriptedSeat, plain
 from .findings import Failed
 from .remedies import foul_remedy
@@ -252,7 +252,7 @@ class ScriptedMatch:
             self._say(command)
 
     def _say(self, command: c.SeatCommand) -> None:
-        message = message_of(command, self.fold, self._tokens, _HEAD)
+        message = make_message(command, self.fold, self._tokens, _HEAD)
         if getattr(message, "ack", None) is not None:
             self._demanded = type_of(message)
         self.session.say(message)

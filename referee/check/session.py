@@ -17,7 +17,7 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Welcome
 
-from ..net.matches.programs import ending_of
+from ..net.matches.programs import find_ending
 from ..programs.confining import Confinement
 from ..programs.environment import Invitation
 from ..programs.file_view import FileAccess
@@ -162,7 +162,7 @@ class Session:
         """Return what to do about a program that ended; None if there is nothing to say, or if it runs."""
         if self.program.status is None:
             return None
-        return ending_remedy(ending_of(self.program), self.program.status)
+        return ending_remedy(find_ending(self.program), self.program.status)
 
     def _knocked(self) -> bool:
         if self._wire is not None:

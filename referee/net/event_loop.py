@@ -1,16 +1,4 @@
-"""One event loop, as the matches and lobbies that share it see it: agenda, lag and sockets.
-
-Lag is how long the referee itself was not listening. A beat is due every BEAT_S. When one comes late, the loop was busy
-in between (a stall), and whatever a player sent then was lying unread. The lag of an answer is the part of its time
-that such stalls account for: between writing the request and the first chance to send it, and between the answer's
-possible arrival and its being read. A stall while the player was still thinking is no lag.
-
-The loop sends and reads at least once between two beats, and when, it does not tell. So what was written between two
-beats may have been sent as late as in the next gap, and what was read may have come in the last one: a stall there
-counts, in doubt for the player.
-
-Whoever storms the lobby meanwhile may be the cause of a standstill: it is no excuse for who answers for that origin.
-"""
+"""One event loop, as the matches and lobbies that share it see it: its agenda, its lag and its sockets."""
 
 import gc
 import secrets
@@ -29,171 +17,191 @@ from ..match.timekeeper import KEPT_STANDSTILLS, UNNOTICED_MS
 from .links.origin_limits import MOST_OF_ORIGIN, OriginLimiter, Storms, most_open
 from .links.player_protocol import PlayerLink
 
+# THEORY
+#
+# One thread reads the sockets of all players, judges their moves, writes the records and sends the answers. While it
+# does one of these, it does none of the others. So a player's time, as the referee could naively measure it, has two
+# parts: what the player took, and what the referee took before it sent the request or looked at the answer. Charging
+# the second part would expel a player because *another* match was being shuffled. It is measured and taken off.
+#
+# How do we know that the loop was not listening? We ask it to call us every BEAT_S. If a beat comes late, the loop was
+# busy in between: that gap is a *stall* (records call it a standstill). Between two punctual beats the loop has sent
+# and read at least once, but it does not say when. So there are two rules, both in the player's favour:
+#
+# - A request written between two beats may have left as late as the end of the next gap. If that gap is a stall, all of
+#   it counts as the delay of sending.
+# - An answer read at a beat may have arrived at any time since the beat before. If that gap is a stall, all of it
+#   counts as the delay of reading:
+#
+#       beat      beat                     late beat
+#         |---------|<-------- stall -------->|
+#                           ^ answer arrives  ^ answer is read: the whole stall is its lag
+#
+# A stall while the player was still thinking has delayed nothing, and is no lag. But it may have slowed down the
+# player, which may run on the same machine. So the longest one is recorded (`stalled_ms`), and after a very long one
+# nobody is judged late (see the timekeeper of the match). A stall of up to UNNOTICED_MS escapes the beat. No verdict
+# depends on it: requests are written to the socket at once (PlayerLink.flush), and lateness is decided by one more look
+# into the socket, not by the beat (Stopwatch).
+#
+# The rule could be abused: a player that floods the lobby with connections makes the loop stall, and would be granted
+# the time that it has stolen. So an origin that storms the lobby gets no credit for the stalls of that time; everybody
+# else does.
+#
+# Why not read the sockets in a thread of their own, which never stalls? Because in Python it would: it needs the
+# interpreter's lock, which the first thread holds while it is busy.
+
 Stages = tuple[Callable[[], None], ...]
-"""What is done for one step of a match, in order; whatever else the agenda holds is at the same stage."""
+"""What a match does for one event, in order. All matches on the agenda finish a stage before any begins the next."""
 AT_ONCE = 32
 """Matches that are taken together. Twice as many gain no more, and sockets would be looked at less often."""
 
 
 class Agenda:
-    """The matches of one loop that have something to take."""
+    """The matches of one loop that have an event to take."""
 
     def __init__(self) -> None:
-        self._due: dict[object, Stages] = {}
-        """By match, in the order in which they came."""
+        self.due: dict[object, Stages] = {}
+        """Match -> its stages, in the order in which they came; each has an event to take."""
         self._is_held = False
 
-    def __len__(self) -> int:
-        """Return how many matches have a step to take."""
-        return len(self._due)
-
     def add(self, match: object, stages: Stages) -> None:
-        """Take a step of a match: now, or together with those of others that come while the agenda is held."""
+        """Have a match take an event: at once, or together with others if the agenda is held."""
         if self._is_held:
-            self._due[match] = stages
+            self.due[match] = stages
         else:
-            self._take({match: stages})
-
-    def has(self, match: object) -> bool:
-        """Tell whether a match has a step to take."""
-        return match in self._due
+            self._run({match: stages})
 
     def hold(self) -> None:
-        """Let steps gather."""
+        """Gather what is added from now on, until `release`."""
         self._is_held = True
 
     def release(self) -> None:
-        """Take the steps of the first matches, and those that follow; the others wait for the next time."""
-        self._take(dict(islice(self._due.items(), AT_ONCE)))
+        """Run the first AT_ONCE matches, and what follows from them; the others wait for the next release."""
+        self._run(dict(islice(self.due.items(), AT_ONCE)))
 
-    def _take(self, first: dict[object, Stages]) -> None:
-        """Take the steps of some matches, and those that follow from them, whosever they are."""
-        waiting, self._due, self._is_held = self._due, first, True
+    def _run(self, first: dict[object, Stages]) -> None:
+        """Run the stages of some matches, and of all matches that have something to take because of that."""
+        waiting, self.due, self._is_held = self.due, first, True
         try:
-            while self._due:
-                due, self._due = self._due, {}
+            while self.due:
+                due, self.due = self.due, {}
                 for match in due:
                     waiting.pop(match, None)
                 for stage in zip(*due.values(), strict=True):
                     for act in stage:
                         try:
                             act()
-                        except Exception:  # noqa: BLE001  # of one match; it keeps no other one from its steps
+                        except Exception:  # noqa: BLE001  # a fault in one match must not stop the others
                             log.err()
         finally:
-            self._due, self._is_held = waiting, False
+            self.due, self._is_held = waiting, False
 
 
 BEAT_S = 0.005
-"""A stall hardly longer than this (UNNOTICED_MS) goes unnoticed, and a few of them may follow each other.
-
-No verdict hangs on that: requests do not wait for the loop (PlayerLink.flush), and who is late, a look into the socket
-tells, not the beat (Stopwatch).
-"""
+"""Seconds between two beats of the loop."""
 _UNNOTICED_S = UNNOTICED_MS / 1000
 
 
 def new_process() -> str:
-    """Return a name for a process that plays matches, which no other one has."""
+    """Return a unique name for a process that plays matches."""
     return secrets.token_hex(8)
 
 
 class _Stall(Struct, frozen=True):
-    """A standstill."""
+    """A gap between two beats that was too long; all instants are in monotonic seconds."""
 
     begin: float
     end: float
-    """Two beats."""
     before: float
-    """The beat before."""
+    """The last beat before `begin`."""
     storming: frozenset[str]
-    """Whom it is no excuse for."""
+    """Origins that stormed the lobby then: the stall excuses none of their seats."""
 
 
 class Lag:
-    """The beat of one event loop, which tells how late the loop is.
+    """Measures how late an event loop is; see the theory above.
 
     Args:
         clock: the reactor, or a test's clock.
-        now: monotonic seconds.
-        process: what it is called; empty: by a name of its own.
+        now: returns monotonic seconds.
+        process: name of this process in records; empty: a new one.
     """
 
     def __init__(self, clock: Clock, now: Callable[[], float], process: str = "") -> None:
         self.now = now
         self.process = process or new_process()
-        """Names this beat in the records of all matches that it is the beat of."""
+        """Names the clock of this process in the records of all its matches."""
         self.begun = now()
-        """What their instants are compared by, in monotonic seconds."""
+        """Zero of that clock, in monotonic seconds: instants of different matches are compared by it."""
         self.listeners: set[Callable[[float, float], None]] = set()
-        """Told of every stall, its begin and its end."""
+        """Functions that are called with begin and end of every stall."""
         self.storms = Storms(now)
+        self.note: Callable[..., None] = lambda _event, **_facts: None
+        """Takes every stall, for the referee's diagnostics."""
         self._last = self._before = now()
         """The last beat, and the one before it."""
         self._stalls: list[_Stall] = []
-        self.note: Callable[..., None] = lambda _event, **_facts: None
-        """Told of every stall, for the referee's diagnostics."""
         self._clock = clock
-        self._beat: Timer | None = None
-        """The next one; None: it does not beat."""
-        self._first_s = 0.0
-        """When it would have been the one before the first, by the clock."""
-        self._needs = 0
-        """How many need it."""
+        self._timer: Timer | None = None
+        """Timer of the next beat; None while the loop does not beat."""
+        self._zero_s = 0.0
+        """Instant of the clock from which beats are counted, in seconds."""
+        self._users = 0
+        """Number of those who need the beat."""
 
     def start(self) -> None:
-        """Begin to beat; who beats already goes on."""
-        self._needs += 1
-        if self._beat is None:
+        """Begin to beat, unless the loop beats already."""
+        self._users += 1
+        if self._timer is None:
             self._last = self._before = self.now()
-            self._first_s = self._clock.seconds()
-            self._beat = self._clock.callLater(BEAT_S, self._note)
+            self._zero_s = self._clock.seconds()
+            self._timer = self._clock.callLater(BEAT_S, self._beat)
 
     def stop(self) -> None:
-        """Beat no more, unless somebody else needs it."""
-        self._needs = max(self._needs - 1, 0)
-        if not self._needs and self._beat is not None:
-            self._beat.cancel()
-            self._beat = None
+        """Stop to beat, unless somebody else needs the beat."""
+        self._users = max(self._users - 1, 0)
+        if not self._users and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Beat as long as anybody has a limit."""
+        """Beat within a block."""
         self.start()
         try:
             yield
         finally:
             self.stop()
 
-    def _note(self) -> None:
+    def _beat(self) -> None:
         at_s = self._clock.seconds()
-        wait_s = BEAT_S - (at_s - self._first_s) % BEAT_S  # a late beat does not put the next one off
-        self._beat = self._clock.callLater(BEAT_S if at_s + wait_s == at_s else wait_s, self._note)
+        wait_s = BEAT_S - (at_s - self._zero_s) % BEAT_S  # a late beat does not put the next one off
+        self._timer = self._clock.callLater(BEAT_S if at_s + wait_s == at_s else wait_s, self._beat)
         now, last, before = self.now(), self._last, self._before
         self._before, self._last = last, now
         if now - last > _UNNOTICED_S:
             storming = self.storms.origins()
             self._stalls.append(_Stall(last, now, before, storming))
             del self._stalls[:-KEPT_STANDSTILLS]
+            for listen in self.listeners:
+                listen(last, now)
             blamed = {"storming": sorted(storming)} if storming else {}
-            for told in self.listeners:
-                told(last, now)
             self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
 
-    def was_there(self, sent: float, now: float) -> bool:
-        """Tell whether no standstill was noticed between `sent` and `now`: nothing excuses anybody then."""
-        return (not self._stalls or self._stalls[-1].end <= sent) and self.present(now) is None
+    def was_punctual(self, sent: float, now: float) -> bool:
+        """Tell whether no stall was noticed between two instants: then nothing excuses anybody."""
+        return (not self._stalls or self._stalls[-1].end <= sent) and self.stalled_since(now) is None
 
-    def present(self, at: float) -> float | None:
-        """Return when the standstill began that goes on at an instant, in monotonic seconds; None if none does."""
-        return self._last if self._beat is not None and at - self._last > _UNNOTICED_S else None
+    def stalled_since(self, at: float) -> float | None:
+        """Return when the stall began that goes on at an instant, in monotonic seconds; None if none does."""
+        return self._last if self._timer is not None and at - self._last > _UNNOTICED_S else None
 
-    def of_sending(self, sent: float, origin: str = "") -> float:
-        """Return how long a request written at `sent` may have waited for the loop, in seconds.
+    def sending_delay(self, sent: float, origin: str = "") -> float:
+        """Return how long a request may have waited for the loop to send it, in seconds.
 
         Args:
-            sent: monotonic seconds.
-            origin: who answers for it, as for all that follow; no standstill excuses it while it storms the lobby.
+            sent: when it was written, in monotonic seconds.
+            origin: answers for the connection; no stall is an excuse while it storms the lobby.
         """
         end = sent
         for stall in reversed(self._stalls):
@@ -203,15 +211,28 @@ class Lag:
                 end = max(end, stall.end)
         return end - sent
 
-    def longest(self, sent: float, now: float, origin: str | None) -> float:
-        """Return the longest standstill between `sent` and `now`, in seconds; 0 if the loop was there all the time.
+    def reading_delay(self, sent: float, now: float, origin: str = "") -> float:
+        """Return how long an answer may have been lying unread, in seconds; at most the time since the request.
+
+        Args:
+            sent: when the request was written, in monotonic seconds.
+            now: when the answer was read.
+            origin: as in sending_delay.
+        """
+        last = self._stalls[-1] if self._stalls else None
+        if last is not None and sent < last.end == self._last and origin not in last.storming:
+            return now - max(last.begin, sent)
+        return self._present_stall(sent, now, origin)
+
+    def longest_stall(self, sent: float, now: float, origin: str | None) -> float:
+        """Return the longest stall between two instants, in seconds; 0 if there was none.
 
         Args:
             sent: monotonic seconds.
             now: monotonic seconds.
-            origin: whom it is to excuse; None: it need not excuse anybody.
+            origin: the stall is to excuse; one of a time when it stormed the lobby is left out. None: none is.
         """
-        longest = self._present(sent, now, origin)
+        longest = self._present_stall(sent, now, origin)
         for stall in reversed(self._stalls):
             if stall.end <= sent:
                 break
@@ -219,30 +240,26 @@ class Lag:
                 longest = max(longest, stall.end - max(stall.begin, sent))
         return longest
 
-    def of_reading(self, sent: float, now: float, origin: str = "") -> float:
-        """Return how long an answer read at `now` may have been lying unread, in seconds, at most since `sent`."""
-        last = self._stalls[-1] if self._stalls else None
-        if last is not None and sent < last.end == self._last and origin not in last.storming:
-            return now - max(last.begin, sent)
-        return self._present(sent, now, origin)
-
-    def _present(self, sent: float, now: float, origin: str | None) -> float:
-        """Return for how long the loop has been standing still by now, in seconds."""
-        begun = self.present(now)
+    def _present_stall(self, sent: float, now: float, origin: str | None) -> float:
+        """Return how long the stall has lasted that goes on now, in seconds."""
+        begun = self.stalled_since(now)
         return 0.0 if begun is None or origin in self.storms.origins() else now - max(begun, sent)
 
 
 _MOST_WAITING = 256
-"""Matches that may wait to be answered while the loop does something else: eight times as many as are taken together.
+"""Matches that may wait while the loop does something else: eight times as many as are taken together.
 
-So what is asked is sent within nine turns of the loop, each of which is a standstill if it takes longer than 7.5 ms.
-Where more wait, they are taken at once: that the loop stands still meanwhile is noted, as ever.
+So a request is sent within nine turns of the loop, each of which is a stall if it takes longer than UNNOTICED_MS. If
+more wait, they are taken without a look at the sockets in between; the beat notes that stall like any other.
 """
 _READ_BYTES = 65_536
 
 
 class PlayerSockets:
-    """The sockets of one loop's players.
+    """Reads the sockets of one loop's players, in place of the reactor.
+
+    The reactor would read one socket, have its match answer, and read the next one: the last player's bytes would lie
+    unread while all others are answered. Here all sockets are read first, so that every answer has its true instant.
 
     Args:
         clock: the reactor, or a test's clock, under which no link has a socket.
@@ -252,34 +269,34 @@ class PlayerSockets:
     def __init__(self, clock: Clock, agenda: Agenda) -> None:
         self._reactor: Any = clock
         self._agenda = agenda
-        self._links: dict[int, PlayerLink] = {}
-        """By descriptor."""
-        self._fds: dict[PlayerLink, int] = {}
-        """The same the other way round: a link whose socket is closed can't tell any more."""
+        self.links: dict[int, PlayerLink] = {}
+        """Descriptor -> the link whose socket is read here."""
+        self._descriptors: dict[PlayerLink, int] = {}
+        """Link -> descriptor: a link whose socket is closed does not know it any more."""
         self._poll: epoll | None = None
         """Exists while there are links."""
-        self._again: Timer | None = None
-        """Runs while matches wait to be answered."""
+        self._next_turn: Timer | None = None
+        """Runs while matches wait for the loop's next turn."""
 
     def watch(self, link: PlayerLink) -> None:
-        """Read a link's socket from now on, until it is left."""
+        """Read a link's socket from now on, until `leave`."""
         if self._poll is None:
             self._poll = epoll()
             self._reactor.addReader(self)
-        fd = link.transport.fileno()
+        descriptor = link.transport.fileno()
         link.transport.stopReading()
-        self._poll.register(fd, EPOLLIN | EPOLLRDHUP)
-        self._links[fd], self._fds[link], link.left = link, fd, self.leave
+        self._poll.register(descriptor, EPOLLIN | EPOLLRDHUP)
+        self.links[descriptor], self._descriptors[link], link.leave_reader = link, descriptor, self.leave
 
     def leave(self, link: PlayerLink) -> None:
-        """Read a link's socket no more, if it is read here."""
-        fd = self._fds.pop(link, None)
-        if fd is None or self._poll is None:
+        """Stop to read a link's socket, if it is read here."""
+        descriptor = self._descriptors.pop(link, None)
+        if descriptor is None or self._poll is None:
             return
-        del self._links[fd]
-        with suppress(OSError):  # it is closed, and so is no more in the set
-            self._poll.unregister(fd)
-        if not self._links:
+        del self.links[descriptor]
+        with suppress(OSError):  # a closed socket is no longer in the set
+            self._poll.unregister(descriptor)
+        if not self.links:
             self._reactor.removeReader(self)
             self._poll.close()
             self._poll = None
@@ -287,55 +304,55 @@ class PlayerSockets:
     # --- for Twisted
 
     def fileno(self) -> int:
-        """Return the descriptor that can be read while any socket can."""
+        """Return the descriptor that is readable while any socket is."""
         return -1 if self._poll is None else self._poll.fileno()
 
     def logPrefix(self) -> str:
-        """Say whose faults these are, where Twisted notes one."""
+        """Name the source of faults in Twisted's log."""
         return type(self).__name__
 
     def connectionLost(self, reason: Failure) -> None:
         """End every link, as Twisted ends all that it reads when it is stopped."""
-        for link in list(self._fds):
+        for link in list(self._descriptors):
             link.transport.connectionLost(reason)
 
     def doRead(self) -> None:
-        """Read every socket that has something, and take what came; in the next turn, if it begins with that anyway."""
-        if self._again is None:
-            self._take()
+        """Take one turn, unless the next turn is due anyway."""
+        if self._next_turn is None:
+            self._take_turn()
 
-    def _take(self) -> None:
-        """Hear what came, and let the first matches take it; the others do in the loop's next turn."""
-        self._again = None
+    def _take_turn(self) -> None:
+        """Read every socket that has something, then let the first matches answer; the others do in the next turn."""
+        self._next_turn = None
         self._agenda.hold()
         try:
             self._read()
         finally:
             self._agenda.release()
-        while len(self._agenda) > _MOST_WAITING:
+        while len(self._agenda.due) > _MOST_WAITING:
             self._agenda.release()
-        if len(self._agenda):
-            self._again = self._reactor.callLater(0, self._take)
+        if self._agenda.due:
+            self._next_turn = self._reactor.callLater(0, self._take_turn)
 
     def _read(self) -> None:
-        """Read every socket that has something, of each match one after the other."""
+        """Read every socket that has something; the bytes become events, which gather on the agenda."""
         if self._poll is None:
             return
-        for fd, event in self._poll.poll(0, len(self._links)):
-            link = self._links.get(fd)  # None: it has left meanwhile
+        for descriptor, event in self._poll.poll(0, len(self.links)):
+            link = self.links.get(descriptor)  # None: the event of an earlier link has made it leave
             if link is None:
                 continue
             try:
-                self._hear(link, event)
-            except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee's own costs this connection alone
+                self._receive(link, event)
+            except Exception:  # noqa: BLE001  # as Twisted does: a fault of the referee costs this connection alone
                 log.err()
                 link.transport.abortConnection()
 
-    def _hear(self, link: PlayerLink, event: int) -> None:
-        """Read a link's socket, and let it tell what came; what was said before an end is read before the end."""
-        if self._agenda.has(link.owner):
+    def _receive(self, link: PlayerLink, event: int) -> None:
+        """Read a link's socket, and have the link deliver what came; bytes before an end are read before the end."""
+        if link.owner in self._agenda.due:
             link.catch_up()
-        if link not in self._fds:
+        if link not in self._descriptors:
             return
         try:
             data = link.transport.socket.recv(_READ_BYTES) if event & ~EPOLLRDHUP == EPOLLIN else b""
@@ -348,16 +365,16 @@ class PlayerSockets:
             link.deliver()
         else:
             self.leave(link)
-            link.transport.startReading()  # Twisted finds out what it is
+            link.transport.startReading()  # Twisted finds out why nothing came, and ends the link
 
 
 class EventLoop:
-    """An event loop: how late it is, what its matches have to do, and the sockets that it reads for them.
+    """What matches and lobbies of one event loop share.
 
     Args:
         clock: the reactor, or a test's clock.
-        now: monotonic seconds.
-        process: its name in records; empty: a new one.
+        now: returns monotonic seconds.
+        process: name of this process in records; empty: a new one.
     """
 
     def __init__(self, clock: Clock, now: Callable[[], float], process: str = "") -> None:
@@ -366,15 +383,15 @@ class EventLoop:
         self.agenda = Agenda()
         self.sockets = PlayerSockets(clock, self.agenda)
         self.origins: OriginLimiter[Any] = OriginLimiter(MOST_OF_ORIGIN, most_open())
-        """Limits the connections that have no seat yet, in whatever lobby, by where they come from."""
+        """Limits, per origin, the connections of all lobbies that have no seat yet."""
 
 
 YOUNG_OBJECTS = 10_000
-"""So many new ones make Python look through them, in place of 700: what steps of many matches make is gone by then."""
+"""New objects after which Python looks for garbage, instead of 700: by then, those of many turns are gone already."""
 
 
-def look_seldom() -> None:
-    """Leave what there is out of every look for garbage, which would stall the loop, and look less often."""
+def collect_garbage_rarely() -> None:
+    """Exempt all present objects from garbage collection, which would stall the loop, and collect less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])

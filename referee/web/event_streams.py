@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from twisted.internet.task import LoopingCall
 
-from ..net.links.addresses import origin_of
+from ..net.links.addresses import find_origin
 from ..net.links.origin_limits import OriginLimiter
 
 PACE_S = 0.5
@@ -113,7 +113,7 @@ class EventStreams:
         self._streams.add(stream)
         if not self._alive.running:
             self._alive.start(ALIVE_S, now=False)
-        oldest = self._limiter.add(stream, origin_of(str(request.getClientAddress().host)))
+        oldest = self._limiter.add(stream, find_origin(str(request.getClientAddress().host)))
         if oldest is not None:
             oldest.cut()
         stream.send(self._whole())

@@ -18,7 +18,7 @@ from werkzeug.http import parse_options_header, parse_range_header
 from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 
 from ..errors import RemediableError
-from ..net.links.addresses import origin_of
+from ..net.links.addresses import find_origin
 from ..pages.contest_page import refusal_page
 
 TYPES = {
@@ -255,7 +255,7 @@ def redirect(request: Any, address: str) -> bytes:
 
 def find_address(request: Any) -> str:
     """Return the origin of a request, by which limits count: an address, or an IPv6 network."""
-    return origin_of(str(request.getClientAddress().host))
+    return find_origin(str(request.getClientAddress().host))
 
 
 def read_turn(request: Any) -> int | None:

@@ -29,7 +29,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..files.whole import write_whole
-from ..net.links.tokens import BadTokens, name_of, read_tokens
+from ..net.links.tokens import BadTokens, find_name, read_tokens
 from ..observers import Note
 from .rate_limit import RateLimit
 
@@ -65,7 +65,7 @@ class TokenFile:
     def find_name(self, token: str | None) -> str | None:
         """Return the owner of a token; None if it has none. A file that has become unusable changes nothing."""
         self._refresh()
-        return name_of(token, self._hashes)
+        return find_name(token, self._hashes)
 
     def find_hash(self, name: str) -> str | None:
         """Return the SHA-256 of a person's current token, in hex; None if nobody has this name."""

@@ -19,7 +19,7 @@ from twisted.web.server import Request, Site
 from zope.interface import implementer  # type: ignore[import-untyped]  # it has no types
 
 from ..clock import Timer
-from ..net.links.addresses import origin_of
+from ..net.links.addresses import find_origin
 from ..net.links.origin_limits import OriginLimiter
 from .http import refuse
 
@@ -292,7 +292,7 @@ class Visitors(WrappingFactory):
         """
         transport: Any = connection.transport
         host = str(getattr(transport.getPeer(), "host", ""))
-        oldest = self._limiter.add(connection, str(id(connection)) if self._is_behind_proxy else origin_of(host))
+        oldest = self._limiter.add(connection, str(id(connection)) if self._is_behind_proxy else find_origin(host))
         if oldest is not None:
             made_way: Any = oldest.transport
             made_way.abortConnection()

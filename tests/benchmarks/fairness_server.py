@@ -17,10 +17,11 @@ from twisted.internet.task import LoopingCall
 from referee import chance
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.event_loop import EventLoop, look_seldom
+from referee.net.event_loop import EventLoop, collect_garbage_rarely
 from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
-from referee.net.matches.runner import Journal, MatchRunner, SeatedPlayers
+from referee.net.matches.journal import Journal
+from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.record.key import Sealer
 from referee.record.writer import RecordWriter
 
@@ -107,7 +108,7 @@ def main() -> None:
     folder, matches, turns, stall_ms = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
     lobby = Tables(folder, matches, turns, stall_ms)
     port = _reactor.listenTCP(0, LinkFactory(lobby, _reactor, time.monotonic), interface="127.0.0.1", backlog=4096)
-    look_seldom()
+    collect_garbage_rarely()
     print(port.getHost().port, flush=True)
     _reactor.run()
 

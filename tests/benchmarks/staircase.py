@@ -14,7 +14,7 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.links.player_protocol import message_of
+from referee.net.links.player_protocol import make_message
 from referee.record.schema import FIRST_PREV
 
 TURNS = 100
@@ -55,7 +55,7 @@ def referee_frames(match: str) -> list[bytes]:
     fold = Match(QGame(), setup(match), SEED)
     for event in events():
         said = [
-            frame(message_of(command, fold, (), FIRST_PREV))
+            frame(make_message(command, fold, (), FIRST_PREV))
             for command in fold.handle(event)
             if isinstance(command, c.AskMove | c.TellSeat)
         ]

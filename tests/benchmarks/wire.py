@@ -27,7 +27,7 @@ from protocol.messages import Hello, Ready
 from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match.machine import Match
-from referee.net.links.player_protocol import message_of
+from referee.net.links.player_protocol import make_message
 from referee.record.hidden_fields import new_salts
 from referee.record.key import RECORD_PURPOSE, Sealer
 from referee.record.schema import FIRST_PREV
@@ -199,7 +199,7 @@ def stages() -> dict[str, float]:
     took["the seal, its share of one turn"] = _timed(lambda: sealer.sign(RECORD_PURPOSE, FIRST_PREV))
     said = [command for step in steps for command in step if isinstance(command, c.AskMove | c.TellSeat)]
     took["make, encode and frame what is said"] = _timed(
-        lambda: [staircase.frame(message_of(command, fold, (), FIRST_PREV)) for command in said]
+        lambda: [staircase.frame(make_message(command, fold, (), FIRST_PREV)) for command in said]
     )
     return {name: seconds / staircase.TURNS * 1e6 for name, seconds in took.items()}
 

@@ -18,11 +18,12 @@ from twisted.protocols.basic import Int32StringReceiver
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from referee.games.q.game import QGame
 from referee.match.machine import Match
-from referee.net.event_loop import EventLoop, look_seldom
+from referee.net.event_loop import EventLoop, collect_garbage_rarely
 from referee.net.group_commit import GroupCommit
 from referee.net.links.lobby import Lobby, Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
-from referee.net.matches.runner import Journal, MatchRunner, SeatedPlayers
+from referee.net.matches.journal import Journal
+from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.record.key import Sealer
 from referee.record.writer import RecordWriter
 
@@ -100,7 +101,7 @@ def main() -> None:
             port = _reactor.listenUNIX(sys.argv[2], factory)
         else:
             port = _reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
-        look_seldom()
+        collect_garbage_rarely()
         host = port.getHost()
         print(getattr(host, "port", None) or host.name, flush=True)
         _reactor.run()

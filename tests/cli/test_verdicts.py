@@ -10,7 +10,7 @@ import pytest
 from referee.check.remedies import foul_remedy, module_remedy
 from referee.match.events import Ending
 from referee.match.fouls import Cause, Foul
-from referee.net.matches.programs import ending_of
+from referee.net.matches.programs import find_ending
 from referee.programs.program import Program
 
 from .calling import played, referee
@@ -107,7 +107,7 @@ def test_how_a_program_ended_is_told(parts: list[str], ending: Ending) -> None:
     """By its exit status, whether it printed anything, and what that says of memory."""
     program = Program.__new__(Program)
     program.end_parts = parts
-    assert ending_of(program) is ending
+    assert find_ending(program) is ending
 
 
 def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) -> None:

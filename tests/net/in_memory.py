@@ -19,7 +19,8 @@ from referee.match.setup import MatchSetup
 from referee.net.event_loop import AT_ONCE, BEAT_S, Agenda, EventLoop
 from referee.net.group_commit import Durability, GroupCommit
 from referee.net.links.lobby import MatchLobby, Patience, SignUpPolicy
-from referee.net.matches.runner import Journal, MatchRunner, SeatedPlayers
+from referee.net.matches.journal import Journal
+from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.observers import Observer, Observers
 from referee.plugins import installed
 from referee.record.audit.match import audit

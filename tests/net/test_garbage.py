@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.net.event_loop import YOUNG_OBJECTS, look_seldom
+from referee.net.event_loop import YOUNG_OBJECTS, collect_garbage_rarely
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_what_is_there_is_left_alone(usual: tuple[int, int, int]) -> None:
     """It is in no generation any more; what is new is looked through, after many objects, in the usual ones."""
     before = gc.get_freeze_count()
     kept = [[number] for number in range(1000)]
-    look_seldom()
+    collect_garbage_rarely()
     assert gc.get_freeze_count() >= before + len(kept)
     assert gc.get_threshold() == (YOUNG_OBJECTS, *usual[1:])
     assert gc.isenabled()

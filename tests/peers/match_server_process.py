@@ -21,7 +21,7 @@ from twisted.internet.protocol import Factory
 from twisted.protocols.basic import LineOnlyReceiver
 
 from referee.games.q.game import QGame
-from referee.net.event_loop import look_seldom
+from referee.net.event_loop import collect_garbage_rarely
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.session import MatchSession
 from referee.net.matches.settings import MatchServices, MatchSettings
@@ -87,7 +87,7 @@ class TestServer(LineOnlyReceiver):
             MatchServices(sealer=self._sealer, observers=Observers(watch)),
         )
         policy = SignUpPolicy(**job["policy"])
-        played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)
+        played = await table.play_after_sign_up("tcp:0:interface=127.0.0.1", policy)
         assert played is not None, "too few signed up"
         self._say(record=str(played.record), opened_s=watch.opened_s, stalls=watch.stalls)
 
@@ -116,7 +116,7 @@ def main() -> None:
     descriptor = int(sys.argv[1])
     _reactor.adoptStreamConnection(descriptor, socket.AF_UNIX, factory)
     os.close(descriptor)
-    look_seldom()
+    collect_garbage_rarely()
     _reactor.run()
 
 

@@ -15,7 +15,7 @@ from ...app.services import RefereeOptions, services
 from ...errors import BadRequest
 from ...games.base import BadSetup
 from ...hookspecs import Dialect
-from ...net.links.addresses import endpoint_of
+from ...net.links.addresses import make_endpoint
 from ...net.matches.session import MatchReport, MatchSession
 from ...plugins import find_game, installed
 from ...programs.confining import SandboxMode
@@ -54,11 +54,11 @@ def serve_course(server: Any, interface: str, options: RefereeOptions) -> Server
         Interrupted: it was stopped.
         OSError: the record can't be written.
     """
-    address = endpoint_of(_port(server.port), interface)
+    address = make_endpoint(_port(server.port), interface)
 
     async def _play(host: MatchSession) -> MatchReport | ServerOutcome:
         try:
-            return await host.play_signed_up(address, server.policy) or ServerOutcome()
+            return await host.play_after_sign_up(address, server.policy) or ServerOutcome()
         except BadSetup as error:  # the state was checked: not as many players as it has
             return ServerOutcome(notice=str(error))
 

@@ -83,7 +83,7 @@ def play_signed_up(
         if sign_ups.dialect is not None:
             dialect = installed().dialect(sign_ups.dialect)
             settings = replace(settings, kind=dialect.link, dialect=dialect.name, acknowledge=True)
-        played = host_match(game, settings, at_hand, lambda host: host.play_signed_up(sign_ups.listen, policy))
+        played = host_match(game, settings, at_hand, lambda host: host.play_after_sign_up(sign_ups.listen, policy))
     return TooFewSignedUp(policy.min_players) if played is None else played
 
 

@@ -126,7 +126,7 @@ class Adapter(Owner):
 
     # --- from the program
 
-    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+    def on_message(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Pass an answer on to the course's referee."""
         if isinstance(message, Ready):
             self.ready.callback(None)
@@ -144,11 +144,11 @@ class Adapter(Owner):
             return
         self.end.reply(make_choice(move))
 
-    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+    def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """End the game: the program sent what is not a message."""
         self._fail(f"the program broke its protocol: {error}")
 
-    def link_lost(self, link: PlayerLink, detail: str) -> None:
+    def on_loss(self, link: PlayerLink, detail: str) -> None:
         """End the game: the program has left."""
         self._fail("the program ended its connection")
 
@@ -202,7 +202,7 @@ async def join(
             return await _play(reactor, game, asked, lobby, where, program)
         finally:
             lobby.close()
-            await ports.stopped()
+            await ports.close()
 
 
 async def _play(

@@ -47,7 +47,7 @@ class CourseLink(PlayerLink):
         self.owner = None
         self.connection.close()
         if self.is_connected:
-            self.left(self)
+            self.leave_reader(self)
             self.transport.pauseProducing()
 
     def _accept(self) -> None:

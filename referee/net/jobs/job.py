@@ -24,7 +24,7 @@ from ...programs.player_spec import Launch
 from ...record.key import Sealer
 from ...tournament.match_context import MatchContext
 from ..matches.programs import Occupant, Vacancy
-from ..matches.settings import MatchServices, MatchSettings, seed_of, setup_of
+from ..matches.settings import MatchServices, MatchSettings, make_seed, make_setup
 from .messages import SharedSettings
 
 
@@ -94,13 +94,13 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def seed(self) -> bytes:
         """The match's seed."""
-        return seed_of(self.settings(Path()))
+        return make_seed(self.settings(Path()))
 
     @property
     def setup(self) -> MatchSetup:
         """The setup that the match has to have."""
         names = [seat.name for seat in self.seats]
-        return setup_of(self.settings(Path()), self.terms.game, self.match, names, self.seed)
+        return make_setup(self.settings(Path()), self.terms.game, self.match, names, self.seed)
 
     def settings(self, folder: Path) -> MatchSettings:
         """Return how a host plays it.

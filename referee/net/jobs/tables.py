@@ -74,9 +74,9 @@ class LocalTables:
         session = self._session(job, self.services if sealer is None else replace(self.services, sealer=sealer))
         if resumed is None:
             return await session.play(occupants, vacate_if_missing=True)
-        return await session.play_on(resumed, occupants, LOCAL, void_if_missing=True)
+        return await session.resume(resumed, occupants, LOCAL, void_if_missing=True)
 
-    async def play_once_opened(
+    async def play_when_opened(
         self, job: MatchJob, occupants: Sequence[Launch], opened: "Deferred[MatchJob]"
     ) -> MatchReport | None:
         """Start the programs of a match that is not opened yet; play it once it is.
@@ -94,7 +94,7 @@ class LocalTables:
             OSError: as `play`; or a folder can't be copied.
         """
         settings = opened.addCallback(lambda whole: whole.settings(self._folder))
-        return await self._session(job, self.services).play_once_opened(occupants, settings)
+        return await self._session(job, self.services).play_when_opened(occupants, settings)
 
     def _session(self, job: MatchJob, services: MatchServices) -> MatchSession:
         return MatchSession(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)

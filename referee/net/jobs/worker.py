@@ -19,7 +19,7 @@ from ... import __version__
 from ...match.events import AnyEvent
 from ...observers import MatchStep, Observer, Observers
 from ...record.writer import ChainWriter
-from ..event_loop import look_seldom
+from ..event_loop import collect_garbage_rarely
 from ..group_commit import Durability, GroupCommit
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
@@ -248,7 +248,7 @@ def run(descriptor: int) -> None:
     os.set_inheritable(descriptor, False)  # no program is to have it
     link = SocketEnd(running, socket.socket(fileno=descriptor), _received, _lost)
     worker = Worker(running, time.monotonic, link.write, _leave)
-    look_seldom()
+    collect_garbage_rarely()
     running.run(installSignalHandlers=False)
 
 

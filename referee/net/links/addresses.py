@@ -52,11 +52,11 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
     try:
         port = await _endpoint(reactor, address).listen(factory)
     except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
-        raise _explained(address, error) from None
-    return _bounded(port)
+        raise _explain(address, error) from None
+    return limit_accepts(port)
 
 
-def _bounded(port: Any) -> Port:
+def limit_accepts(port: Any) -> Port:
     """Let a port take so many connections in a turn of the loop, and never more: it counts up by itself."""
     read = port.doRead
 
@@ -68,7 +68,7 @@ def _bounded(port: Any) -> Port:
     return cast("Port", port)
 
 
-def origin_of(host: str) -> str:
+def find_origin(host: str) -> str:
     """Return who answers for what comes from a host: the host itself, or in version 6 its site."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -80,7 +80,7 @@ def origin_of(host: str) -> str:
     return str(inner or ipaddress.ip_network((address, _V6_BITS), strict=False))
 
 
-def endpoint_of(port: int, interface: str) -> str:
+def make_endpoint(port: int, interface: str) -> str:
     """Return the endpoint string of a TCP port.
 
     Args:
@@ -101,10 +101,10 @@ def check(address: str) -> None:
     try:
         _endpoint(None, address)
     except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
-        raise _explained(address, error) from None
+        raise _explain(address, error) from None
 
 
-def _explained(address: str, error: Exception) -> EndpointError:
+def _explain(address: str, error: Exception) -> EndpointError:
     """Return why an address can't be listened on."""
     if isinstance(error, EndpointError):
         return error
@@ -142,7 +142,7 @@ def _with_backlog(address: str) -> str:
     return f"{address}:backlog={BACKLOG}" if can_say else address
 
 
-async def stopped(port: Port) -> None:
+async def stop_listening(port: Port) -> None:
     """Listen no more."""
     await maybeDeferred(port.stopListening)
 
@@ -170,23 +170,23 @@ class Ports:
         """
         for endpoint in endpoints:
             if isinstance(endpoint, Path):
-                self._ports.append(_bounded(reactor.listenUNIX(str(endpoint), factory, backlog=BACKLOG)))
+                self._ports.append(limit_accepts(reactor.listenUNIX(str(endpoint), factory, backlog=BACKLOG)))
             else:
                 self._ports.append(await listen(reactor, endpoint, factory))
-        return address_of(self._ports[0], str(endpoints[0]))
+        return format_address(self._ports[0], str(endpoints[0]))
 
     def stop(self) -> None:
         """Listen no more: nobody is expected."""
         self._stopping += [maybeDeferred(port.stopListening) for port in self._ports]
         self._ports.clear()
 
-    async def stopped(self) -> None:
+    async def close(self) -> None:
         """Listen no more, and wait until nothing is left of it."""
         self.stop()
         await gatherResults(self._stopping)
 
 
-def address_of(port: Port, endpoint: str) -> str:
+def format_address(port: Port, endpoint: str) -> str:
     """Return what a player writes to reach a port.
 
     Args:
@@ -201,14 +201,14 @@ def address_of(port: Port, endpoint: str) -> str:
     return f"unix:{getattr(host, 'name', b'').decode()}"
 
 
-def url_of(port: Port, endpoint: str) -> str:
+def format_url(port: Port, endpoint: str) -> str:
     """Return what a browser is given to reach a port.
 
     Args:
         port: it listens.
         endpoint: the endpoint string that it was opened with.
     """
-    kind, _, place = address_of(port, endpoint).partition(":")
+    kind, _, place = format_address(port, endpoint).partition(":")
     if kind == "unix":
         return f"{kind}:{place}"
     host, _, number = place.rpartition(":")

@@ -28,7 +28,7 @@ from ...match.setup import DEFAULT_LAG_MARGIN_MS
 from ...match.timekeeper import MAX_EXTENSIONS
 from ..event_loop import EventLoop
 from .player_protocol import Owner, PlayerLink
-from .tokens import name_of
+from .tokens import find_name
 
 _LOOKS = 2
 """Turns of the loop after a limit: in the first a connection is taken, in the second its first bytes are read."""
@@ -109,7 +109,7 @@ class Patience:
             since: in monotonic seconds.
             origin: who answers for whoever is waited for.
         """
-        return self.loop.lag.longest(since, self.loop.now(), origin) > self._margin_s
+        return self.loop.lag.longest_stall(since, self.loop.now(), origin) > self._margin_s
 
 
 HELLO_S = 3.0
@@ -123,7 +123,7 @@ _NOTED_BYTES = 60
 class Returns(Interface):
     """Who takes players back whose connection was lost: a running match."""
 
-    def seat_of(self, token: str | None, name: str | None) -> int | None:
+    def find_seat(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of a player that may come back; None if there is none.
 
         Args:
@@ -189,7 +189,7 @@ class Lobby(Owner):
         self.patience = patience or Patience(clock, EventLoop(clock, clock.seconds))
         self._hashes = hashes
         self._hello_s = hello_s
-        self._greeting: dict[PlayerLink, Wait] = {}
+        self.greeting: dict[PlayerLink, Wait] = {}
         self._loop = self.patience.loop
         self.is_open = True
         self.returns: Returns | None = None
@@ -199,13 +199,13 @@ class Lobby(Owner):
         self.note: Callable[..., None] = lambda _event, **_facts: None
         """Told what happens in the lobby, for the referee's diagnostics."""
 
-    def link_opened(self, link: PlayerLink) -> None:
+    def on_open(self, link: PlayerLink) -> None:
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
         self.note("connection-opened", address=link.address)
         if link.has_socket:
             self._loop.sockets.watch(link)
         self._loop.lag.storms.count(link.origin)
-        self._greeting[link] = self.patience.wait(self._hello_s, self._silent, link, origin=link.origin)
+        self.greeting[link] = self.patience.wait(self._hello_s, self._silent, link, origin=link.origin)
         self._make_room(link)
 
     def _make_room(self, link: PlayerLink) -> None:
@@ -213,7 +213,7 @@ class Lobby(Owner):
 
         An honest player says hello at once, and is in.
         """
-        link.ended = self._loop.origins.discard
+        link.on_end = self._loop.origins.discard
         oldest = self._loop.origins.add(link, link.origin)
         if oldest is not None:
             # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
@@ -229,12 +229,12 @@ class Lobby(Owner):
 
     def push_out(self, link: PlayerLink) -> None:
         """Cut off a connection if it still has said no hello."""
-        if link in self._greeting:
+        if link in self.greeting:
             self._stop_waiting(link)
             link.cut_off()
             self.note("connection-pushed-out", address=link.address)
 
-    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+    def on_message(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Take a hello; after it nothing may come before the match."""
         self._stop_waiting(link)
         assert isinstance(message, Hello), "the connection lets nothing else come first"
@@ -271,15 +271,15 @@ class Lobby(Owner):
         self.returns.take_back(seat, link)
 
     def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
-        return returns.seat_of(link.token, name_of(link.token, self._hashes))
+        return returns.find_seat(link.token, find_name(link.token, self._hashes))
 
-    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+    def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Close the connection: it is no player, or one no longer."""
         self._stop_waiting(link)
         self.left(link)
         self._refuse(link, str(error.code), error.detail, error.evidence)
 
-    def link_lost(self, link: PlayerLink, detail: str) -> None:
+    def on_loss(self, link: PlayerLink, detail: str) -> None:
         """Forget a connection that ended before the match."""
         self._stop_waiting(link)
         self.left(link)
@@ -287,7 +287,7 @@ class Lobby(Owner):
     def close(self) -> None:
         """Take nobody in any more, and close what has not said hello."""
         self.is_open = False
-        for link in list(self._greeting):
+        for link in list(self.greeting):
             self._stop_waiting(link)
             self._refuse(link, "closed", "sign-up is over")
 
@@ -304,7 +304,7 @@ class Lobby(Owner):
         """Take note that a connection ended before the match."""
 
     def _silent(self, link: PlayerLink) -> None:
-        del self._greeting[link]
+        del self.greeting[link]
         self._refuse(link, "silent", f"no hello within {self._hello_s:g} s", link.connection.pending)
 
     def _refuse(self, link: PlayerLink, code: str, reason: str, sent: bytes = b"") -> None:
@@ -315,7 +315,7 @@ class Lobby(Owner):
             self._make_room(link)  # it may not care to read that
 
     def _stop_waiting(self, link: PlayerLink) -> None:
-        waiting = self._greeting.pop(link, None)
+        waiting = self.greeting.pop(link, None)
         if waiting is not None:
             waiting.cancel()
 
@@ -360,7 +360,7 @@ class MatchLobby(Lobby):
         if self._is_open_to_all:
             is_taken = any(link.name == other.name for other in self._links)
             return ("name-taken", f"there is a player named {link.name} already") if is_taken else None
-        name = name_of(link.token, self._hashes)
+        name = find_name(link.token, self._hashes)
         if name is None:
             return "token", "the token is not one of the organiser's"
         link.name = name

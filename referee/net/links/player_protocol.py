@@ -1,8 +1,4 @@
-"""One player's connection: socket bytes -> messages with their instants, messages -> bytes.
-
-Whoever owns the link at the moment, the lobby and then a match runner, is told what came, and decides. What a match
-tells its players, command by command, is made into messages here.
-"""
+"""One player's connection: bytes become messages with their instants, commands become messages and bytes."""
 
 import os
 from abc import ABC, abstractmethod
@@ -31,42 +27,83 @@ from ...match.commands import (
     TellSeat,
 )
 from ...match.machine import Match
-from .addresses import origin_of
+from .addresses import find_origin
+
+# THEORY
+#
+# A connection has one owner at a time, which decides what a message means: first the lobby, then the runner of a match,
+# then a lobby again or nobody. The link itself knows no rules. What may be sent when is the business of
+# protocol.connection, which the player's side shares. Seen from the server, a connection goes this way. The names are
+# those of ConnectionState; the player sends what has a >, the referee what has a <. A + means that the message asks for
+# an `ack`.
+#
+#      > hello           < welcome
+#   NEW -----> GREETED -------------> IDLE <---------------------------------------------.
+#                |                    |  |                                               |
+#                | < refused  < offer |  | < resumed: the player is back on a            |
+#                v                    v  |            new connection                     |
+#             CLOSED            OFFERED  |                                               |
+#                             > ready |  |                                               |
+#                                     v  v                     < end                     |
+#                  .---------------> SEATED ---------------------------------------------+
+#                  |                    |                                                |
+#                  |                    |-- < reveal ------> TO_REVEAL ---- > nonce --.  |
+#                  |                    |-- < turn --------> ASKED -------- > move ---|  |
+#                  |                    |-- < start+, told+ > TO_CONFIRM -- > ack ----|  |
+#                  |                    |                                             |  |
+#                  '--------------------|---------------------------------------------'  |
+#                                       '-- < end+ --------> TO_CONFIRM_END - > ack -----'
+#
+#   In a match, from every state:  < expelled or < paused  leads to CLOSED
+#                                  < end                   leads to IDLE, if the match is void or won by default
+#                                  anything out of turn    leads to CLOSED; the owner's on_breach decides
+#                                  the connection ends     the owner's on_loss decides
+#
+# The lobby owns the link up to IDLE, the runner from < offer or < resumed on. After CLOSED the referee may still send
+# one last message (why it refused or expelled). The player has CLOSE_S to read it, then the connection is cut: a
+# program that never reads could otherwise hold a socket for ever.
 
 CLOSE_S = 1.0
-"""How long a closed connection may take to read what was last said to it, before it is cut."""
+"""Seconds that a player has to read the last message, before the connection is cut."""
 
 
 class Owner(ABC):
-    """Who is told what a link receives."""
+    """Decides what comes from a link."""
 
-    def catch_up(self) -> None:  # noqa: B027  # only of a match does anything wait
-        """Take what it was told before and still waits: what comes now is judged by where that leads."""
+    def catch_up(self) -> None:  # noqa: B027  # only a match lets anything wait
+        """Take all events that still wait, because what comes now is judged by where they lead."""
 
-    def link_opened(self, link: "PlayerLink") -> None:  # noqa: B027  # only a lobby is a first owner
-        """Take note of a new connection; told to its first owner alone."""
-
-    @abstractmethod
-    def message_received(self, link: "PlayerLink", message: Message, first_byte: float, at: float) -> None:
-        """Take a message; the instants are monotonic seconds."""
+    def on_open(self, link: "PlayerLink") -> None:  # noqa: B027  # only a lobby is a first owner
+        """Take a new connection; called for its first owner alone."""
 
     @abstractmethod
-    def protocol_broken(self, link: "PlayerLink", error: RemoteProtocolError) -> None:
-        """Take note that the player broke the protocol; the link reads no more."""
+    def on_message(self, link: "PlayerLink", message: Message, first_byte: float, at: float) -> None:
+        """Take a message.
+
+        Args:
+            link: of the player.
+            message: what it sent.
+            first_byte: when its first byte was read, in monotonic seconds.
+            at: when it was complete.
+        """
 
     @abstractmethod
-    def link_lost(self, link: "PlayerLink", detail: str) -> None:
-        """Take note that the connection ended."""
+    def on_breach(self, link: "PlayerLink", error: RemoteProtocolError) -> None:
+        """Take a breach of the protocol; the link reads no more."""
+
+    @abstractmethod
+    def on_loss(self, link: "PlayerLink", detail: str) -> None:
+        """Take the end of the connection, and why it ended."""
 
 
 class PlayerLink(Protocol):
     """The referee's end of one player's connection.
 
     Args:
-        owner: who is told first; set `owner` to hand the link on, to None to hear nothing more.
+        owner: the first one; set `owner` to hand the link on, to None to drop whatever still comes.
         clock: the reactor, or a test's clock.
-        now: monotonic seconds.
-        connection: what is said on it; None: that of protocol.
+        now: returns monotonic seconds.
+        connection: the protocol's state machine; None: that of the referee's own protocol.
     """
 
     transport: Any
@@ -81,28 +118,29 @@ class PlayerLink(Protocol):
         self.bytes_received = 0
         self.is_connected = False
         self.origin = ""
-        """Who answers for this connection: where it is from, or the private socket that it came by."""
-        self.ended: Callable[[PlayerLink], None] = lambda _link: None
-        """Told when the connection has ended, whoever owns it."""
+        """Answers for this connection: the network it comes from, or the private socket that it came by."""
+        self.on_end: Callable[[PlayerLink], None] = lambda _link: None
+        """Called when the connection has ended, whoever owns it."""
+        self.leave_reader: Callable[[PlayerLink], None] = lambda _link: None
+        """Called when nothing more is to be read; set by the object that reads the socket in place of Twisted."""
         self._clock = clock
         self._now = now
         self._read_at: float | None = None
-        """When the bytes were read that nothing has been told of yet, in monotonic seconds."""
+        """When the bytes were read that are not delivered yet, in monotonic seconds."""
         self._first_byte: float | None = None
-        self.left: Callable[[PlayerLink], None] = lambda _link: None
-        """Called when nothing more is to be read: by whoever reads the socket in place of Twisted."""
+        """When the first byte of the next message was read; None: nothing of it has come."""
         self._cut: Timer | None = None
         self._gone: Deferred[None] = Deferred()
         self.held = b""
-        """Said, and not yet handed to the transport."""
+        """Bytes to send that were not handed to the transport yet."""
         self._socket: Any = None
         """The transport, if it may be written to at once; None: it has no socket of its own, or encrypts."""
         self._write_now: Callable[[bytes], object] | None = None
-        """How that is done: returns how many bytes were taken, or why none was."""
+        """Writes to the socket at once; returns how many bytes it took, or why it took none."""
         self._is_behind = False
-        """Whether the loop still has something to write to it."""
+        """Whether the loop still has something to write to the socket."""
         self._unread_bytes: int | None = None
-        """Sent since the player stopped to read; None while it reads."""
+        """Bytes sent since the player stopped to read; None while it reads."""
 
     @property
     def has_socket(self) -> bool:
@@ -111,26 +149,29 @@ class PlayerLink(Protocol):
 
     @property
     def address(self) -> str:
-        """Where the player is: the host, or nothing if a local socket tells none."""
+        """The player's network address; empty for a local socket."""
         return str(getattr(self.transport.getPeer(), "host", ""))
+
+    # --- from the socket
 
     def connectionMade(self) -> None:
         """Begin; called by Twisted."""
         self.is_connected = True
-        self.origin = origin_of(self.address) or os.fsdecode(getattr(self.transport.getHost(), "name", None) or "")
+        self.origin = find_origin(self.address) or os.fsdecode(getattr(self.transport.getHost(), "name", None) or "")
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)
         self.transport.registerProducer(self, True)
-        has_socket = hasattr(type(self.transport), "writeSomeData")  # what wraps a transport passes its methods on
+        # TLS wraps a transport and passes on its methods, so the class is asked, not the object.
+        has_socket = hasattr(type(self.transport), "writeSomeData")
         if has_socket and not getattr(self.transport, "TLS", False):
             self._socket = self.transport
             self._write_now = self._socket.socket.send if self.has_socket else self._socket.writeSomeData
         if self.owner is not None:
-            self.owner.link_opened(self)
+            self.owner.on_open(self)
 
     def catch_up(self) -> None:
-        """Let the owner take what waits; called before more is read."""
+        """Have the owner take all events that wait; called before more is read."""
         if self.owner is not None:
             self.owner.catch_up()
 
@@ -141,7 +182,7 @@ class PlayerLink(Protocol):
         self.deliver()
 
     def receive(self, data: bytes) -> None:
-        """Take bytes that have just been read; `deliver` tells what they say."""
+        """Take bytes that have just been read; `deliver` makes messages of them."""
         self._read_at = self._now()
         self.bytes_received += len(data)
         if self._first_byte is None:
@@ -149,52 +190,56 @@ class PlayerLink(Protocol):
         self.connection.receive_data(data)
 
     def deliver(self) -> None:
-        """Tell the owner all that the received bytes say.
+        """Hand all messages in the received bytes to the owner.
 
-        What follows in the same bytes is judged once the first of it is answered, for it may answer what that led to.
+        A second message in the same bytes waits until the first one is answered, since it may reply to that answer.
         """
-        while self._deliver_next():
+        while True:
+            at, self._read_at = self._read_at or self._now(), None
+            try:
+                message = self.connection.next_event()
+            except RemoteProtocolError as error:
+                self._report_breach(error)
+                return
+            if message is Need.DATA:
+                if not self.connection.is_mid_frame:
+                    self._first_byte = None
+                elif self._first_byte is None:
+                    self._first_byte = at
+                return
+            assert isinstance(message, Message)
+            first_byte, self._first_byte = self._first_byte or at, None
+            if self.owner is not None:
+                self.owner.on_message(self, message, first_byte, at)
+            if self.connection.is_drained:
+                return
             self.catch_up()
-
-    def _deliver_next(self) -> bool:
-        """Tell the owner the next thing that the received bytes say; return whether there may be more."""
-        at, self._read_at = self._read_at or self._now(), None
-        try:
-            event = self.connection.next_event()
-        except RemoteProtocolError as error:
-            self._broken(error)
-            return False
-        if event is Need.DATA:
-            if not self.connection.is_mid_frame:
-                self._first_byte = None
-            elif self._first_byte is None:
-                self._first_byte = at
-            return False
-        assert isinstance(event, Message)
-        first_byte, self._first_byte = self._first_byte or at, None
-        if self.owner is not None:
-            self.owner.message_received(self, event, first_byte, at)
-        return not self.connection.is_drained
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """End; called by Twisted, which has closed the socket."""
         self.is_connected = False
         self.catch_up()
-        self.left(self)
+        self.leave_reader(self)
         self._gone.callback(None)
-        self.ended(self)
+        self.on_end(self)
         if self._cut is not None and self._cut.active():
             self._cut.cancel()
         try:
             self.connection.receive_end()
         except RemoteProtocolError as error:
-            self._broken(error)
+            self._report_breach(error)
             return
         if self.owner is not None:
-            self.owner.link_lost(self, reason.getErrorMessage())
+            self.owner.on_loss(self, reason.getErrorMessage())
+
+    def _report_breach(self, error: RemoteProtocolError) -> None:
+        if self.owner is not None:
+            self.owner.on_breach(self, error)
+
+    # --- to the socket
 
     def send(self, message: Message) -> None:
-        """Send a message; nothing happens if the connection is gone.
+        """Send a message; do nothing if the connection is gone.
 
         Raises:
             LocalProtocolError: it may not be sent now.
@@ -203,7 +248,7 @@ class PlayerLink(Protocol):
         self.flush()
 
     def hold(self, message: Message) -> None:
-        """Send a message together with the next one, or when all that is held is flushed.
+        """Send a message together with the next one, or with the next flush.
 
         Raises:
             LocalProtocolError: it may not be sent now.
@@ -211,20 +256,24 @@ class PlayerLink(Protocol):
         self.held += self.connection.send(message)
 
     def flush(self) -> None:
-        """Hand what is held to the socket now, as far as it takes it.
+        """Write what is held to the socket now, as far as the socket takes it.
 
-        The loop would do so after everything else that it has to do at the moment, while the player's clock runs.
+        The reactor would write it after everything else that it has to do, while the player's clock runs already.
         """
         data, self.held = self.held, b""
         if not (data and self.is_connected):
             return
         if self._write_now is not None and not self._is_behind:
-            data = _not_taken(self._write_now, data)
+            try:
+                taken = self._write_now(data)
+            except OSError:
+                taken = None  # the loop meets the same error, and ends the connection
+            data = data[taken:] if isinstance(taken, int) else data
         if data:
             self._leave_to_loop(data)
 
     def _leave_to_loop(self, data: bytes) -> None:
-        """Leave to the loop what the socket does not take, or why it takes nothing, until it has taken everything."""
+        """Leave to the loop what the socket does not take now, and everything after it until that is written."""
         self.transport.write(data)
         self._count_unread(len(data))
         if self._socket is not None:
@@ -233,27 +282,30 @@ class PlayerLink(Protocol):
             self._is_behind = bool(self._socket.dataBuffer)
 
     def _count_unread(self, sent_bytes: int) -> None:
+        """Report a player that does not read, before the bytes that wait for it fill the memory."""
         if self._unread_bytes is None:
             return
         before, self._unread_bytes = self._unread_bytes, self._unread_bytes + sent_bytes
         if before <= MAX_UNREAD_BYTES < self._unread_bytes:
             detail = f"more than {MAX_UNREAD_BYTES} bytes of what was sent are unread"
-            self._broken(RemoteProtocolError(Code.NOT_READING, detail))
+            self._report_breach(RemoteProtocolError(Code.NOT_READING, detail))
 
     def pauseProducing(self) -> None:
-        """Begin to count what is sent; called by Twisted at every write while the player reads too slowly."""
+        """Begin to count unread bytes; called by Twisted at every write while the player reads too slowly."""
         if self._unread_bytes is None:
             self._unread_bytes = 0
 
     def resumeProducing(self) -> None:
-        """Count no more; called by Twisted when the player has caught up."""
+        """Stop to count; called by Twisted when the player has caught up."""
         self._unread_bytes = None
 
     def stopProducing(self) -> None:
-        """Do nothing; called by Twisted when the connection ends, which is told otherwise, too."""
+        """Do nothing; called by Twisted when the connection ends, which connectionLost reports."""
+
+    # --- the end
 
     def say_goodbye(self, message: Message | None = None) -> None:
-        """Send a last message if it still may be sent, close, and cut the connection if the player does not read."""
+        """Send a last message if it may still be sent, close, and cut the connection if the player does not read."""
         self.owner = None
         if not self.is_connected:
             return
@@ -262,61 +314,48 @@ class PlayerLink(Protocol):
             self.held += self.connection.send_last(message) if is_closed else self.connection.send(message)
         self.flush()
         self.connection.close()
-        self.left(self)
+        self.leave_reader(self)
         self.transport.unregisterProducer()
         self.transport.loseConnection()
         if self._cut is None and self.is_connected:
-            self._cut = self._clock.callLater(0, self._await_close)
+            # CLOSE_S begins in the loop's next turn: a stall before that is not the player's own.
+            self._cut = self._clock.callLater(0, self._cut_later)
 
     def expel(self, message: Message) -> None:
         """End the player's part.
 
         Args:
-            message: says why, where the wire has a word for it.
+            message: the reason, where the wire has a word for it.
         """
         self.say_goodbye(message)
 
-    async def closed(self) -> None:
-        """Wait until a connection that was told goodbye has ended: a process that ends before takes the words along."""
+    async def wait_closed(self) -> None:
+        """Wait until the connection has ended after `say_goodbye`; a process that exits earlier loses the message."""
         if self.is_connected and self._cut is not None:
             await self._gone
 
-    def _await_close(self) -> None:
-        """Give the player its time to read, now that the loop is about to send: a standstill before is not its own."""
+    def _cut_later(self) -> None:
         self._cut = self._clock.callLater(CLOSE_S, self.cut_off)
 
     def cut_off(self) -> None:
-        """End the connection at once, and tell nobody."""
+        """End the connection at once, without a message and without a report."""
         self.owner = None
         if self.is_connected:
-            self.left(self)
+            self.leave_reader(self)
             self.transport.abortConnection()
-
-    def _broken(self, error: RemoteProtocolError) -> None:
-        if self.owner is not None:
-            self.owner.protocol_broken(self, error)
-
-
-def _not_taken(write: Callable[[bytes], object], data: bytes) -> bytes:
-    """Write to a socket at once; return what it did not take, all of it after an error."""
-    try:
-        taken = write(data)
-    except OSError:
-        return data
-    return data[taken:] if isinstance(taken, int) else data
 
 
 LinkKind = Callable[[Owner, Clock, Callable[[], float]], PlayerLink]
-"""(owner, clock, monotonic seconds) -> a link: which wire is spoken."""
+"""Makes a link of an owner, a clock and a function that returns monotonic seconds; decides which wire is spoken."""
 
 
 class LinkFactory(Factory):
-    """Makes a link for every connection, all owned by the same lobby at first.
+    """Makes a link for every connection; its first owner is the same lobby.
 
     Args:
         owner: the lobby.
         clock: the reactor, or a test's clock.
-        now: monotonic seconds.
+        now: returns monotonic seconds.
         kind: makes the links.
     """
 
@@ -333,14 +372,14 @@ class LinkFactory(Factory):
         return link
 
 
-def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: str) -> Message:
-    """Return what a command says to its seat.
+def make_message(command: SeatCommand, match: Match, tokens: Sequence[str], head: str) -> Message:
+    """Return the message by which a command is carried out.
 
     Args:
-        command: one that is sent to a seat.
+        command: a command for a seat, except ExtendLimit, which is not sent.
         match: the match that gave it.
-        tokens: by seat, what its player comes back with.
-        head: hash of the last line of the match's record, the one that has the command.
+        tokens: resume token of each seat.
+        head: hash of the record's line that has the command.
     """
     name = match.setup.match
     message: Message
@@ -351,9 +390,9 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
             draws = None if command.draws is None else list(command.draws)
             message = Told(match=name, turn=turn, what=what, draws=draws, ack=ack)
         case OfferMatch():
-            message = Offer(**_terms(command, match, tokens))
+            message = Offer(**_make_terms(command, match, tokens))
         case ResumeSeat():
-            message = Resumed(**_terms(command, match, tokens), turn=command.turn, view=command.view)
+            message = Resumed(**_make_terms(command, match, tokens), turn=command.turn, view=command.view)
         case AskNonce():
             message = Reveal(match=name, commitments=list(match.nonces.commitments))
         case StartSeat():
@@ -369,34 +408,34 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
                 head=head,
             )
         case EndSeat():
-            message = _end(command, match, head)
+            message = _make_end(command, match, head)
         case _:
-            raise AssertionError(f"{command} says nothing to a seat")
+            raise AssertionError(f"{command} is not sent to a seat")
     return message
 
 
-def _end(command: EndSeat, match: Match, head: str) -> End:
+def _make_end(command: EndSeat, match: Match, head: str) -> End:
     return End(
         match=match.setup.match,
         winners=list(command.winners),
         ranking=[list(level) for level in command.ranking],
         scores=list(command.scores),
         void=command.void,
-        seed=_revealed_seed(match, command),
+        seed=_seed_to_reveal(match, command),
         nonces=list(match.nonces.opened),
         ack=command.ack,
         head=head,
     )
 
 
-def _revealed_seed(match: Match, end: EndSeat) -> str | None:
-    """Return the seed, unless another match with its deal is to be played: a void one is played again."""
+def _seed_to_reveal(match: Match, end: EndSeat) -> str | None:
+    """Return the seed; None if another match with the same deal follows. A void match is played again."""
     opens = match.setup.seed_opens
-    is_kept = opens == "after-last-leg" or (opens == "at-end-unless-void" and end.void is not None)
-    return None if is_kept else match.seed.hex()
+    is_secret = opens == "after-last-leg" or (opens == "at-end-unless-void" and end.void is not None)
+    return None if is_secret else match.seed.hex()
 
 
-def _terms(command: OfferMatch | ResumeSeat, match: Match, tokens: Sequence[str]) -> dict[str, Any]:
+def _make_terms(command: OfferMatch | ResumeSeat, match: Match, tokens: Sequence[str]) -> dict[str, Any]:
     setup = match.setup
     return {
         "match": setup.match,

@@ -15,7 +15,7 @@ from ...match.events import Ending, Stage
 from ...text import counted
 from .lobby import REPLACED, Absence, Lobby, Patience, Returns
 from .player_protocol import PlayerLink
-from .tokens import index_of, name_of
+from .tokens import find_index, find_name
 
 STRANGER = "the token is not one of this match"
 """What a hello without the token of its seat is told."""
@@ -58,7 +58,7 @@ class ReservedSeats(Lobby):
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Refuse who has no token of a free seat."""
-        seat = index_of(link.token, self._tokens)
+        seat = find_index(link.token, self._tokens)
         if seat is None:
             self._strangers.add(self.origins.get(link.origin))
             return "token", STRANGER
@@ -72,15 +72,15 @@ class ReservedSeats(Lobby):
 
     def seated(self, link: PlayerLink) -> None:
         """Seat the player where its token says."""
-        seat = index_of(link.token, self._tokens)
+        seat = find_index(link.token, self._tokens)
         assert seat is not None
         self._links[seat] = link
         self._check_full()
 
-    def seat_of(self, token: str | None, name: str | None) -> int | None:
+    def find_seat(self, token: str | None, name: str | None) -> int | None:
         """Return the free seat of a player, by its name if that is certain, else by its token; None: there is none."""
         if name is None:
-            return self._free(index_of(token, self._tokens))
+            return self._free(find_index(token, self._tokens))
         return self._free(self._names.index(name)) if name in self._names else None
 
     def _free(self, seat: int | None) -> int | None:
@@ -95,7 +95,7 @@ class ReservedSeats(Lobby):
 
     def left(self, link: PlayerLink) -> None:
         """Give up the seat of a player that left before the match."""
-        seat = index_of(link.token, self._tokens)
+        seat = find_index(link.token, self._tokens)
         if seat is not None and self._links[seat] is link:
             self._links[seat] = None
             if not self._may_return:
@@ -114,16 +114,16 @@ class ReservedSeats(Lobby):
             self.vacancies.setdefault(seat, Absence(detail=why, ending=ending))
             self._check_full()
 
-    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+    def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Give up the seat of a program that broke the protocol here, if it can be told whose program it is."""
         is_greeted = bool(link.token)
-        seat = index_of(link.token, self._tokens) if is_greeted else self._seat_behind(link, error.evidence)
+        seat = find_index(link.token, self._tokens) if is_greeted else self._seat_behind(link, error.evidence)
         if seat is not None and not self._may_return and self.is_open and self._links[seat] in (None, link):
             stage, where = (Stage.GREETED, "behind") if is_greeted else (Stage.NEW, "in place of")
             detail, evidence = f"{where} its hello: {error.detail}", error.evidence.hex()
             absence = Absence(detail=detail, code=str(error.code), stage=stage, evidence=evidence)
             self.vacancies.setdefault(seat, absence)
-        super().protocol_broken(link, error)
+        super().on_breach(link, error)
         self._check_full()
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class ReservedSeats(Lobby):
         return self._free(self.origins.get(link.origin, next(said, None)))
 
     def _too_late(self, start_s: float) -> None:
-        silent = {self._seat_behind(link, _came(link)): link for link in self._greeting}
+        silent = {self._seat_behind(link, _came(link)): link for link in self.greeting}
         for seat, link in enumerate(self._links):
             if link is None:
                 absence = _unheard(silent.get(seat), start_s, is_sure=None not in silent)
@@ -232,7 +232,7 @@ class RemotePool(Lobby):
         for returns in self.playing.values():
             seat = self._seat_returning(link, returns)
             if seat is not None:
-                name = name_of(link.token, self._hashes)
+                name = find_name(link.token, self._hashes)
                 link.name = link.name if name is None else name
                 self._welcome(link)
                 returns.take_back(seat, link)
@@ -241,7 +241,7 @@ class RemotePool(Lobby):
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Refuse who has none of the tokens; name who has one."""
-        name = name_of(link.token, self._hashes)
+        name = find_name(link.token, self._hashes)
         if name is None:
             return "token", "the token is none of this tournament's entrants"
         link.name = name

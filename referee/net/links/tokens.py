@@ -33,21 +33,21 @@ class BadTokens(BadRequest):
     """A file of players that can't be used; the text says where and why."""
 
 
-def index_of(token: str | None, known: Sequence[str]) -> int | None:
+def find_index(token: str | None, known: Sequence[str]) -> int | None:
     """Return where a token stands among those that are known; every one is compared, and in constant time."""
     given = (token or "").encode()
     matches = [hmac.compare_digest(given, other.encode()) for other in known]
     return matches.index(True) if True in matches else None
 
 
-def name_of(token: str | None, hashes: Mapping[str, str]) -> str | None:
+def find_name(token: str | None, hashes: Mapping[str, str]) -> str | None:
     """Return the name that a token stands for.
 
     Args:
         token: as it came.
         hashes: name -> SHA-256 of its token, in hex.
     """
-    place = index_of(hashlib.sha256((token or "").encode()).hexdigest(), list(hashes.values()))
+    place = find_index(hashlib.sha256((token or "").encode()).hexdigest(), list(hashes.values()))
     return None if place is None else list(hashes)[place]
 
 

@@ -75,14 +75,14 @@ class KeptProgram(Owner):
         is_idle = link is not None and link.is_connected and link.connection.state is ConnectionState.IDLE
         return is_idle and self.program.status is None and not self.has_left
 
-    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+    def on_message(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Do nothing: between two matches no message may come."""
 
-    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+    def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Hang up on a program that speaks between two matches."""
         link.say_goodbye()
 
-    def link_lost(self, link: PlayerLink, detail: str) -> None:
+    def on_loss(self, link: PlayerLink, detail: str) -> None:
         """Mark the program as gone, so that it is not used again."""
         self.has_left = True
 

@@ -211,12 +211,12 @@ class MatchPrograms:
         for program in self.programs.values():
             program.stop()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Let all programs go on."""
         for program in self.programs.values():
             program.resume()
 
-    def seated(self, links: Sequence[PlayerLink | None]) -> None:
+    def note_links(self, links: Sequence[PlayerLink | None]) -> None:
         """Take note which connection is whose.
 
         Args:
@@ -260,7 +260,7 @@ class MatchPrograms:
         self._note("program-ended", match=self._match.setup.match, seat=seat, status=status)
         printed = program.output_path
         words = f"; its last words are in {printed.name}, beside the record" if printed.exists() else ""
-        lobby.give_up(seat, f"its program ended before it took its seat: {status}{words}", ending_of(program))
+        lobby.give_up(seat, f"its program ended before it took its seat: {status}{words}", find_ending(program))
         return status
 
     async def dismiss(self) -> None:
@@ -295,7 +295,7 @@ def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterato
         yield {seat: folder / str(seat) for seat in seats}
 
 
-def ending_of(program: Program) -> Ending:
+def find_ending(program: Program) -> Ending:
     """Return why a program that has ended could not play."""
     how, *said = program.end_parts
     if any(_MEMORY.search(words) for words in said):

@@ -1,4 +1,4 @@
-"""The session of one match: listens, starts the programs, seats who comes, runs the match, and cleans up after it."""
+"""The session of one match: listens, starts the programs, seats the players, runs the match, and cleans up after it."""
 
 import contextlib
 import secrets
@@ -28,12 +28,13 @@ from ..links.addresses import Ports
 from ..links.lobby import Lobby, MatchLobby, Patience, SignUpPolicy
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
+from .journal import Journal
 from .programs import InvitedPlayer, MatchPrograms, Occupant, Vacancy, private_sockets
-from .runner import Journal, MatchPaused, MatchRunner, SeatedPlayers
-from .settings import MatchServices, MatchSettings, seed_of, setup_of
+from .runner import MatchPaused, MatchRunner, SeatedPlayers
+from .settings import MatchServices, MatchSettings, make_seed, make_setup
 
 LOCAL = "tcp:0:interface=127.0.0.1"
-"""A port of this machine's own choice that only its own programs reach."""
+"""Any free port, which only programs on this machine can reach."""
 
 
 class MatchReport(Struct, frozen=True, kw_only=True):
@@ -47,30 +48,33 @@ class MatchReport(Struct, frozen=True, kw_only=True):
     """Hash of the record's result line, over which it is sealed."""
 
 
-class Gathered(Struct, frozen=True):
-    """Those who came to play a match, and what they came through."""
+class Gathering(Struct, frozen=True):
+    """The players who came to a match, and what they came through."""
 
     links: Sequence[PlayerLink | None]
-    """By seat; None where nobody has come."""
+    """Links by seat; None where nobody has come."""
     lobby: ReservedSeats
     programs: MatchPrograms
     ports: Ports
 
     @property
     def is_whole(self) -> bool:
-        """Whether all are there, and have said nothing but hello."""
+        """Whether all players are there, and have sent nothing but hello."""
         return all(
             link is not None and link.is_connected and link.connection.state is ConnectionState.IDLE
             for link in self.links
         )
 
-    def missing(self, match: Match, occupants: Sequence[Occupant]) -> str | None:
-        """Return which program did not come back into a match that was taken up, and why; None if all are there."""
+    def find_missing(self, match: Match, occupants: Sequence[Occupant]) -> str | None:
+        """Return which program did not come back into a resumed match, and why; None if all are there."""
         seats = [seat for seat in sorted(self.lobby.vacancies) if occupants and not match.is_out(seat)]
         return f"{match.setup.names[seats[0]]}: {self.lobby.vacancies[seats[0]].detail}" if seats else None
 
-    async def stopped_until(self, opened: "Deferred[MatchSettings]") -> MatchSettings:
-        """Let programs wait until their match is opened; they can't think meanwhile, nor be in others' way."""
+    async def wait_until(self, opened: "Deferred[MatchSettings]") -> MatchSettings:
+        """Wait until the match is opened; return its settings. Until then the programs are stopped.
+
+        A program that ran could think ahead, and would take processor time from the matches that are played.
+        """
         self.programs.stop()
         try:
             return await opened
@@ -78,24 +82,24 @@ class Gathered(Struct, frozen=True):
             self.dismiss()
             raise
         finally:
-            self.programs.go_on()
+            self.programs.resume()
 
     def dismiss(self) -> None:
-        """Send all away."""
+        """Say goodbye to all players."""
         for link in self.links:
             if link is not None:
                 link.say_goodbye()
 
 
 class MatchSession:
-    """What it takes to play one match at a time.
+    """Plays one match.
 
     Args:
         reactor: Twisted's reactor.
-        now: monotonic seconds.
-        game: what is played.
-        settings: how.
-        services: what the match shares with others.
+        now: returns monotonic seconds.
+        game: the rules.
+        settings: the organiser's.
+        services: shared with other matches.
     """
 
     def __init__(
@@ -118,11 +122,11 @@ class MatchSession:
         self._commits = services.commits or GroupCommit(reactor, services.terms.durability)
         self._patience = Patience(reactor, self._loop, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
-        """How the players' programs were given, by seat."""
-        self.match_name = settings.match or _match_name(game.name)
-        self._seed = seed_of(settings)
+        """The players' programs by seat, in the organiser's words, for the record."""
+        self.match_name = settings.match or _new_name(game.name)
+        self._seed = make_seed(settings)
         self._address = ""
-        """What a player writes to connect, once the session listens."""
+        """The referee's address as a player writes it, once the session listens."""
 
     async def play(
         self, occupants: Sequence[Occupant], address: str = LOCAL, *, vacate_if_missing: bool = False
@@ -131,9 +135,8 @@ class MatchSession:
 
         Args:
             occupants: in seat order, or in any order if seats are drawn by lot; none of them is None.
-            address: Twisted endpoint string to listen on; not used where a sandbox has a socket of its own.
-            vacate_if_missing: whether a program that can't be started leaves its seat vacant: a foul, as if it had not
-                come.
+            address: Twisted endpoint string to listen on; not used by programs in a sandbox with a private socket.
+            vacate_if_missing: whether a program that can't be started leaves its seat vacant, which is a foul.
 
         Raises:
             BadSetup: options or position are not the game's.
@@ -144,21 +147,21 @@ class MatchSession:
         players = [occupant for occupant in occupants if occupant is not None]
         names = [player.name for player in players]
         match = self._new_match(names)
-        seats = places(names, match.setup.names)
+        seats = find_seats(names, match.setup.names)
         self._programs = tuple(self._settings.programs[place] for place in seats if self._settings.programs)
         seated = [players[place] for place in seats]
-        return await self._play_seated(match, seated, address, None, vacate_if_missing=vacate_if_missing)
+        return await self._gather_and_play(match, seated, address, None, vacate_if_missing=vacate_if_missing)
 
-    async def play_on(
+    async def resume(
         self, resumed: Resumption, occupants: Sequence[Occupant], address: str, *, void_if_missing: bool = False
     ) -> MatchReport:
-        """Go on with a match whose referee died.
+        """Go on with a match whose referee crashed or was stopped.
 
         Args:
             resumed: the match.
             occupants: by seat; empty: the players come back by themselves, each with its resume token.
             address: Twisted endpoint string to listen on.
-            void_if_missing: whether the match is void if a program does not come back: no fault of the player's.
+            void_if_missing: whether the match is void if a program does not come back, which is no foul.
 
         Raises:
             PlayerError: a program can't be started, and `void_if_missing` is false.
@@ -167,15 +170,15 @@ class MatchSession:
         """
         try:
             if resumed.match.result is not None:
-                return self._played(resumed.match, resumed.match.result, resumed.writer)
+                return self._report(resumed.match, resumed.match.result, resumed.writer)
             self._seed = resumed.match.seed
-            return await self._play_seated(
+            return await self._gather_and_play(
                 resumed.match, occupants, address, resumed, vacate_if_missing=void_if_missing
             )
         finally:
-            resumed.writer.close()  # whoever tries again must not find it locked
+            resumed.writer.close()  # the next attempt must not find the record locked
 
-    async def _play_seated(
+    async def _gather_and_play(
         self,
         match: Match,
         occupants: Sequence[Occupant],
@@ -186,50 +189,50 @@ class MatchSession:
     ) -> MatchReport:
         """Play between players that have a token for their seat.
 
-        A vacant seat is a foul in a new match, and voids a match that is taken up again.
+        A vacant seat is a foul in a new match, and voids a resumed match.
         """
-        async with self._gathered(match, occupants, address, vacate_if_missing=vacate_if_missing) as there:
-            missing = None if resumed is None else there.missing(match, occupants)
+        async with self._gather(match, occupants, address, vacate_if_missing=vacate_if_missing) as gathering:
+            missing = None if resumed is None else gathering.find_missing(match, occupants)
             if missing is not None and not vacate_if_missing:
                 raise PlayerError(f"{missing}; nothing was played; fix it and resume again")
             if occupants or not self._settings.come_back_s:
-                there.ports.stop()
-            return await self._run(match, there.links, there.lobby, there.programs, resumed, missing)
+                gathering.ports.stop()
+            return await self._run(match, gathering.links, gathering.lobby, gathering.programs, resumed, missing)
 
-    async def play_once_opened(
+    async def play_when_opened(
         self, occupants: Sequence[Launch], opened: "Deferred[MatchSettings]"
     ) -> MatchReport | None:
-        """Start the programs of a match that is not opened yet; play it once it is.
+        """Start the programs of a match that is not opened yet, and play it once it is.
 
-        Until then they are stopped, and nothing is held against them.
+        Until then the programs are stopped, and nothing that they do is a foul.
 
         Args:
             occupants: by seat.
-            opened: fires with the match's settings as they are when it is opened; of these, what the programs were
-                told may not be another.
+            opened: fires with the match's settings. They may differ from those of this session only in what the
+                programs have not been sent yet.
 
         Returns:
-            What came of the match; None: not all of the programs were there, none is left, and nothing was begun.
+            The match; None if some program was missing: then all were ended, and nothing was recorded.
 
         Raises:
-            OSError: before it was opened, the disk can't take a copy of a folder; then, the record can't be written.
+            OSError: the disk can't take a copy of a folder, or the record can't be written.
         """
         match = self._new_match([launch.name for launch in occupants])
-        async with self._gathered(match, occupants, LOCAL, vacate_if_missing=True) as there:
-            there.ports.stop()
-            settings = await there.stopped_until(opened) if there.is_whole else None
-            if settings is None or not there.is_whole:
-                there.dismiss()
+        async with self._gather(match, occupants, LOCAL, vacate_if_missing=True) as gathering:
+            gathering.ports.stop()
+            settings = await gathering.wait_until(opened) if gathering.is_whole else None
+            if settings is None or not gathering.is_whole:
+                gathering.dismiss()
                 return None
             self._settings, self._programs = settings, settings.programs
             match = self._new_match(match.setup.names)
-            return await self._run(match, there.links, there.lobby, there.programs, None)
+            return await self._run(match, gathering.links, gathering.lobby, gathering.programs, None)
 
     @contextlib.asynccontextmanager
-    async def _gathered(
+    async def _gather(
         self, match: Match, occupants: Sequence[Occupant], address: str, *, vacate_if_missing: bool
-    ) -> AsyncIterator[Gathered]:
-        """Wait until all who have a token for their seat have come, or can't; clean up after them at the end."""
+    ) -> AsyncIterator[Gathering]:
+        """Wait until every player has taken its seat or can't come; clean up after them at the end of the block."""
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.time.start_ms / 1000
         may_return, patience = not occupants, self._patience
@@ -245,25 +248,25 @@ class MatchSession:
                 try:
                     if match_programs.seats or not match_programs.reused:  # else nobody has to connect
                         has_invited = any(isinstance(occupant, InvitedPlayer) for occupant in occupants)
-                        own = [address] if has_invited or not sockets else []
-                        await self._listen(ports, [*own, *sockets.values()], lobby)
+                        public = [address] if has_invited or not sockets else []
+                        await self._listen(ports, [*public, *sockets.values()], lobby)
                     match_programs.start(lobby, self._address, sockets, vacate_if_missing=vacate_if_missing)
                     self._seat(lobby, match, occupants, tokens)
                     if self._address:
                         started = counted(len(match_programs.programs.keys() - match_programs.reused.keys()), "program")
                         self._note("reported", text=f"{started} started; the referee listens on {self._address}")
                     links = await lobby.done
-                    match_programs.seated(links)
-                    yield Gathered(links, lobby, match_programs, ports)
+                    match_programs.note_links(links)
+                    yield Gathering(links, lobby, match_programs, ports)
                 finally:
                     lobby.close()
                     if remote_pool is not None:
                         remote_pool.playing.pop(self.match_name, None)
                     await match_programs.dismiss()
-                    await ports.stopped()
+                    await ports.close()
 
     def _seat(self, lobby: ReservedSeats, match: Match, occupants: Sequence[Occupant], tokens: Sequence[str]) -> None:
-        """Seat who is here, and wait for nobody who is out or can't come."""
+        """Seat the players that are here already, and give up the seats of those that are out or can't come."""
         for seat in range(len(match.setup.names)):
             occupant = occupants[seat] if occupants else None
             if match.is_out(seat):
@@ -275,7 +278,7 @@ class MatchSession:
             elif isinstance(occupant, InvitedPlayer):
                 occupant.invite(Invitation(address=self._address, token=tokens[seat]))
 
-    async def play_signed_up(self, address: str, policy: SignUpPolicy) -> MatchReport | None:
+    async def play_after_sign_up(self, address: str, policy: SignUpPolicy) -> MatchReport | None:
         """Take sign-ups, then play.
 
         Args:
@@ -283,14 +286,21 @@ class MatchSession:
             policy: when sign-up ends.
 
         Returns:
-            The match, or None if too few signed up.
+            The match; None if too few players signed up.
 
         Raises:
             BadSetup: options or position are not the game's.
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
-        lobby = self._sign_up(policy)
+        lobby = MatchLobby(
+            self.reactor,
+            policy,
+            self._settings.players,
+            on_change=lambda names: self._note("reported", text=f"signed up: {', '.join(names)}"),
+            hello_s=self._settings.hello_s,
+            patience=self._patience,
+        )
         ports = Ports()
         with self._loop.lag.beating():
             try:
@@ -301,34 +311,24 @@ class MatchSession:
                     for link in links:
                         link.say_goodbye()
                     for link in links:
-                        await link.closed()
+                        await link.wait_closed()
                     return None
                 names = [link.name for link in links]
                 match = self._new_match(names)
-                seated = [links[place] for place in places(names, match.setup.names)]
+                seated = [links[place] for place in find_seats(names, match.setup.names)]
                 if not self._settings.come_back_s:
                     ports.stop()
                 return await self._run(match, seated, lobby, None, None)
             finally:
                 lobby.close()
-                await ports.stopped()
-
-    def _sign_up(self, policy: SignUpPolicy) -> MatchLobby:
-        return MatchLobby(
-            self.reactor,
-            policy,
-            self._settings.players,
-            on_change=lambda names: self._note("reported", text=f"signed up: {', '.join(names)}"),
-            hello_s=self._settings.hello_s,
-            patience=self._patience,
-        )
+                await ports.close()
 
     def _new_match(self, names: Sequence[str]) -> Match:
-        setup = setup_of(self._settings, self._game.name, self.match_name, names, self._seed)
+        setup = make_setup(self._settings, self._game.name, self.match_name, names, self._seed)
         return Match(self._game, setup, self._seed)
 
     def _tokens(self, match: Match) -> list[str]:
-        """Return by seat what its player comes back with."""
+        """Return the resume tokens by seat."""
         setup = match.setup
         return [self._services.sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
 
@@ -370,16 +370,16 @@ class MatchSession:
         if remote_pool is not None:
             remote_pool.playing[self.match_name] = runner
         try:
-            result = await _uncancelled(runner, missing)
+            result = await _run_or_pause(runner, missing)
         except MatchPaused:
             self._note("match-paused", match=match.setup.match)
             raise
         finally:
-            await runner.closed()
-        return self._played(match, result, writer)
+            await runner.wait_closed()
+        return self._report(match, result, writer)
 
     def _release(self, match_programs: MatchPrograms | None, link: PlayerLink) -> None:
-        """Let go who is still there after the match."""
+        """Release a player that is still there after the match."""
         if match_programs is not None and match_programs.release(link):
             return
         if self._services.remote_pool is None:
@@ -388,7 +388,7 @@ class MatchSession:
             self._services.remote_pool.release(link)
 
     @staticmethod
-    def _played(match: Match, result: Result, writer: RecordWriter) -> MatchReport:
+    def _report(match: Match, result: Result, writer: RecordWriter) -> MatchReport:
         return MatchReport(
             names=match.setup.names, result=result, record=writer.path, match=match, head=writer.sealed_head
         )
@@ -409,33 +409,33 @@ class MatchSession:
                 durability=self._services.terms.durability.on_record,
             )
         except OSError:
-            writer.path.unlink()  # an empty file is no record
+            writer.path.unlink()  # an empty file is no record, and would block the name
             raise
         return writer
 
 
-async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
-    """Run a match to its end; to cancel it is to stop in the middle: its record is what it goes on from.
+async def _run_or_pause(runner: MatchRunner, missing: str | None) -> Result:
+    """Run a match to its end, or pause it if this call is cancelled: the match can go on from its record later.
 
     Args:
         runner: of the match.
-        missing: why it can't be taken up again: then it is void.
+        missing: why the match can't be resumed; then it is void.
     """
     outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
     runner.start(missing).addCallbacks(outer.callback, outer.errback)
     return await outer
 
 
-def _match_name(game: str) -> str:
+def _new_name(game: str) -> str:
     return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def places(given: Sequence[str], names: Sequence[str]) -> list[int]:
-    """Return by seat which of the players sits there; those of equal names in the order given.
+def find_seats(players: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return for each seat the index of the player that sits there; players of equal names keep their order.
 
     Args:
-        given: the players' names.
-        names: by seat.
+        players: names of the players.
+        names: names by seat.
     """
-    rest = list(range(len(given)))
-    return [rest.pop(next(index for index, place in enumerate(rest) if given[place] == name)) for name in names]
+    rest = list(range(len(players)))
+    return [rest.pop(next(at for at, place in enumerate(rest) if players[place] == name)) for name in names]

@@ -68,7 +68,7 @@ class MatchSettings(Struct, frozen=True, kw_only=True):
     """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
 
 
-def seed_of(settings: MatchSettings) -> bytes:
+def make_seed(settings: MatchSettings) -> bytes:
     """Return a match's seed: a fixed one, a deal that is given, or one that is this match's alone.
 
     Args:
@@ -87,7 +87,7 @@ def _seed_opens(settings: MatchSettings) -> SeedOpens:
     return "at-end-unless-void" if settings.is_last_of_deal else "after-last-leg"
 
 
-def setup_of(settings: MatchSettings, game: str, match: str, names: Sequence[str], seed: bytes) -> MatchSetup:
+def make_setup(settings: MatchSettings, game: str, match: str, names: Sequence[str], seed: bytes) -> MatchSetup:
     """Return the setup of a match.
 
     Args:

@@ -1,9 +1,4 @@
-"""The instants of a match, and the deadlines of its open requests.
-
-A deadline is absolute. When it passes, what the socket already holds is read first: nobody is late for bytes that the
-referee had not looked at. So an answer is late only once the referee has looked after the deadline and found none: one
-that is read before that may have come at any time since the last look, whatever the clock says when its turn comes.
-"""
+"""The instants of a match, and the deadlines of its open requests."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,30 +10,38 @@ from ...clock import Clock, Timer
 from ...match.timekeeper import MAX_LOOKS, UNNOTICED_MS, Standstill
 from ..event_loop import Lag
 
+# A deadline is absolute, but the timer that announces it is not: it may go off long after, because the loop was busy,
+# while the answer has been lying in the socket all the time. So a deadline that has passed only starts a last look: the
+# loop takes one more turn, which reads the socket. If bytes came, it takes another one (an answer may be many reads
+# long), up to MAX_LOOKS. Only a look that finds nothing makes the player late. An answer that is read before that may
+# have arrived at any time since the look before, so it gets the limit whatever the clock says by then.
+
 MARGIN_MS = 0.002
-"""Covers the rounding of instants where the referee grants a player its whole limit."""
+"""Milliseconds that cover the rounding of instants where a player is granted its whole limit."""
 
 
-class _Open(Struct):
+class _Request(Struct):
     """A request that a seat has not answered."""
 
     sent: float
+    """When it was sent, in monotonic seconds."""
     limit_ms: float
     origin: str
-    """Who answers for the seat's connection."""
+    """Answers for the seat's connection: no stall is an excuse while it storms the lobby."""
     bytes_seen: int = 0
-    drains: int = 0
+    """Bytes that had come from the seat at the last look."""
+    looks: int = 0
 
 
 class Stopwatch:
-    """One match's instants, in milliseconds since it was opened, and its deadlines.
+    """The instants of one match, in milliseconds since it was opened, and its deadlines.
 
     Args:
         clock: the reactor, or a test's clock.
         lag: the loop's beat.
-        last_ms: instant of the match's last event, if it is not new but resumed.
-        bytes_of: how many bytes a seat's socket has given so far.
-        passed: called with a seat whose deadline has passed, and the instants of that.
+        last_ms: instant of the match's last event; not 0 if the match is resumed.
+        count_bytes: returns how many bytes have come from a seat so far.
+        on_deadline: called with a seat whose deadline has passed, and the instants of that event.
     """
 
     def __init__(
@@ -47,24 +50,26 @@ class Stopwatch:
         lag: Lag,
         *,
         last_ms: float,
-        bytes_of: Callable[[int], int],
-        passed: Callable[[int, Mapping[str, Any]], None],
+        count_bytes: Callable[[int], int],
+        on_deadline: Callable[[int, Mapping[str, Any]], None],
     ) -> None:
         self._clock = clock
         self._now = lag.now
         self._lag = lag
         self._begin_ms = last_ms
         self._opened = lag.now() - last_ms / 1000
-        self._untold: deque[tuple[float, float]] = deque()
-        """Begin and end of standstills, in monotonic seconds."""
-        lag.listeners.add(self._stood_still)
-        self._bytes_of = bytes_of
-        self._passed = passed
-        self._open: dict[int, _Open] = {}
+        """Instant 0 of the match, in monotonic seconds."""
+        self._stalls: deque[tuple[float, float]] = deque()
+        """Begin and end of the stalls that no event has reported yet, in monotonic seconds."""
+        lag.listeners.add(self._note_stall)
+        self._count_bytes = count_bytes
+        self._on_deadline = on_deadline
+        self._requests: dict[int, _Request] = {}
+        """Seat -> its open request."""
         self._timers: dict[int, Timer] = {}
 
     def ms(self, instant: float) -> float:
-        """Return an instant of the clock, to a microsecond."""
+        """Return an instant of the clock as one of the match, rounded to a microsecond."""
         return round((instant - self._opened) * 1000, 3)
 
     def at_ms(self) -> float:
@@ -72,164 +77,164 @@ class Stopwatch:
         return self.ms(self._now())
 
     @property
-    def beat(self) -> dict[str, Any]:
-        """By which clock the instants are: that of `process`, by which they began at `clock_ms`."""
+    def clock_facts(self) -> dict[str, Any]:
+        """The name of the process whose clock this is, and what that clock showed at instant 0 of the match."""
         return {"process": self._lag.process, "clock_ms": round((self._opened - self._lag.begun) * 1000, 3)}
 
-    def standstills(self, at_ms: float) -> list[Standstill]:
-        """Return the loop's standstills up to an instant that were not returned before.
+    def take_standstills(self, at_ms: float) -> list[Standstill]:
+        """Return the loop's stalls up to an instant that were not returned before, for the record.
 
-        The one that went on at that instant is included, up to then, though it may be over by now: an answer is judged
-        by what was known when it was read.
+        A stall that went on at that instant is included up to then, though it may be over by now: an answer is judged
+        by what was known when it was read. The rest of it is returned next time.
+
+        Args:
+            at_ms: instant of an event of the match.
         """
-        over: list[Standstill] = []
-        while self._untold and (end_ms := self.ms(self._untold[0][1])) <= at_ms:
-            over.append((self._since_ms(self._untold.popleft()[0]), end_ms))
-        begun = self._standing_still_since(self._opened + at_ms / 1000)
-        return over if begun is None else [*over, (self._since_ms(begun), at_ms)]
+        stalls: list[Standstill] = []
+        while self._stalls and (end_ms := self.ms(self._stalls[0][1])) <= at_ms:
+            stalls.append((self._limit_begin(self._stalls.popleft()[0]), end_ms))
+        at = self._opened + at_ms / 1000
+        if not self._stalls:
+            begin = self._lag.stalled_since(at)
+        else:
+            begin = self._stalls[0][0] if (at - self._stalls[0][0]) * 1000 > UNNOTICED_MS else None
+        return stalls if begin is None else [*stalls, (self._limit_begin(begin), at_ms)]
 
-    def _since_ms(self, begun: float) -> float:
-        """Return since when a standstill was one of this match, too, which may have begun later."""
-        return max(self.ms(begun), self._begin_ms)
-
-    def _standing_still_since(self, at: float) -> float | None:
-        """Return when the standstill began that went on at an instant, in monotonic seconds; None if none did."""
-        if not self._untold:
-            return self._lag.present(at)
-        begun = self._untold[0][0]
-        return begun if (at - begun) * 1000 > UNNOTICED_MS else None
+    def _limit_begin(self, begin: float) -> float:
+        """Return the begin of a stall, or the match's own if that is later, in milliseconds."""
+        return max(self.ms(begin), self._begin_ms)
 
     def close(self) -> None:
-        """Take no more note of standstills."""
-        self._lag.listeners.discard(self._stood_still)
+        """Note no more stalls."""
+        self._lag.listeners.discard(self._note_stall)
 
-    def _stood_still(self, begin: float, end: float) -> None:
-        self._untold.append((begin, end))
+    def _note_stall(self, begin: float, end: float) -> None:
+        self._stalls.append((begin, end))
 
     def begin(self, seat: int, limit_ms: float, origin: str = "") -> None:
         """Expect a seat's answer from now on.
 
         Args:
-            seat: whose.
-            limit_ms: how long it may take.
-            origin: who answers for the seat's connection; no standstill excuses it while it storms the lobby.
+            seat: who was asked.
+            limit_ms: longest time for the answer.
+            origin: answers for the seat's connection; no stall is an excuse while it storms the lobby.
         """
-        self._open[seat] = _Open(self._now(), limit_ms, origin)
+        self._requests[seat] = _Request(self._now(), limit_ms, origin)
         self._arm(seat, (limit_ms + MARGIN_MS) / 1000)
 
     def end(self, seat: int, first_byte: float, at: float) -> dict[str, float] | None:
         """Take a seat's answer.
 
         Args:
-            seat: whose.
-            first_byte: when its first byte was read, in monotonic seconds.
+            seat: who answered.
+            first_byte: when the first byte of the answer was read, in monotonic seconds.
             at: when it was complete.
 
         Returns:
-            The instants of the answer's event; None: nothing is expected of the seat any more.
+            The instants of the answer's event; None if the seat has no open request.
         """
-        request = self._open.pop(seat, None)
+        request = self._requests.pop(seat, None)
         if request is None:
             return None
         sent_ms, at_ms = self.ms(request.sent), self.ms(at)
         span_ms = at_ms - sent_ms
-        first_look_ms = span_ms - request.limit_ms + MARGIN_MS
+        # What was read before the last look after the deadline is in time, however late that look came.
+        over_limit_ms = span_ms - request.limit_ms + MARGIN_MS
         instants = {
             "at_ms": at_ms,
             "sent_ms": sent_ms,
             "first_byte_ms": at_ms if first_byte == at else max(self.ms(first_byte), sent_ms),
-            "lag_ms": max(0.0, round(min(first_look_ms, span_ms), 3)),
+            "lag_ms": max(0.0, round(min(over_limit_ms, span_ms), 3)),
         }
-        if not self._lag.was_there(request.sent, at):
-            instants["lag_ms"] = max(instants["lag_ms"], self._lag_ms(request, at, span_ms))
-            instants |= self._standstill(request, at, span_ms)
+        if not self._lag.was_punctual(request.sent, at):
+            instants["lag_ms"] = max(instants["lag_ms"], self._measure_lag(request, at, span_ms))
+            instants |= self._longest_stall(request, at, span_ms)
         return instants
 
-    def lags(self, seat: int, at_ms: float, waited_since_ms: float | None) -> dict[str, float]:
-        """Return what of the time since a seat was asked was the referee's: lag and standstills, if there is any.
+    def measure_delays(self, seat: int, at_ms: float, waited_since_ms: float | None) -> dict[str, float]:
+        """Return which part of the time since a seat was asked was the referee's; a fact that is 0 is left out.
 
         Args:
-            seat: whose.
-            at_ms: until when: the instant of the event that tells of it.
-            waited_since_ms: since when its request waited for the disk before it was sent; None: it did not.
+            seat: whose request.
+            at_ms: instant of the event that reports it.
+            waited_since_ms: since when the request waited for the disk before it was sent; None: it did not.
         """
-        request, at = self._open.get(seat), self._opened + at_ms / 1000
+        request, at = self._requests.get(seat), self._opened + at_ms / 1000
         sent_ms = at_ms if request is None else self.ms(request.sent)
         waited_ms = 0.0 if waited_since_ms is None else sent_ms - waited_since_ms
         if request is None:
             return {"lag_ms": round(waited_ms, 3)} if waited_ms else {}
         span_ms = at_ms - sent_ms
-        lag_ms = round(self._lag_ms(request, at, span_ms) + waited_ms, 3)
-        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstills(request, at, span_ms)}
+        lag_ms = round(self._measure_lag(request, at, span_ms) + waited_ms, 3)
+        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._all_stalls(request, at, span_ms)}
 
     def forget(self, seat: int) -> None:
-        """Expect nothing of a seat any more."""
-        self._open.pop(seat, None)
+        """Expect nothing more of a seat."""
+        self._requests.pop(seat, None)
         timer = self._timers.pop(seat, None)
         if timer is not None:
             timer.cancel()
 
-    def _lag_ms(self, request: _Open, at: float, span_ms: float) -> float:
-        """Return how much of the time since a request the loop's standstills account for."""
-        lag_ms = self._sending_ms(request) + self._lag.of_reading(request.sent, at, request.origin) * 1000
-        return round(max(min(lag_ms, span_ms), 0.0), 3)
+    def _measure_lag(self, request: _Request, at: float, span_ms: float) -> float:
+        """Return the part of the time since a request that stalls account for, in milliseconds."""
+        reading_ms = self._lag.reading_delay(request.sent, at, request.origin) * 1000
+        return round(max(min(self._sending_delay_ms(request) + reading_ms, span_ms), 0.0), 3)
 
-    def _sending_ms(self, request: _Open) -> float:
-        return self._lag.of_sending(request.sent, request.origin) * 1000
+    def _sending_delay_ms(self, request: _Request) -> float:
+        return self._lag.sending_delay(request.sent, request.origin) * 1000
 
-    def _standstill(self, request: _Open, at: float, span_ms: float) -> dict[str, float]:
-        """Return `stalled_ms`, if there is anything to say of it: no more, once rounded, than the whole time."""
-        stalled_ms = round(min(self._lag.longest(request.sent, at, request.origin) * 1000, span_ms), 3)
+    def _longest_stall(self, request: _Request, at: float, span_ms: float) -> dict[str, float]:
+        """Return `stalled_ms`, unless it is 0; rounding must not make it longer than the whole time."""
+        stalled_ms = round(min(self._lag.longest_stall(request.sent, at, request.origin) * 1000, span_ms), 3)
         return {"stalled_ms": stalled_ms} if stalled_ms else {}
 
-    def _standstills(self, request: _Open, at: float, span_ms: float) -> dict[str, Any]:
-        """Return `stalled_ms`, and `stormed_ms` if a longer one is no excuse for the seat."""
-        told = self._standstill(request, at, span_ms)
-        longest_ms = round(min(self._lag.longest(request.sent, at, None) * 1000, span_ms), 3)
-        is_excused = longest_ms <= told.get("stalled_ms", 0.0)
-        return told if is_excused else {**told, "stormed_ms": longest_ms}
+    def _all_stalls(self, request: _Request, at: float, span_ms: float) -> dict[str, Any]:
+        """Return `stalled_ms`, and `stormed_ms` if a longer stall is no excuse for the seat."""
+        excused = self._longest_stall(request, at, span_ms)
+        longest_ms = round(min(self._lag.longest_stall(request.sent, at, None) * 1000, span_ms), 3)
+        return excused if longest_ms <= excused.get("stalled_ms", 0.0) else {**excused, "stormed_ms": longest_ms}
 
     def _arm(self, seat: int, delay_s: float) -> None:
-        """See to it that the seat's limit is looked at in time.
+        """Have the seat's limit checked after a delay.
 
         A timer that goes off too early only arms itself again: most turns are answered long before, and to leave the
         last turn's timer running costs less than to cancel it and start another.
         """
         timer = self._timers.get(seat)
         if timer is None:
-            self._timers[seat] = self._clock.callLater(delay_s, self._limit_reached, seat)
+            self._timers[seat] = self._clock.callLater(delay_s, self._check_limit, seat)
         elif timer.getTime() > self._clock.seconds() + delay_s:
             timer.reset(delay_s)
 
-    def _limit_reached(self, seat: int) -> None:
-        """Look into the socket once more before anything is held against the player."""
+    def _check_limit(self, seat: int) -> None:
+        """Begin the last look if the seat's limit is over, its request's delay of sending taken off."""
         del self._timers[seat]
-        request = self._open.get(seat)
+        request = self._requests.get(seat)
         if request is None:
             return
         used_ms = self.at_ms() - self.ms(request.sent)
-        left_ms = request.limit_ms + self._sending_ms(request) - used_ms
+        left_ms = request.limit_ms + self._sending_delay_ms(request) - used_ms
         if left_ms >= 0:
             self._arm(seat, (left_ms + MARGIN_MS) / 1000)
             return
-        request.drains = 1
-        request.bytes_seen = self._bytes_of(seat)
-        self._clock.callLater(0, self._drained, seat, request)
+        request.looks = 1
+        request.bytes_seen = self._count_bytes(seat)
+        self._clock.callLater(0, self._look, seat, request)
 
-    def _drained(self, seat: int, request: _Open) -> None:
-        if self._open.get(seat) is not request:
+    def _look(self, seat: int, request: _Request) -> None:
+        """Declare the deadline passed, unless the loop's last turn has read something from the seat."""
+        if self._requests.get(seat) is not request:
             return
-        received = self._bytes_of(seat)
+        received = self._count_bytes(seat)
         now = self._now()
         sent_ms, at_ms = self.ms(request.sent), self.ms(now)
-        lag_ms = round(min(self._sending_ms(request), at_ms - sent_ms), 3)
-        is_reading = received != request.bytes_seen and request.drains < MAX_LOOKS
+        lag_ms = round(min(self._sending_delay_ms(request), at_ms - sent_ms), 3)
+        is_reading = received != request.bytes_seen and request.looks < MAX_LOOKS
         if is_reading or at_ms - sent_ms - lag_ms <= request.limit_ms:
             request.bytes_seen = received
-            request.drains += 1
-            self._clock.callLater(0 if is_reading else MARGIN_MS / 1000, self._drained, seat, request)
+            request.looks += 1
+            self._clock.callLater(0 if is_reading else MARGIN_MS / 1000, self._look, seat, request)
             return
-        del self._open[seat]
-        span_ms = at_ms - sent_ms
-        standstills = self._standstills(request, now, span_ms)
-        self._passed(seat, {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **standstills})
+        del self._requests[seat]
+        stalls = self._all_stalls(request, now, at_ms - sent_ms)
+        self._on_deadline(seat, {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **stalls})

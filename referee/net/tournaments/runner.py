@@ -31,7 +31,7 @@ from ...tournament.pairing.dutch import TrfPlayer
 from ..jobs.job import Executor, MatchJob, OpenExecutor
 from ..jobs.messages import SharedSettings
 from ..jobs.tables import LocalTables
-from ..links.addresses import listen, stopped
+from ..links.addresses import listen, stop_listening
 from ..links.lobby import Patience
 from ..links.player_protocol import LinkFactory
 from ..links.reserved_seats import RemotePool
@@ -127,7 +127,7 @@ class EarlyStarts:
     async def _play(self, early: _EarlyStart) -> MatchReport | None:
         try:
             early.stamps = await self._stamped(early.launches)
-            return await self._tables.play_once_opened(early.job, early.launches, early.opened)
+            return await self._tables.play_when_opened(early.job, early.launches, early.opened)
         except Exception:
             if early.is_opened:
                 raise
@@ -317,7 +317,7 @@ class TournamentRunner:
         if self._executor is not None:
             await self._executor.close()
         if port is not None:
-            await stopped(port)
+            await stop_listening(port)
 
     def _look(self) -> Deferred[None]:
         """Tell what plays; take in what was asked for meanwhile, and go on by it."""

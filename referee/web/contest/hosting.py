@@ -15,7 +15,7 @@ from twisted.internet.task import LoopingCall
 
 from ...app.running import run_reactor
 from ...app.services import RefereeOptions, Say, find_confinement, find_sealer, monitoring
-from ...net.links.addresses import listen, stopped, url_of
+from ...net.links.addresses import format_url, listen, stop_listening
 from ...observers import Note
 from ...pages.tournament_json import TournamentReport
 from ...programs.confining import SandboxMode
@@ -84,14 +84,14 @@ def host(
             site = hosted.site(public_pem(sealer.public).encode(), is_behind_proxy=is_behind_proxy)
             async with watching.opened(reactor):
                 port = await listen(reactor, address, site)
-                options.say(f"{contest.title}: the site is on {url_of(port, address)}")
+                options.say(f"{contest.title}: the site is on {format_url(port, address)}")
                 hosted.begin()
                 try:
                     await intake.checks.run()
                 except CancelledError:
                     options.say("stopping; `referee host` goes on with the tournaments where they are")
                 finally:
-                    await stopped(port)
+                    await stop_listening(port)
                     await hosted.stop()
 
         run_reactor(_main)

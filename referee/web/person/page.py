@@ -18,7 +18,7 @@ from twisted.web.resource import Resource
 from werkzeug.exceptions import HTTPException
 
 from ...clock import Port
-from ...net.links.addresses import listen, stopped
+from ...net.links.addresses import listen, stop_listening
 from ..http import HTML, send
 from ..visitors import NO_BODY, Visitors
 from .seat import PersonSeat
@@ -68,7 +68,7 @@ class PersonSite(Struct, frozen=True):
         """Send open pages the end, and stop listening."""
         for seat in self.seats.values():
             await seat.close(reactor)
-        await stopped(self.port)
+        await stop_listening(self.port)
 
 
 async def open_site(seats: Mapping[str, PersonSeat], reactor: Any) -> PersonSite:

@@ -11,11 +11,11 @@ from twisted.internet.error import CannotListenError
 from referee.net.links.addresses import (
     BACKLOG,
     EndpointError,
-    _explained,
+    _explain,
     _with_backlog,
     check,
-    endpoint_of,
-    url_of,
+    format_url,
+    make_endpoint,
 )
 
 MANY = f":backlog={BACKLOG}"
@@ -76,7 +76,7 @@ def test_endpoints(address: str) -> None:
 )
 def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> None:
     """An option of its own takes it as people write it."""
-    assert endpoint_of(7777, interface) == endpoint
+    assert make_endpoint(7777, interface) == endpoint
     check(endpoint)
 
 
@@ -91,7 +91,7 @@ def test_an_interface_is_part_of_an_endpoint(interface: str, endpoint: str) -> N
 )
 def test_what_can_not_be_listened_on(address: str, error: Exception, says: str) -> None:
     """The reason is the system's, in words; the number of a process in a lock file is no file to look for."""
-    assert str(_explained(address, error)) == f"can't listen on {address}: {says}"
+    assert str(_explain(address, error)) == f"can't listen on {address}: {says}"
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_what_can_not_be_listened_on(address: str, error: Exception, says: str) 
 def test_what_a_browser_is_given(endpoint: str, host: object, url: str) -> None:
     """An address of version 6 stands in brackets."""
     port: Any = SimpleNamespace(getHost=lambda: host)
-    assert url_of(port, endpoint) == url
+    assert format_url(port, endpoint) == url

@@ -184,7 +184,7 @@ def test_who_was_told_goodbye_is_waited_for_until_it_is_gone() -> None:
     for leaves in (True, False):
         clock = Clock()
         peer = closing_peer(clock)
-        gone = fired(Deferred.fromCoroutine(peer.link.closed()))
+        gone = fired(Deferred.fromCoroutine(peer.link.wait_closed()))
         clock.advance(0)
         assert gone == []
         if leaves:
@@ -193,4 +193,4 @@ def test_who_was_told_goodbye_is_waited_for_until_it_is_gone() -> None:
             clock.advance(CLOSE_S)
         assert gone == [None]
     staying = Peer(Open(clock), clock)
-    assert fired(Deferred.fromCoroutine(staying.link.closed())) == [None]
+    assert fired(Deferred.fromCoroutine(staying.link.wait_closed())) == [None]

@@ -1,5 +1,6 @@
 """Real sockets under a reactor of the test's own: what comes, in whatever pieces, and how connections end."""
 
+import os
 import socket
 import struct
 import sys
@@ -53,10 +54,10 @@ class Seats(Lobby):
         """Keep who left."""
         self.lost.append(link.name)
 
-    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+    def on_breach(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Tell of it, and refuse the player as ever."""
         self.on_broken(str(error.code))
-        super().protocol_broken(link, error)
+        super().on_breach(link, error)
 
 
 class Scene:
@@ -72,9 +73,9 @@ class Scene:
 
     def connect(self) -> socket.socket:
         """Return a player's end of a new connection that the lobby has taken."""
-        before = len(self.lobby._greeting)
+        before = len(self.lobby.greeting)
         end = self._stack.enter_context(socket.create_connection(("127.0.0.1", self.port.getHost().port)))
-        while len(self.lobby._greeting) == before:
+        while len(self.lobby.greeting) == before:
             self.look()
         return end
 
@@ -177,7 +178,8 @@ def test_a_crowd_is_answered_in_some_turns_and_all_are_heard_meanwhile(
             ends[7].sendall(said("late"))
     assert found == list(zip([7, 8, 8], answered, strict=True))
     assert taken == scene.lobby.came
-    assert [call for call in scene.reactor.getDelayedCalls() if call.func == scene.sockets._take] == []
+    waiting = [getattr(call.func, "__self__", None) for call in scene.reactor.getDelayedCalls()]
+    assert scene.sockets not in waiting
 
 
 def test_what_came_together_is_answered_together(scene: Scene) -> None:
@@ -206,7 +208,7 @@ def test_of_one_match_nobody_is_read_until_the_last_one_is_answered(scene: Scene
 def test_who_has_left_by_what_came_before_is_read_no_more(scene: Scene) -> None:
     """Both had said something: the one that is answered first sends the other away."""
     ends = [scene.connect() for _ in range(2)]
-    first, second = scene.sockets._links.values()
+    first, second = scene.sockets.links.values()
     scene.lobby.on_seated = lambda _link: scene.lobby.patience.loop.agenda.add(scene.lobby, ())
 
     def _catch_up() -> None:
@@ -233,7 +235,7 @@ def test_an_end_is_told_after_what_came_before_is_answered(scene: Scene, monkeyp
     """Though the connection ended while its match waited for others."""
     monkeypatch.setattr(event_loop_module, "AT_ONCE", 0)
     end = scene.connect()
-    (link,) = scene.sockets._links.values()
+    (link,) = scene.sockets.links.values()
     order = scene.answers()
     monkeypatch.setattr(scene.lobby, "left", lambda link: order.append(f"{link.name} left"))
     end.sendall(said())
@@ -258,7 +260,7 @@ def test_a_match_that_fails_to_catch_up_costs_one_connection(scene: Scene, monke
         end.sendall(said())
     for _ in range(3):
         scene.look()
-    assert (noted, len(scene.lobby.came), len(scene.sockets._links)) == ([RuntimeError], 2, 2)
+    assert (noted, len(scene.lobby.came), len(scene.sockets.links)) == ([RuntimeError], 2, 2)
 
 
 @pytest.mark.parametrize("is_reset", [False, True])
@@ -268,8 +270,7 @@ def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
 ) -> None:
     """Whether the player closes or resets; what it said last is heard, unless a reset took it along."""
     end = scene.connect()
-    descriptor = scene.sockets._poll
-    assert descriptor is not None
+    descriptor = scene.sockets.fileno()
     end.sendall(last_words)
     if is_reset:
         scene.look()
@@ -280,7 +281,9 @@ def test_an_end_is_noticed_once_and_nothing_before_it_is_lost(
     assert scene.lobby.came == (["ada"] if last_words == said() else [])
     assert len(scene.lobby.lost) == 1
     assert scene.readers() == {"Port"}
-    assert (scene.sockets.fileno(), descriptor.closed) == (-1, True)
+    assert scene.sockets.fileno() == -1
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
 
 
 def test_what_was_said_before_an_end_is_heard_at_once(scene: Scene) -> None:
@@ -295,14 +298,14 @@ def test_what_was_said_before_an_end_is_heard_at_once(scene: Scene) -> None:
 def test_who_is_cut_off_is_read_no_more(scene: Scene) -> None:
     """In the middle of a batch, too: whoever pushes another one out does so while both have said something."""
     ends = [scene.connect() for _ in range(2)]
-    first, second = scene.sockets._links.values()
+    first, second = scene.sockets.links.values()
     scene.lobby.on_seated = lambda link: (second if link is first else first).cut_off()
     for end in ends:
         end.sendall(said())
     for _ in range(3):
         scene.look()
     assert scene.lobby.came == ["ada"]
-    assert len(scene.sockets._links) == 1
+    assert len(scene.sockets.links) == 1
 
 
 def test_a_number_that_is_used_again_is_the_new_connections(scene: Scene) -> None:
@@ -351,7 +354,7 @@ def test_a_fault_costs_one_connection(scene: Scene) -> None:
         log.removeObserver(_note)
     assert noted == ["broken"]
     assert sorted(scene.lobby.came) == ["p0", "p1", "p2"]
-    assert len(scene.sockets._links) == 2
+    assert len(scene.sockets.links) == 2
 
 
 def test_a_transport_that_encrypts_is_left_to_twisted(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from twisted.internet import tcp, unix
 from twisted.internet.protocol import Factory, Protocol
 
-from referee.net.links.addresses import ACCEPTS, _bounded, origin_of
+from referee.net.links.addresses import ACCEPTS, find_origin, limit_accepts
 from referee.net.links.lobby import MatchLobby, SignUpPolicy
 from referee.net.links.player_protocol import LinkFactory
 from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy, private_sockets
@@ -48,7 +48,7 @@ def bounded(stack: ExitStack, kind: Any, address: Any, factory: Any) -> Any:
     port = kind(address, factory, 4096, reactor=loop)
     port.startListening()
     stack.callback(lambda: [reader.socket.close() for reader in loop._readers])
-    return _bounded(port)
+    return limit_accepts(port)
 
 
 def connected(stack: ExitStack, family: int, address: Any) -> socket.socket:
@@ -85,7 +85,7 @@ def test_a_private_socket_answers_for_its_connections(open_ones: ExitStack, tmp_
         port = bounded(open_ones, unix.Port, path, factory)
         connected(open_ones, socket.AF_UNIX, path)
         port.doRead()
-        link = list(lobby._greeting)[seat]
+        link = list(lobby.greeting)[seat]
         open_ones.callback(link.transport.socket.close)
         assert link.origin == path
 
@@ -118,4 +118,4 @@ def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> No
 )
 def test_a_site_answers_for_all_its_addresses(host: str, origin: str) -> None:
     """Of version 6 it has more than can be counted."""
-    assert origin_of(host) == origin
+    assert find_origin(host) == origin

@@ -47,7 +47,7 @@ class Missing:
         self._name = name
         self.back: list[tuple[int, PlayerLink]] = []
 
-    def seat_of(self, token: str | None, name: str | None) -> int | None:
+    def find_seat(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of the player."""
         return 1 if name == self._name or token == self._token else None
 

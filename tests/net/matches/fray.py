@@ -110,7 +110,7 @@ class Fray:
             else:
                 (self.source.choice(wild) if self.source.random() < self._wildness else self._speak)()
         agenda.release()
-        while len(agenda):
+        while len(agenda.due):
             self.source.choice((self._lose, self._come, self._look_away, self._stand_still))()
             if self.source.random() < 0.5:
                 agenda.release()

@@ -12,7 +12,8 @@ from protocol import ConnectionState
 from protocol.messages import Ack, Message, Move, Nonce, Resumed, Turn
 from referee.match.fouls import Cause
 from referee.net.group_commit import Durability, GroupCommit
-from referee.net.matches.runner import Journal, MatchPaused
+from referee.net.matches.journal import Journal
+from referee.net.matches.runner import MatchPaused
 from referee.record.reader import read_chain, read_record
 from referee.record.writer import NotWritten
 

@@ -35,7 +35,7 @@ def test_a_beating_loop_has_no_lag() -> None:
     """While every beat is in time, neither sending nor reading is late."""
     watch = Watch()
     watch.run(1.0)
-    assert (watch.lag.of_sending(0.5), watch.lag.of_reading(0.5, 1.0)) == (0.0, 0.0)
+    assert (watch.lag.sending_delay(0.5), watch.lag.reading_delay(0.5, 1.0)) == (0.0, 0.0)
 
 
 def test_an_answer_read_after_a_stall_may_have_lain_there_all_the_time() -> None:
@@ -43,7 +43,7 @@ def test_an_answer_read_after_a_stall_may_have_lain_there_all_the_time() -> None
     watch = Watch()
     watch.run(0.1)
     watch.stall(0.15)
-    assert pytest.approx(0.15) == watch.lag.of_reading(0.0, watch.clock.seconds())
+    assert pytest.approx(0.15) == watch.lag.reading_delay(0.0, watch.clock.seconds())
 
 
 def test_a_stall_within_the_same_turn_of_the_loop_counts() -> None:
@@ -51,7 +51,7 @@ def test_a_stall_within_the_same_turn_of_the_loop_counts() -> None:
     watch = Watch()
     watch.run(0.1)
     watch.freeze(0.2)
-    assert pytest.approx(0.2) == watch.lag.of_reading(0.0, watch.clock.seconds())
+    assert pytest.approx(0.2) == watch.lag.reading_delay(0.0, watch.clock.seconds())
 
 
 def test_a_lag_begins_with_the_request_at_the_earliest() -> None:
@@ -61,7 +61,7 @@ def test_a_lag_begins_with_the_request_at_the_earliest() -> None:
     watch.freeze(0.05)
     sent = watch.clock.seconds()
     watch.freeze(0.15)
-    assert pytest.approx(0.15) == watch.lag.of_reading(sent, watch.clock.seconds())
+    assert pytest.approx(0.15) == watch.lag.reading_delay(sent, watch.clock.seconds())
 
 
 def test_a_stall_while_the_player_was_thinking_is_no_lag() -> None:
@@ -70,7 +70,7 @@ def test_a_stall_while_the_player_was_thinking_is_no_lag() -> None:
     watch.run(0.1)
     watch.stall(0.1)
     watch.run(0.1)
-    assert watch.lag.of_reading(0.0, watch.clock.seconds()) == 0.0
+    assert watch.lag.reading_delay(0.0, watch.clock.seconds()) == 0.0
 
 
 def test_a_request_written_into_a_stall_waits_for_its_end() -> None:
@@ -81,8 +81,8 @@ def test_a_request_written_into_a_stall_waits_for_its_end() -> None:
     sent = watch.clock.seconds()
     watch.stall(0.1)
     watch.run(0.5)
-    assert pytest.approx(0.1) == watch.lag.of_sending(sent)
-    assert watch.lag.of_sending(watch.clock.seconds()) == 0.0
+    assert pytest.approx(0.1) == watch.lag.sending_delay(sent)
+    assert watch.lag.sending_delay(watch.clock.seconds()) == 0.0
 
 
 def test_a_request_written_before_a_beat_may_wait_for_the_stall_behind_it() -> None:
@@ -93,10 +93,10 @@ def test_a_request_written_before_a_beat_may_wait_for_the_stall_behind_it() -> N
     sent = watch.clock.seconds()
     watch.clock.advance(BEAT_S / 2)
     watch.stall(0.1)
-    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.of_sending(sent)
+    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.sending_delay(sent)
     watch.run(0.02)
     watch.stall(0.1)
-    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.of_sending(sent)
+    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.sending_delay(sent)
 
 
 def test_a_stall_two_beats_after_a_request_is_no_lag_of_sending() -> None:
@@ -108,7 +108,7 @@ def test_a_stall_two_beats_after_a_request_is_no_lag_of_sending() -> None:
     watch.clock.advance(BEAT_S / 2)
     watch.run(BEAT_S)
     watch.stall(0.1)
-    assert watch.lag.of_sending(sent) == 0.0
+    assert watch.lag.sending_delay(sent) == 0.0
 
 
 def test_an_answer_may_have_lain_there_through_two_stalls() -> None:
@@ -117,7 +117,7 @@ def test_an_answer_may_have_lain_there_through_two_stalls() -> None:
     watch.run(0.1)
     watch.stall(0.15)
     watch.freeze(0.05)
-    assert pytest.approx(0.2) == watch.lag.of_reading(0.0, watch.clock.seconds())
+    assert pytest.approx(0.2) == watch.lag.reading_delay(0.0, watch.clock.seconds())
 
 
 @pytest.mark.parametrize(("late_ms", "is_told"), [(-0.001, False), (0.001, True)])
@@ -129,7 +129,7 @@ def test_what_goes_unnoticed_is_as_long_as_audits_take_it_to_be(late_ms: float, 
     watch.clock.advance(BEAT_S)
     length_s = (UNNOTICED_MS + late_ms) / 1000
     watch.freeze(length_s)
-    assert (watch.lag.present(watch.clock.seconds()) is not None) == is_told
+    assert (watch.lag.stalled_since(watch.clock.seconds()) is not None) == is_told
     watch.clock.advance(0)
     assert told == ([(BEAT_S, BEAT_S + length_s)] if is_told else [])
     assert notes == ([("loop-stalled", {"stalled_s": round(length_s, 6)})] if is_told else [])
@@ -170,17 +170,17 @@ def test_no_standstill_excuses_who_storms_the_door() -> None:
         watch.lag.storms.count("rogue")
     watch.stall(0.4)
     now = watch.clock.seconds()
-    assert watch.lag.longest(0.0, now, "rogue") == pytest.approx(0.3)
-    assert watch.lag.longest(0.0, now, "honest") == pytest.approx(0.4)
-    assert watch.lag.of_sending(0.38, "rogue") == pytest.approx(0.02)
-    assert watch.lag.of_reading(0.0, now, "rogue") == 0.0
-    assert watch.lag.of_reading(0.0, now, "honest") == pytest.approx(0.4)
+    assert watch.lag.longest_stall(0.0, now, "rogue") == pytest.approx(0.3)
+    assert watch.lag.longest_stall(0.0, now, "honest") == pytest.approx(0.4)
+    assert watch.lag.sending_delay(0.38, "rogue") == pytest.approx(0.02)
+    assert watch.lag.reading_delay(0.0, now, "rogue") == 0.0
+    assert watch.lag.reading_delay(0.0, now, "honest") == pytest.approx(0.4)
     for _ in range(2 * STORM):
         watch.lag.storms.count("rogue")
     watch.freeze(0.5)
     now = watch.clock.seconds()
-    assert watch.lag.longest(0.75, now, "rogue") == watch.lag.of_reading(0.75, now, "rogue") == 0.0
-    assert watch.lag.longest(0.75, now, "honest") == pytest.approx(0.5)
+    assert watch.lag.longest_stall(0.75, now, "rogue") == watch.lag.reading_delay(0.75, now, "rogue") == 0.0
+    assert watch.lag.longest_stall(0.75, now, "honest") == pytest.approx(0.5)
 
 
 def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
@@ -188,7 +188,7 @@ def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
     clock = Clock()
     lag = Lag(clock, clock.seconds)
     clock.advance(9.0)
-    assert lag.longest(0.0, 9.0, "") == lag.of_reading(0.0, 9.0) == 0.0
+    assert lag.longest_stall(0.0, 9.0, "") == lag.reading_delay(0.0, 9.0) == 0.0
 
 
 def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
@@ -199,7 +199,7 @@ def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
         with lag.beating():
             clock.advance(1.0)
         clock.advance(0.5)
-        assert lag.longest(0.0, 1.5, "") == pytest.approx(1.0)
+        assert lag.longest_stall(0.0, 1.5, "") == pytest.approx(1.0)
     first, second = lag.beating(), lag.beating()
     first.__enter__()
     second.__enter__()

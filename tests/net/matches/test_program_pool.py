@@ -156,7 +156,7 @@ def _spent(kept: KeptProgram, _made: StandIn) -> None:
         lambda _, made: setattr(made, "is_connected", False),
         lambda _, made: setattr(made, "status", "exit status 0"),
         lambda _, made: setattr(made, "filled", 0.9),
-        lambda kept, made: kept.link_lost(made, "gone"),
+        lambda kept, made: kept.on_loss(made, "gone"),
     ],
     ids=["expelled", "spent", "unconnected", "ended", "filled", "left"],
 )
@@ -184,7 +184,7 @@ def test_who_ends_between_two_matches_can_not_stay() -> None:
     ada, made = kept.start()
     kept.programs.release(ada)
     made.is_connected = False
-    ada.link_lost(ada.link, "gone")  # type: ignore[arg-type]  # a stand-in
+    ada.on_loss(ada.link, "gone")  # type: ignore[arg-type]  # a stand-in
     assert kept.acquire("two") is None
     again, _ = kept.start(deal="two")
     assert not kept.programs.release(again)
@@ -204,7 +204,7 @@ def test_who_speaks_unasked_is_hung_up_on() -> None:
     kept = Kept()
     ada, made = kept.start()
     kept.programs.release(ada)
-    ada.protocol_broken(made, None)  # type: ignore[arg-type]  # a stand-in
+    ada.on_breach(made, None)  # type: ignore[arg-type]  # a stand-in
     assert kept.acquire("two") is None
 
 

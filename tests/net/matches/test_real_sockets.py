@@ -50,8 +50,8 @@ class SocketPeer(Peer):
         self.socket = socket.create_connection(("127.0.0.1", port.getHost().port))
         self.socket.setblocking(False)
         self._loop = loop
-        before = len(lobby._greeting)
-        while len(lobby._greeting) == before:
+        before = len(lobby.greeting)
+        while len(lobby.greeting) == before:
             loop.iterate(0)
         port.stopListening()
 
@@ -126,7 +126,7 @@ class SocketMatch(InMemoryMatch):
                     self._answer(seat, peer, message)
                 if seat == self.rogue and self.source.random() < 0.02:  # whether it is asked or not
                     peer.socket.close()
-            elif self.source.random() < 0.1 and self.runner.seat_of(token(seat), None) == seat:
+            elif self.source.random() < 0.1 and self.runner.find_seat(token(seat), None) == seat:
                 self.peers[seat] = SocketPeer(self.lobby, self.clock)
                 self.peers[seat].say(Hello(version=1, name=f"p{seat}", token=token(seat)))
 
@@ -173,7 +173,7 @@ def played(folder: Path, source: Random, loop: Any) -> list[SocketMatch]:
         event_loop.lag.stop()
         for match in matches:
             match.close()
-    assert len(event_loop.agenda) == 0
+    assert len(event_loop.agenda.due) == 0
     return matches
 
 

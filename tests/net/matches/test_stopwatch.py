@@ -48,7 +48,7 @@ class OneRequest:
         self._bytes = 0
         lag = Lag(self.clock, self.clock.seconds)
         lag.start()
-        self._watch = Stopwatch(self.clock, lag, last_ms=0.0, bytes_of=lambda _: self._bytes, passed=self._pass)
+        self._watch = Stopwatch(self.clock, lag, last_ms=0.0, count_bytes=lambda _: self._bytes, on_deadline=self._pass)
         self._arrives_s = arrives_s
         self._watch.begin(0, LIMIT_S * 1000)
 
@@ -111,12 +111,14 @@ def test_a_limit_is_looked_at_when_it_is_over(limit_ms: float, *, is_busy: bool,
     clock, looks = Turns(), list[int]()
     passed = list[float]()
 
-    def _bytes_of(seat: int) -> int:
+    def _count_bytes(seat: int) -> int:
         looks.append(seat)
         return len(looks) if is_busy else 0
 
     lag = Lag(clock, clock.seconds)
-    watch = Stopwatch(clock, lag, last_ms=0.0, bytes_of=_bytes_of, passed=lambda *_: passed.append(clock.seconds()))
+    watch = Stopwatch(
+        clock, lag, last_ms=0.0, count_bytes=_count_bytes, on_deadline=lambda *_: passed.append(clock.seconds())
+    )
     watch.begin(0, limit_ms)
     if not is_first:
         clock.advance(limit_ms / 4000)
@@ -141,7 +143,7 @@ class OneMatch:
         self.lag = Lag(self.clock, self.clock.seconds)
         self.clock.advance(1.23456789)
         self.lag.start()
-        self.watch = Stopwatch(self.clock, self.lag, last_ms=0.0, bytes_of=lambda _: 0, passed=lambda *_: None)
+        self.watch = Stopwatch(self.clock, self.lag, last_ms=0.0, count_bytes=lambda _: 0, on_deadline=lambda *_: None)
         self.watch.begin(0, 60_000.0, origin)
         self.beat()
 
@@ -166,7 +168,7 @@ def test_what_an_answer_tells_of_its_time_is_exact(stood_s: float, expected: dic
     found = match.watch.end(0, at, at)
     at_ms = 20.0 + round(stood_s * 1000, 3)
     assert found == {"at_ms": at_ms, "sent_ms": 0.0, "first_byte_ms": at_ms, **expected}
-    assert match.watch.beat == {"process": match.lag.process, "clock_ms": 1234.568}
+    assert match.watch.clock_facts == {"process": match.lag.process, "clock_ms": 1234.568}
 
 
 @pytest.mark.parametrize(("origin", "expected"), [("honest", {"stalled_ms": 300.0}), ("rogue", {"stormed_ms": 300.0})])
@@ -177,4 +179,4 @@ def test_a_standstill_is_told_as_an_excuse_or_as_none(origin: str, expected: dic
         match.lag.storms.count("rogue")
     match.clock.advance(0.3)
     match.beat()
-    assert match.watch.lags(0, match.watch.at_ms(), None) == expected
+    assert match.watch.measure_delays(0, match.watch.at_ms(), None) == expected

@@ -42,7 +42,7 @@ class WaitingTables:
         self.are_there = True
         """Whether the programs are, when it is opened."""
 
-    async def play_once_opened(
+    async def play_when_opened(
         self, job: MatchJob, occupants: Sequence[Launch], opened: "Deferred[MatchJob]"
     ) -> MatchJob | None:
         """Wait until a match is opened, and return its job."""

@@ -1,0 +1,137 @@
+"""The record of a match while it is played: which of its lines are settled, so that what follows from them may happen.
+
+A line is settled once it is written, or once the disk has it (Durability.TURN). In the second case the disk syncs lines
+in another thread, so a match may have written several lines before the first one is settled; they are carried out in
+their order.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred, succeed
+from twisted.python.failure import Failure
+
+from ...match.commands import Command, Result
+from ...match.events import Event
+from ...match.machine import Match
+from ...match.timekeeper import Standstill
+from ...observers import MatchStep
+from ...record.writer import RecordWriter
+from ..group_commit import Durability, GroupCommit
+from ..links.player_protocol import PlayerLink
+
+
+class Due(Struct, frozen=True):
+    """A step that is on record and is to be carried out."""
+
+    step: MatchStep
+    links: tuple[PlayerLink | None, ...]
+    """Addressees by seat. A player that has come back on another connection since is sent everything again anyway."""
+
+
+class Journal:
+    """The record of a running match.
+
+    Args:
+        writer: of the record, its header written.
+        commits: syncs it together with other records; None: it is synced on the spot, and the loop waits.
+        durability: whether a line is settled once it is written, or once it is on the disk.
+    """
+
+    def __init__(
+        self, writer: RecordWriter, commits: GroupCommit | None = None, durability: Durability = Durability.MATCH
+    ) -> None:
+        self.writer = writer
+        self._settled_lines = writer.count
+        self._due: deque[Due] = deque()
+        self.on_settled: Callable[[], None] = lambda: None
+        """Called when the disk has settled lines."""
+        self.on_refused: Callable[[Exception], None] = lambda error: None
+        """Called when the disk has refused to settle lines."""
+        self._commits = commits
+        self.waits_for_disk = durability is Durability.TURN
+        """Whether what follows from a line waits until it is on the disk."""
+        if commits is not None and self.waits_for_disk:
+            commits.is_waited_for = True
+
+    def write_step(
+        self,
+        event: Event,
+        commands: tuple[Command, ...],
+        standstills: Sequence[Standstill],
+        match: Match,
+        links: tuple[PlayerLink | None, ...],
+    ) -> None:
+        """Write a step that a match has just taken, and have it settled, now or later.
+
+        Args:
+            event: what happened.
+            commands: what follows from it.
+            standstills: of the referee, those that were not written yet.
+            match: as it stands after that.
+            links: addressees by seat.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
+        self.writer.write_step(event, commands, standstills)
+        count = self.writer.count
+        self._due.append(Due(MatchStep.of(event, commands, match, (count - 1, self.writer.head)), links))
+        if self.waits_for_disk:
+            self.sync().addCallbacks(self._settle, self._refuse, (count,))
+        else:
+            self._settled_lines = count
+
+    @property
+    def has_due(self) -> bool:
+        """Whether a step is settled and was not taken yet."""
+        return bool(self._due) and self._due[0].step.line < self._settled_lines
+
+    def take_due(self) -> Due | None:
+        """Take the next settled step, in order; None if there is none."""
+        return self._due.popleft() if self._due and self._due[0].step.line < self._settled_lines else None
+
+    def write_result(self, result: Result, match: Match) -> "Deferred[None]":
+        """Write a match's result and the seal.
+
+        Returns:
+            Fires when the disk has them; fails with NotWritten.
+
+        Raises:
+            NotWritten: the disk refused on the spot.
+        """
+        self.writer.write_result(result, seed=match.seed.hex(), nonces=match.nonces.opened)
+        return self.sync()
+
+    def sync(self) -> "Deferred[None]":
+        """Have the disk keep all that is written.
+
+        Returns:
+            Fires when it does; fails with NotWritten.
+
+        Raises:
+            NotWritten: the disk refused on the spot.
+        """
+        if self._commits is not None:
+            return self._commits.sync(self.writer)
+        self.writer.sync()
+        return succeed(None)
+
+    def settle_now(self) -> None:
+        """Settle all that is written on the spot; for a match that stops, where nobody's clock runs.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
+        if self._settled_lines < self.writer.count:
+            self.writer.sync()
+            self._settled_lines = self.writer.count
+
+    def _settle(self, _synced: None, count: int) -> None:
+        self._settled_lines = max(self._settled_lines, count)
+        self.on_settled()
+
+    def _refuse(self, failure: Failure) -> None:
+        assert isinstance(failure.value, Exception)
+        self.on_refused(failure.value)
