@@ -1,8 +1,17 @@
-"""The wire between a referee and a player program: what the author of a player reads.
+"""The wire between a referee and a player program: the package that the author of a player reads.
 
-SPEC.md says it in words, independent of any language; vectors.json pairs messages with bytes, and seeds with decks.
-`messages` holds the typed messages, `connection` the order in which they may come, `fairness` what a player can hold
-the referee to, `client` a ready client: `run(choose)`.
+    >>> from protocol import Connection, Role
+    >>> Connection(Role.PLAYER).state
+    <ConnectionState.NEW: 'new'>
+
+SPEC.md describes the wire for all languages; vectors.json pairs messages with bytes, and seeds with decks.
+
+- client: a ready client, `run(choose)`
+- connection: which message may follow which
+- messages: one struct per message
+- decoding, frames: bytes to messages
+- deal: the promises that a player can hold the referee to
+- limits, errors, address: numbers, codes, and where to connect
 """
 
 from .connection import Connection, ConnectionState, Need, Role

@@ -1,4 +1,8 @@
-"""Reads the text of an address: where to connect, and how."""
+"""Read the text of an address: where to connect, and how.
+
+>>> parse_address("tcp:127.0.0.1:7777")
+Address(kind=<AddressKind.TCP: 'tcp'>, host='127.0.0.1', port=7777, path='')
+"""
 
 from enum import StrEnum
 
@@ -6,7 +10,7 @@ from msgspec import Struct
 
 
 class AddressError(ValueError):
-    """A text that is no address; it says what one looks like."""
+    """Text that is no address; the error shows the forms of one."""
 
 
 class AddressKind(StrEnum):
@@ -14,13 +18,13 @@ class AddressKind(StrEnum):
 
     TCP = "tcp"
     TLS = "tls"
-    """TCP, and TLS over it."""
+    """TLS over TCP: the referee proves its name."""
     UNIX = "unix"
     """A socket in the file system."""
 
 
 class Address(Struct, frozen=True, kw_only=True):
-    """Where a referee listens."""
+    """Place where a referee listens."""
 
     kind: AddressKind
     host: str = ""
@@ -28,12 +32,12 @@ class Address(Struct, frozen=True, kw_only=True):
     port: int = 0
     """1 to 65535; 0 for `unix`."""
     path: str = ""
-    """Of the socket; empty but for `unix`."""
+    """Path of the socket; empty for `tcp` and `tls`."""
 
 
 MAX_PORT = 65_535
 MAX_PATH_BYTES = 107
-"""What the name of a socket may have on Linux."""
+"""Longest path of a socket on Linux: sockaddr_un has 108 bytes, and the last one is a null."""
 _FORMS = "an address is tcp:HOST:PORT, tls:HOST:PORT or unix:PATH"
 
 
@@ -44,7 +48,15 @@ def parse_address(text: str) -> Address:
         text: `tcp:HOST:PORT`, `tls:HOST:PORT` or `unix:PATH`; a HOST with colons may stand in brackets.
 
     Raises:
-        AddressError: it has another form, a port that there is not, or a path that is too long.
+        AddressError: the text has another form, a port that does not exist, or a path that is too long.
+
+    >>> parse_address("unix:/run/referee.sock").path
+    '/run/referee.sock'
+    >>> parse_address("tls:[::1]:7777").host
+    '::1'
+    >>> parse_address("localhost:7777")
+    Traceback (most recent call last):
+    protocol.address.AddressError: an address is tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, not 'localhost:7777'
     """
     if not isinstance(text, str):
         raise AddressError(f"{_FORMS}, as text, not of the type {type(text).__name__}")
@@ -52,10 +64,11 @@ def parse_address(text: str) -> Address:
     if kind not in set(AddressKind) or not rest:
         raise AddressError(f"{_FORMS}, not {text!r}")
     if kind == AddressKind.UNIX:
+        # Checked here, because the system's own error for a long path names neither the path nor the limit.
         if len(rest.encode()) > MAX_PATH_BYTES:
             raise AddressError(f"the path of a socket has at most {MAX_PATH_BYTES} bytes, not as many as {text!r}")
         return Address(kind=AddressKind.UNIX, path=rest)
-    host, _, port = rest.rpartition(":")
+    host, _, port = rest.rpartition(":")  # from the right: an IPv6 address has colons of its own
     host = host.removeprefix("[").removesuffix("]")
     if not host:
         raise AddressError(f"{_FORMS}, not {text!r}")

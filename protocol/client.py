@@ -1,7 +1,13 @@
-"""A blocking client for authors: `run(choose)` connects, plays every match it is offered, and returns.
+"""A blocking client for authors: `run(choose)` connects, plays every match that it is offered, and returns.
 
-Knows sockets and the environment that a launched program finds, and says of every match whether the referee kept its
-commitment. Refuses to know any game: `choose` gets the view as plain data and returns the move as plain data.
+A whole player of the Q game that passes in every turn:
+
+    from protocol.client import run
+
+    run(lambda view: {"action": "pass"})
+
+The client knows sockets and the environment of a launched program. It checks after every match whether the referee kept
+its commitment. It knows no game: `choose` gets the view as plain data and returns the move as plain data.
 """
 
 import contextlib
@@ -43,44 +49,48 @@ Choose = Callable[[Any], Any]
 
 _READ_BYTES = 65_536
 RETRY_S = 0.05
-"""Between two tries to connect: short beside any limit, and nothing to the machine."""
+"""Pause between two attempts to connect, in seconds: short compared with any limit, and cheap for the machine."""
 CA_VARIABLE = "REFEREE_CA"
-"""Environment variable: PEM file of the authority that vouches for the referee's name, if none of the system's."""
+"""Environment variable: PEM file of the authority for the referee's certificate, in place of the system's."""
 COME_BACK_S = 60.0
-"""Long enough for an organiser to see that the referee died and to start it again."""
+"""Time to try to come back, in seconds: enough for an organiser to see a crash and start the referee again."""
 
 
 class ClientError(Exception):
-    """The client can't go on; the text says why and what to do."""
+    """The client can't continue; the text says why and what to do."""
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """How one match ended for this player."""
+    """The end of one match for this player.
+
+    >>> Ended(match="q-1", message=None, verdict=None, heads=()).line
+    'match q-1: no end came; the seed was not revealed; no head came'
+    """
 
     match: str
     message: End | Expelled | None
-    """The referee's last word; None if none came before the connection ended or `choose` raised."""
+    """The referee's last message; None if the connection ended or `choose` raised before one came."""
     verdict: DealVerdict | None
-    """Whether the referee kept its commitment; None if it never revealed its seed to this player."""
+    """The verdict on the referee's commitment; None if it never revealed its seed to this player."""
     heads: tuple[str, ...]
-    """The heads of the match's record that were told, in order: hashes of lines, in hex, all of which it must have."""
+    """The heads of the match's record, as they came: hashes of lines, in hex, all of which the record must have."""
 
     @property
     def line(self) -> str:
-        """All of that in one line, whatever the referee has put into its strings."""
+        """All of that in one line, with every character of the referee's strings that is not printable escaped."""
         parts = []
         if isinstance(self.message, Expelled):
             parts.append(f"expelled for {self.message.foul}")
         elif self.message is None:
-            parts.append("no end was told")
+            parts.append("no end came")
         elif self.message.void is not None:
             parts.append("void")
-        parts += [*_judged(self.verdict), f"last head {self.heads[-1]}" if self.heads else "no head was told"]
+        parts += [*_describe_verdict(self.verdict), f"last head {self.heads[-1]}" if self.heads else "no head came"]
         line = f"match {self.match}: {'; '.join(parts)}"
         return line if line.isprintable() else ascii(line)[1:-1]
 
 
-def _judged(verdict: DealVerdict | None) -> list[str]:
+def _describe_verdict(verdict: DealVerdict | None) -> list[str]:
     if verdict is None:
         return ["the seed was not revealed"]
     if not verdict.is_kept:
@@ -92,16 +102,32 @@ def _judged(verdict: DealVerdict | None) -> list[str]:
 
 
 def say_on_stderr(line: str) -> None:
-    """Print a line on stderr."""
+    """Print a line on stderr, as `run` does at the end of each match if its argument `say` is not given.
+
+    >>> import contextlib
+    >>> with contextlib.redirect_stderr(sys.stdout):
+    ...     say_on_stderr("match q-1: the referee kept its commitment")
+    match q-1: the referee kept its commitment
+    """
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
 
 class Client:
-    """One player's side of one connection, blocking.
+    """One player's side of one connection, blocking. `run` uses it; use it yourself for a loop of your own.
 
     Args:
         sock: a connected socket; closed by close().
+
+    >>> ours, referees = socket.socketpair()
+    >>> client = Client(ours)
+    >>> client.send(Hello(version=1, name="ada"))
+    >>> referee = Connection(Role.REFEREE)
+    >>> referee.receive_data(referees.recv(4096))
+    >>> referee.next_event()
+    Hello(version=1, name='ada', token=None)
+    >>> client.close()
+    >>> referees.close()
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -120,7 +146,7 @@ class Client:
         while (event := self.connection.next_event()) is Need.DATA:
             try:
                 data = self._sock.recv(_READ_BYTES)
-            except OSError:  # reset, or, with TLS, cut without a farewell
+            except OSError:  # reset or, with TLS, cut without a close_notify: both are an end like any other
                 data = b""
             if not data:
                 return None
@@ -155,6 +181,13 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
         ClientError: the address is not of that form, nobody listens there, or it can't prove its name (`tls`).
         ValueError: wait_s is below 0.
         TypeError: an argument is of another type.
+
+    >>> connect("localhost")
+    Traceback (most recent call last):
+    protocol.client.ClientError: an address is tcp:HOST:PORT, tls:HOST:PORT or unix:PATH, not 'localhost'
+    >>> connect("unix:/nonexistent/referee.sock", wait_s=0)
+    Traceback (most recent call last):
+    protocol.client.ClientError: no referee at unix:/nonexistent/referee.sock: ...; is it running?
     """
     check_seconds("wait_s", wait_s)
     try:
@@ -164,18 +197,18 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
     give_up = time.monotonic() + wait_s
     while True:
         try:
-            sock = _connected(where)
+            sock = _open_socket(where)
             break
         except UnicodeError:
             raise ClientError(f"no machine can be called {where.host[:60]!r}; is the address right?") from None
-        except OSError as error:
+        except OSError as error:  # perhaps the referee is not listening yet
             if time.monotonic() >= give_up:
                 raise ClientError(f"no referee at {address}: {error}; is it running?") from None
             time.sleep(RETRY_S)
-    return Client(_secured(sock, where) if where.kind is AddressKind.TLS else sock)
+    return Client(_start_tls(sock, where) if where.kind is AddressKind.TLS else sock)
 
 
-def _connected(where: Address) -> socket.socket:
+def _open_socket(where: Address) -> socket.socket:
     if where.kind is AddressKind.UNIX:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -185,12 +218,12 @@ def _connected(where: Address) -> socket.socket:
             raise
         return sock
     sock = socket.create_connection((where.host, where.port))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a move is one small write: don't hold it back
     return sock
 
 
-def _secured(sock: socket.socket, where: Address) -> socket.socket:
-    """Speak TLS over a connection to a referee that proves its name; else close it."""
+def _start_tls(sock: socket.socket, where: Address) -> socket.socket:
+    """Start TLS on a connection, and close it if the referee can't prove its name."""
     import ssl  # noqa: PLC0415  # launched programs, in a hurry to say hello, never need it
 
     authority = os.environ.get(CA_VARIABLE) or None
@@ -213,31 +246,51 @@ def run(
     say: Callable[[str], None] | None = say_on_stderr,
     come_back_s: float | None = None,
 ) -> list[Ended]:
-    """Connect, play every match that is offered, and return when the referee closes.
+    """Connect, play every match that is offered, and return when the referee closes the connection.
 
     Args:
         choose: view -> move, for every turn of every match.
-        make: in place of choose: called with each offer, returns the choose of that match; also when the player is
-            taken back into a match. What is remembered of a match belongs into what it returns: another match may
-            follow on the same connection.
+        make: in place of choose: called with each offer, returns the choose of that match; also called when the player
+            is taken back into a match. Keep what you remember of a match in the function that it returns, because
+            another match may follow on the same connection.
         on_told: called with every `told`.
         address: where the referee listens; None: `REFEREE_ADDRESS` of the environment.
         name: 1 to 20 letters, digits, - and _, first a letter or digit; None: `REFEREE_NAME`, else `player`.
-        token: what the seat is reserved with; None: `REFEREE_TOKEN` of the environment.
+        token: the token that reserves a seat; None: `REFEREE_TOKEN` of the environment.
         say: called with one line at the end of each match: whether the referee kept its commitment, and the last head
-            of the record. None: nothing is said.
-        come_back_s: how long to try to come back into a match whose connection broke, in seconds; None: a minute, but
-            not at all for a launched program, which is started again with its referee. It counts anew each time.
+            of the record. None: nothing is printed.
+        come_back_s: how long to try to come back into a match whose connection broke, in seconds, each time; None: a
+            minute, but not at all for a launched program, which is started again with its referee.
 
     Returns:
-        How each match ended for this player, in order. Look for breaches with `ended.verdict`.
+        The end of each match for this player, in order. Look for breaches in `ended.verdict`.
 
     Raises:
-        ClientError: no address, the name is none, nobody listens, or the referee refuses this player or does not take
-            it back.
+        ClientError: there is no address, the name has a wrong form, nobody listens, or the referee refuses this player
+            or does not take it back.
         TypeError: an argument is of another type.
         ValueError: come_back_s is below 0.
         RemoteProtocolError: the referee broke the protocol.
+
+    A referee that turns the player down:
+
+    >>> import threading
+    >>> listener = socket.create_server(("127.0.0.1", 0))
+    >>> def refuse() -> None:
+    ...     sock, _ = listener.accept()
+    ...     referee = Connection(Role.REFEREE)
+    ...     referee.receive_data(sock.recv(4096))
+    ...     hello = referee.next_event()
+    ...     sock.sendall(referee.send(Refused(code="closed", reason="the match is running")))
+    ...     sock.close()
+    >>> thread = threading.Thread(target=refuse)
+    >>> thread.start()
+    >>> port = listener.getsockname()[1]
+    >>> run(lambda view: {"action": "pass"}, address=f"tcp:127.0.0.1:{port}", name="ada")
+    Traceback (most recent call last):
+    protocol.client.ClientError: the referee refuses this player: the match is running (closed)
+    >>> thread.join()
+    >>> listener.close()
     """
     check_function("on_told", on_told, "of a message")
     check_function("say", say, "of a line")
@@ -245,13 +298,14 @@ def run(
         check_text(argument, text)
     if come_back_s is not None:
         check_seconds("come_back_s", come_back_s)
-    session = _Session(_maker(choose, make), on_told, say)
+    session = _Session(_check_choice(choose, make), on_told, say)
     with contextlib.closing(session):
         session.play_all(address, name, token, come_back_s)
     return list(session.ends.values())
 
 
-def _maker(choose: Choose | None, make: Callable[[Terms], Choose] | None) -> Callable[[Terms], Choose]:
+def _check_choice(choose: Choose | None, make: Callable[[Terms], Choose] | None) -> Callable[[Terms], Choose]:
+    """Return the function that makes the `choose` of a match, from the two arguments of which one must be given."""
     check_function("choose", choose, "from a view to a move")
     check_function("make", make, "from an offer to what chooses the moves")
     if isinstance(choose, type):
@@ -263,6 +317,9 @@ def _maker(choose: Choose | None, make: Callable[[Terms], Choose] | None) -> Cal
     raise TypeError("run() takes either choose or make")
 
 
+# A session outlives its connections. The referee's promises (the witness), the token to come back with and the open
+# match belong to it, because a broken connection ends none of them. A match that broke off is concluded only when it is
+# certain that nobody continues it: another match is offered, or the time to come back is over.
 class _Session(Struct):
     """All matches of one player, over several connections if one broke off."""
 
@@ -270,19 +327,19 @@ class _Session(Struct):
     on_told: Callable[[Told], None] | None
     say: Callable[[str], None] | None
     choose: Choose | None = None
-    """Of the last match that was offered."""
+    """The function that chooses the moves of the match that was offered last."""
     witness: Witness = field(default_factory=Witness)
     open_match: str | None = None
     broken_off: Ended | None = None
-    """What is to be said of the open match, unless the referee takes this player back into it."""
+    """The end of the open match, which holds unless the referee takes this player back into it."""
     is_taken_in: bool = False
-    """Whether the last connection came as far as a match."""
+    """True if the last connection came as far as a match."""
     resume: str | None = None
     """Token to come back with into the match that is open; None if none is."""
     nonce: str | None = None
-    """What the last `ready` committed to."""
+    """The nonce of the last `ready`."""
     ends: dict[str, Ended] = {}
-    """By match: one can be void after its end was told."""
+    """Match -> its end; a later one replaces it, because a match can become void after its end came."""
 
     def play_all(self, address: str | None, name: str | None, token: str | None, come_back_s: float | None) -> None:
         """Play until the referee closes the connection, and come back whenever it broke within a match."""
@@ -299,7 +356,7 @@ class _Session(Struct):
         self._play(connect(address), name, token or os.environ.get("REFEREE_TOKEN"))
         give_up = 0.0
         while come_back_s > 0 and self.resume is not None:
-            if self.is_taken_in:  # each time with the whole time to be taken back
+            if self.is_taken_in:  # it was taken back: the time begins again
                 give_up = time.monotonic() + come_back_s
             elif time.monotonic() >= give_up:
                 raise ClientError(f"the referee at {address} did not take this player back within {come_back_s:g} s")
@@ -318,10 +375,10 @@ class _Session(Struct):
         finally:
             client.close()
             if self.open_match is not None:
-                self.broken_off = self._ended(self.open_match, None)
+                self.broken_off = self._make_end(self.open_match, None)
 
     def close(self) -> None:
-        """Conclude a match that no word of the referee's ended, whoever is to blame for that."""
+        """Conclude a match that ended without a last message of the referee."""
         if self.broken_off is not None:
             self._conclude(self.broken_off)
 
@@ -348,8 +405,8 @@ class _Session(Struct):
             _send(client, Ack(match=getattr(message, "match", ""), ack=ack))
 
     def _take_end(self, message: End | Expelled) -> None:
-        """Conclude the match; behind an end that is to be confirmed follows another one, with the last head."""
-        ended = self._ended(message.match, message)
+        """Conclude the match, unless the end is to be confirmed: then another one follows, with the last head."""
+        ended = self._make_end(message.match, message)
         if getattr(message, "ack", None) is None:
             self._conclude(ended)
         else:
@@ -372,7 +429,7 @@ class _Session(Struct):
             raise ClientError(f"the referee asks for the nonce of match {match}, which another program committed to")
         _send(client, Nonce(match=match, nonce=self.nonce))
 
-    def _ended(self, match: str, last: End | Expelled | None) -> Ended:
+    def _make_end(self, match: str, last: End | Expelled | None) -> Ended:
         return Ended(match=match, message=last, verdict=self.witness.verdict, heads=tuple(self.witness.heads))
 
     def _conclude(self, ended: Ended) -> None:
@@ -383,7 +440,7 @@ class _Session(Struct):
 
 
 def _send(client: Client, message: Message) -> None:
-    """Send a message; if the connection broke, the referee's last words may still be there to be received."""
+    """Send a message. If the connection broke, say nothing: the referee's last messages may still be there to read."""
     with contextlib.suppress(OSError):
         client.send(message)
 

@@ -1,7 +1,12 @@
-"""One side of one conversation, without any I/O: bytes in, messages out, and the table of what may follow what.
+"""One side of one conversation, without any I/O: bytes in, messages out, and the table of legal transitions.
 
-Knows whose turn it is to speak. Refuses to know sockets, clocks, games and verdicts. Both roles use the same table:
-what the referee may send is what the player expects, and the other way round.
+>>> from protocol.messages import Hello
+>>> player, referee = Connection(Role.PLAYER), Connection(Role.REFEREE)
+>>> referee.receive_data(player.send(Hello(version=1, name="ada")))
+>>> referee.next_event()
+Hello(version=1, name='ada', token=None)
+>>> player.state, referee.state
+(<ConnectionState.GREETED: 'greeted'>, <ConnectionState.GREETED: 'greeted'>)
 """
 
 from abc import ABC, abstractmethod
@@ -13,6 +18,22 @@ from .frames import FrameReader, StreamReader, encode_frame
 from .limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES, MAX_UNASKED_BYTES
 from .messages import FROM_PLAYER, FROM_REFEREE, Expelled, Message, Refused, Terms, encode, type_of
 
+# Why there is no I/O here. The caller owns the socket: it hands over the bytes that came, and sends the bytes that
+# `send` returns. So the same class serves Twisted, a blocking client and a test that cuts the stream at every byte, and
+# none of them can get the protocol wrong in a way of its own. (h11 does so for HTTP.)
+#
+# Why one table serves both parties. Each party keeps a state, and changes it whenever it sends or reads a message. A
+# message that the referee may send in a state is a message that the player may read in it, and the other way round. So
+# one table says both, and the two sides can't disagree about the rules. They can disagree about the moment: while a
+# message is on its way, its sender is one state ahead. That does no harm, because each state has one party that speaks
+# next. The exceptions are the referee's `told`, `end`, `expelled` and `paused`, which may cross a player's answer. So
+# the table lets them come while an answer is due, and an answer that crossed the end of its match is dropped
+# (`_is_late`).
+#
+# A message that is not in the table is the other party's mistake (RemoteProtocolError) when it is read, and a bug on
+# this side (LocalProtocolError) when it is to be sent. An error never leaves the conversation between two states: a bad
+# message closes it, and a message that may not be sent changes nothing.
+
 
 class Role(StrEnum):
     """The two ends of a connection."""
@@ -22,7 +43,7 @@ class Role(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """What the conversation is waiting for."""
+    """The step that the conversation is waiting for."""
 
     NEW = "new"
     """The player says hello."""
@@ -35,7 +56,7 @@ class ConnectionState(StrEnum):
     TO_REVEAL = "to-reveal"
     """The player opens its commitment."""
     SEATED = "seated"
-    """In a match; the referee speaks next."""
+    """The referee speaks next, in a match."""
     ASKED = "asked"
     """The player moves."""
     TO_CONFIRM = "to-confirm"
@@ -46,18 +67,19 @@ class ConnectionState(StrEnum):
     """Nothing more is said; what still arrives is dropped."""
 
     __hash__ = str.__hash__
-    """In C: an enum's own is a Python function, and every message looks into the table."""
+    """str's hash, which is written in C. An enum's own is a Python function, and every message looks into the table."""
 
 
 class Need(Enum):
-    """What next_event answers when there is no message yet."""
+    """Returned by next_event when there is no message yet."""
 
     DATA = "data"
 
 
-# State -> message type -> next state. "+" behind a type means: it carries an `ack` number. This is the whole protocol:
-# what has no entry is out of turn. The table in SPEC.md is made from it. A match can be void after its end was told,
-# and a seat be expelled for a late `ack` that is on its way: so `end` and `expelled` may come when idle, too.
+# State -> message type -> next state. "+" behind a type means that the message carries an `ack` number. This is the
+# whole protocol: a message without an entry is out of turn. The table in SPEC.md is made from this one. `end` and
+# `expelled` may come when idle, too: a match can become void after its end was sent, and a seat can be expelled for a
+# late `ack` that is on its way.
 _State = ConnectionState
 _PARTINGS = {"paused": _State.CLOSED, "expelled": _State.CLOSED}
 _TABLE: dict[ConnectionState, dict[str, ConnectionState]] = {
@@ -92,11 +114,11 @@ TRANSITIONS = {(state, trigger): after for state, row in _TABLE.items() for trig
 
 
 class Conversation(ABC):
-    """One side of one conversation, whatever its messages look like as bytes.
+    """One side of one conversation, independent of how its messages look as bytes.
 
     Args:
         role: the side that this object speaks for.
-        reader: of the bytes that come.
+        reader: cuts the bytes that come into messages.
     """
 
     def __init__(self, role: Role, reader: StreamReader) -> None:
@@ -125,7 +147,7 @@ class Conversation(ABC):
         return self._reader.is_empty
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the peer; next_event tells what they were."""
+        """Take bytes from the peer; next_event returns the messages in them."""
         if self.state is not ConnectionState.CLOSED:
             self._reader.receive_data(data)
 
@@ -144,6 +166,9 @@ class Conversation(ABC):
 
         Raises:
             RemoteProtocolError: the peer broke the protocol; the conversation is closed then.
+
+        >>> Connection(Role.PLAYER).next_event()
+        <Need.DATA: 'data'>
         """
         while self.state is not ConnectionState.CLOSED:
             try:
@@ -151,7 +176,7 @@ class Conversation(ABC):
                 if message is None:
                     return Need.DATA
                 if self._past_match is not None and self._is_late(message):
-                    continue
+                    continue  # it was sent before the player could know of the end
                 self._take(message)
             except RemoteProtocolError:
                 self.close()
@@ -164,6 +189,11 @@ class Conversation(ABC):
 
         Raises:
             LocalProtocolError: this side may not send that now, or it can't be put into bytes; nothing has changed.
+
+        >>> from protocol.messages import Ack
+        >>> Connection(Role.PLAYER).send(Ack(match="q-1", ack=1))
+        Traceback (most recent call last):
+        protocol.errors.LocalProtocolError: 'ack' may not be sent in state new
         """
         trigger = _trigger(message)
         state = TRANSITIONS.get((self.state, trigger))
@@ -173,7 +203,7 @@ class Conversation(ABC):
             raise LocalProtocolError(f"{trigger!r} may not be sent in state {self.state}")
         if getattr(message, "match", self._match) != self._match and not self._is_current(message):
             raise LocalProtocolError(f"{type_of(message)!r} names a match other than {self._match!r}")
-        data = self._written(message)
+        data = self._encode(message)
         self._enter(state, message)
         return data
 
@@ -181,27 +211,34 @@ class Conversation(ABC):
         """Turn a refusal or an expulsion into bytes, though the peer's breach has closed the conversation.
 
         Raises:
-            LocalProtocolError: it is neither of the two, which are all that is owed then.
+            LocalProtocolError: it is another message; after a breach only these two are owed.
+
+        >>> from protocol.messages import Refused
+        >>> referee = Connection(Role.REFEREE)
+        >>> len(referee.send_last(Refused(code="silent", reason="no hello came in time"))) > 4
+        True
+        >>> referee.state
+        <ConnectionState.CLOSED: 'closed'>
         """
         if not isinstance(message, Refused | Expelled):
             raise LocalProtocolError(f"{type_of(message)!r} may not be sent after a breach")
         self.close()
-        return self._written(message)
+        return self._encode(message)
 
     def close(self) -> None:
-        """End the conversation, whatever it was waiting for: nothing more is sent, and what comes is dropped."""
+        """End the conversation in any state: nothing more is sent, and what still comes is dropped."""
         self.state = ConnectionState.CLOSED
 
     @abstractmethod
     def _read(self) -> Message | None:
-        """Return the next message, whether it may come now or not; None while there is none."""
+        """Return the next message, whether or not it may come now; None while there is none."""
 
     @abstractmethod
-    def _written(self, message: Message) -> bytes:
+    def _encode(self, message: Message) -> bytes:
         """Return the bytes of a message that may be sent."""
 
     def _is_late(self, message: Message) -> bool:
-        """Tell whether a player's answer crossed the end of its match on the wire: no fault of anybody's."""
+        """Say whether a player's answer crossed the end of its match on the wire, which is nobody's fault."""
         if self.role is Role.PLAYER:
             return False
         match = getattr(message, "match", None)
@@ -219,7 +256,7 @@ class Conversation(ABC):
         self._enter(state, message)
 
     def _is_current(self, message: Message) -> bool:
-        """Tell whether a message may name another match than the one being played: a new one, or the last one."""
+        """Say whether a message may name another match than the one being played: a new one, or the last one."""
         is_past = self.state is ConnectionState.IDLE and getattr(message, "match", None) == self._past_match
         return is_past or isinstance(message, Terms)
 
@@ -236,6 +273,14 @@ class Connection(Conversation):
 
     Args:
         role: the side that this object speaks for.
+
+    >>> connection = Connection(Role.REFEREE)
+    >>> connection.receive_data((5).to_bytes(4, "big") + b"hello")  # a frame, but no map of msgpack
+    >>> connection.next_event()
+    Traceback (most recent call last):
+    protocol.errors.RemoteProtocolError: not-msgpack: ...
+    >>> connection.state
+    <ConnectionState.CLOSED: 'closed'>
     """
 
     def __init__(self, role: Role) -> None:
@@ -254,14 +299,14 @@ class Connection(Conversation):
         self.last_body = body
         return decode(body, self._theirs)
 
-    def _written(self, message: Message) -> bytes:
+    def _encode(self, message: Message) -> bytes:
         try:
             return encode_frame(encode(message), self._limit_bytes)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
     def _check_flood(self) -> None:
-        """Refuse a long frame that nothing asked for by its prefix, whether the rest of it has come or not."""
+        """Refuse a long frame that nothing asked for, as soon as its prefix is there."""
         length = self._frames.announced_bytes or 0
         if MAX_UNASKED_BYTES < length <= MAX_FRAME_FROM_PLAYER_BYTES and self.role is Role.REFEREE:
             detail = f"a frame announces {length} bytes, and nothing was asked; the limit is {MAX_UNASKED_BYTES} then"
@@ -269,7 +314,7 @@ class Connection(Conversation):
 
 
 _UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionState.SEATED))
-"""In these the player has been asked nothing; between matches, a last short answer may still be under way."""
+"""States in which the player was asked nothing; between matches, a last short answer may still be on its way."""
 
 
 def _trigger(message: Message) -> str:
@@ -281,4 +326,4 @@ _TRIGGERS: dict[type[Message], tuple[str, str | None]] = {
     **{kind: (name, None) for name, kind in FROM_PLAYER.items()},
     **{kind: (name, f"{name}+" if "ack" in kind.__struct_fields__ else None) for name, kind in FROM_REFEREE.items()},
 }
-"""By a message's class: what it triggers without an `ack` number, and with one, if it may have one."""
+"""Class of a message -> its trigger without an `ack` number, and the one with it, if it may have one."""

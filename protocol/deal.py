@@ -1,7 +1,7 @@
-"""What a player can hold the referee to: its commitment, the nonces of all players, the head of the record.
+"""The promises that a player can hold the referee to: its commitment, the nonces of all players, the record's heads.
 
-Knows what was promised in `offer` and `reveal`, given in `nonce` and revealed in `end`, and compares. Refuses to know
-any game, and so to redo a deck: SPEC.md, "Chance", says how that is done in any language.
+This module compares the promises of `offer` and `reveal` and the player's own `nonce` with what `end` reveals. It knows
+no game and so does not shuffle a deck again: SPEC.md, "Chance", says how to do that in any language.
 """
 
 import hashlib
@@ -13,24 +13,30 @@ from msgspec import Struct
 from .messages import End, Expelled, Message, Nonce, Offer, Paused, Resumed, Reveal, Terms, Turn
 
 
+# Why both sides commit first. If the referee alone chose the seed, it could try seeds until one suits a friend. If the
+# players' nonces were sent openly, the last one to answer could do the same. So everybody first sends a hash, and opens
+# it when all hashes are there: to change one's mind then means to find a collision of SHA-256, or to be caught here.
 def nonce_commitment(match: str, seat: int, nonce: str) -> str:
     """Commit to a nonce without showing it.
 
-    Match and seat are in it, so that nobody can take over the commitment of another and open it after them.
+    Match and seat are in it, so that nobody can copy the commitment of another seat and open it afterwards.
 
     Args:
         match: the match's name.
-        seat: whose nonce it is.
+        seat: the seat that opens the nonce.
         nonce: 16 bytes in hex.
 
     Returns:
         SHA-256 of `nonce:`, the match, `:`, the seat in decimal, `:` and the nonce's hex digits, in hex.
+
+    >>> nonce_commitment("q-1", 0, "00112233445566778899aabbccddeeff")
+    'aa0b1155615b4b8e5a8cc2345d00e7f1cccfdb97f399d64a0163df86604c2704'
     """
     return hashlib.sha256(f"nonce:{match}:{seat}:{nonce}".encode()).hexdigest()
 
 
 class DealFinding(StrEnum):
-    """What a comparison of promise and reveal can come to; TEXTS says what each means."""
+    """Result of comparing promise and reveal; TEXTS explains each."""
 
     KEPT = "kept"
     FIXED_DEAL = "fixed-deal"
@@ -67,13 +73,18 @@ TEXTS = {
 
 
 class DealVerdict(Struct, frozen=True):
-    """Whether the referee kept its commitment, with the evidence."""
+    """Verdict on the referee's commitment, with the evidence.
+
+    >>> verdict = DealVerdict(DealFinding.NONCE_LEFT_OUT, expected="00ff", found="null")
+    >>> verdict.is_kept, verdict.text
+    (False, 'your nonce 00ff was left out')
+    """
 
     finding: DealFinding
     expected: str = ""
-    """What had to stand there, if it does not."""
+    """The value that had to be revealed, if another one was."""
     found: str = ""
-    """What stands there."""
+    """The value that was revealed."""
 
     @property
     def is_kept(self) -> bool:
@@ -91,18 +102,31 @@ def check_reveal(
 ) -> DealVerdict:
     """Compare what the referee reveals with what it promised and with what the players gave.
 
-    A null at the own seat is no breach in a void match, which may have ended before the `nonce` was read. Null at
-    another seat is none either: who does not open its commitment is out.
+    Null at the player's own seat is no breach in a void match, which may have ended before the `nonce` was read. Null
+    at another seat is no breach either: a player that does not open its commitment is out.
 
     Args:
         offer: the match's offer, or the message that took the player back into it.
-        nonce: what the player opened in `nonce`, 16 bytes in hex; None if it opened nothing yet.
+        nonce: the nonce that the player opened, 16 bytes in hex; None if it opened none yet.
         end: the end of that match, void or not.
-        commitments: of all players by seat, as `reveal` told them; None if it told none yet.
+        commitments: the commitments by seat, as in `reveal`; None if no `reveal` came.
 
     Returns:
         The first finding that is a breach; if there is none, how the player's nonce was used.
+
+    >>> from protocol.messages import TimeControl
+    >>> seed = bytes(32)
+    >>> time = TimeControl(per_move_ms=6000.0, start_ms=30000.0, bank_ms=None, increment_ms=0.0)
+    >>> offer = Offer(match="q-1", game="q", options={}, seat=0, names=["ada", "bob"], time=time, teams=[], lot=False,
+    ...     acknowledge=False, commitment=hashlib.sha256(seed).hexdigest(), nonces=True, resume="00")
+    >>> end = End(match="q-1", winners=[0], ranking=[[0], [1]], scores=[46, 13], void=None, seed=seed.hex(),
+    ...     nonces=["00" * 16, None], head="00" * 32)
+    >>> check_reveal(offer, "00" * 16, end).text
+    'your nonce entered the shuffle'
+    >>> check_reveal(offer, "ff" * 16, end).is_kept
+    False
     """
+    # The order matters: each check relies on the ones before it, down to the number of seats.
     if end.seed is None and offer.nonces:
         return DealVerdict(DealFinding.WITHHELD, offer.commitment, "null")
     digest = offer.commitment if end.seed is None else hashlib.sha256(bytes.fromhex(end.seed)).hexdigest()
@@ -115,12 +139,12 @@ def check_reveal(
         used = DealVerdict(DealFinding.NONCE_USED, "a fixed deal without nonces", "a nonce")
         found = DealFinding.KEPT_BACK if end.seed is None else DealFinding.FIXED_DEAL
         return used if any(end.nonces) else DealVerdict(found)
-    verdict = _own_verdict(offer, nonce, end)
-    wrong = _wrong_opening(offer.match, end.nonces, commitments) if verdict.is_kept else None
+    verdict = _judge_own_nonce(offer, nonce, end)
+    wrong = _find_wrong_opening(offer.match, end.nonces, commitments) if verdict.is_kept else None
     return wrong or verdict
 
 
-def _own_verdict(offer: Terms, nonce: str | None, end: End) -> DealVerdict:
+def _judge_own_nonce(offer: Terms, nonce: str | None, end: End) -> DealVerdict:
     """Return the verdict on the nonce at the player's own seat."""
     is_unknown = nonce is None and isinstance(offer, Resumed)
     own, given = end.nonces[offer.seat], nonce or ("(not known)" if is_unknown else "(none given)")
@@ -132,7 +156,7 @@ def _own_verdict(offer: Terms, nonce: str | None, end: End) -> DealVerdict:
     return DealVerdict(DealFinding.KEPT) if own == nonce else DealVerdict(DealFinding.WRONG_NONCE, given, own)
 
 
-def _wrong_opening(
+def _find_wrong_opening(
     match: str, nonces: Sequence[str | None], commitments: Sequence[str | None] | None
 ) -> DealVerdict | None:
     """Return the verdict on the first nonce that does not open the commitment of its seat; None if there is none."""
@@ -148,36 +172,42 @@ def _wrong_opening(
 
 
 class Witness:
-    """Remembers, of the match that was offered last, all that the referee can be held to.
+    """Remembers the referee's promises in the match that was offered last.
 
-    Who is taken back into that match holds the referee to what it promised before, not to what it says now.
+    A player that is taken back into that match checks the earlier promises, not those of `resumed`: otherwise a referee
+    could break the connection in order to promise something else.
+
+    >>> witness = Witness()
+    >>> witness.see(Nonce(match="q-1", nonce="00112233445566778899aabbccddeeff"))
+    >>> witness.nonce, witness.verdict
+    ('00112233445566778899aabbccddeeff', None)
     """
 
     def __init__(self) -> None:
         self.offer: Terms | None = None
         self.nonce: str | None = None
-        """What the player opened in `nonce`."""
+        """The nonce that the player opened."""
         self.commitments: list[str | None] | None = None
-        """Of all players by seat, as the first `reveal` told them."""
+        """The commitments by seat, as in the first `reveal`."""
         self.heads: list[str] = []
-        """The heads of the record that were told, in order: hashes of lines, in hex, all of which it must have.
+        """The heads of the record, as they came: hashes of lines, in hex, all of which the record must have.
 
-        The last one alone would not tell that lines before it were written anew during the match.
+        The last one alone would not show that lines before it were written again during the match.
         """
         self.verdict: DealVerdict | None = None
-        """None until an `end` came. A breach stays: no second `end` of the match mends it."""
+        """None until an `end` came. A breach stays: no second `end` of the match repairs it."""
 
     def see(self, message: Message) -> None:
-        """Take note of a message that was sent or received.
+        """Note a message that was sent or received.
 
         Args:
-            message: one that the connection let pass: so an `end` is of the match that was offered last.
+            message: a message that the connection let pass; so an `end` belongs to the match that was offered last.
         """
         match message:
             case Resumed() if self._is_known(message.match):
                 pass
             case Offer() if self._is_known(message.match) and self.verdict is None:
-                self.nonce = self.commitments = None  # the nonces are drawn anew; the first promise stays
+                self.nonce = self.commitments = None  # the players draw new nonces; the first promise stays
             case Offer() | Resumed():
                 self.offer, self.nonce, self.commitments = message, None, None
                 self.heads, self.verdict = [], None

@@ -1,7 +1,11 @@
-"""Hostile bytes -> a typed message, or a RemoteProtocolError with its code; never any other exception.
+r"""Turn hostile bytes into a typed message, or into a RemoteProtocolError with its code; never into another exception.
 
-Knows msgpack's traps: ext types and timestamps, NaN, duplicate and unhashable keys, headers that announce more than
-there is, nesting that would exhaust a stack. Refuses to know what a message means or when it may come.
+    >>> unpack(b"\x81\xa1k\x01")
+    {'k': 1}
+
+This module knows the traps of msgpack: ext types and timestamps, NaN, duplicate and unhashable keys, headers that
+announce more than there is, and nesting that would exhaust a stack. It does not know what a message means, or when it
+may come.
 """
 
 import math
@@ -38,13 +42,15 @@ _PLAIN = frozenset((str, int, bool, type(None)))
 _STRINGS = frozenset((str,))
 _MOVE = type_of(Move)
 _DEPTH_OF_MOVE = 1
-"""Of the value `move`, which stands within a message."""
+"""Depth of the value `move` within its message."""
 _SHORT_BYTES = min(MAX_STRING_BYTES, MAX_ITEMS)
 _decode_move = msgspec.msgpack.Decoder(Move).decode
 
 
+# msgpack's own limits stop what would cost memory while it decodes. The rest is checked afterwards, on plain values,
+# and without recursion: 60,000 levels of arrays fit into one frame, and a recursive check would crash on them.
 def _check(value: Any, depth: int = 0) -> None:
-    """Refuse, anywhere inside a decoded value, what this protocol does not carry; level by level, without recursion."""
+    """Refuse a decoded value if it has, at any level, something that this protocol does not carry."""
     level: list[Any] = [value]
     while level:
         deeper: list[Any] = []
@@ -67,7 +73,7 @@ def _check(value: Any, depth: int = 0) -> None:
 
 
 def unpack(body: bytes) -> Any:
-    """Decode one msgpack value of hostile origin.
+    r"""Decode one msgpack value of hostile origin.
 
     Args:
         body: at most one frame.
@@ -77,6 +83,13 @@ def unpack(body: bytes) -> Any:
 
     Raises:
         RemoteProtocolError: the bytes are not such a value; the code says why.
+
+    >>> unpack(b"\x82\xa1k\x01\xa1k\x02")
+    Traceback (most recent call last):
+    protocol.errors.RemoteProtocolError: duplicate-key: a map has the key 'k' twice
+    >>> unpack(b"\xdd\xff\xff\xff\xff")  # the header of an array of 4 billion items
+    Traceback (most recent call last):
+    protocol.errors.RemoteProtocolError: too-long: not one msgpack value within the limits: ...
     """
     try:
         value = msgpack.unpackb(
@@ -105,7 +118,10 @@ def unpack(body: bytes) -> Any:
 
 
 def _unpack_code(text: str) -> Code:
-    """Tell apart what msgpack raises as a ValueError; none of its texts quotes the received bytes."""
+    """Return the code of a ValueError of msgpack by its text.
+
+    That is safe, because none of these texts quotes the received bytes: a peer can't choose its code.
+    """
     if "exceeds max_" in text:
         return Code.TOO_LONG
     if text.startswith(("invalid timestamp", "nanoseconds", "Timestamp type")):  # an ext type posing as a timestamp
@@ -118,27 +134,31 @@ def _error(code: StrEnum, detail: str, body: bytes) -> RemoteProtocolError:
 
 
 def decode(body: bytes, accepted: Mapping[str, type[Message]]) -> Message:
-    """Turn a frame's body into a typed message.
+    r"""Turn a frame's body into a typed message.
 
-    A move, which is nearly all that a referee reads, is decoded in one step if that is as good as with all care.
+    A move, which is nearly all that a referee reads, takes a short cut of the same strictness.
 
     Args:
         body: one frame's body.
-        accepted: `type` -> the message's class, for what the sender's role may send at all.
+        accepted: `type` -> the message's class, for the messages that the sender's role may send at all.
 
     Raises:
         RemoteProtocolError: the body is not one of the accepted messages; the code says why.
+
+    >>> from protocol.messages import FROM_PLAYER
+    >>> decode(b"\x81\xa4type\xa5hello", FROM_PLAYER)
+    Traceback (most recent call last):
+    protocol.errors.RemoteProtocolError: missing-key: hello: Object missing required field `version`
     """
-    move = _move_of(body) if accepted.get(_MOVE) is Move else None
+    move = _decode_quickly(body) if accepted.get(_MOVE) is Move else None
     return decode_carefully(body, accepted) if move is None else move
 
 
-def _move_of(body: bytes) -> Move | None:
-    """Return the move that a body is; None if it is none, or if it takes a closer look to say whether it is one.
-
-    Whoever finds the same bytes in what was decoded has not lost a key that was there twice. What is left to refuse
-    are values that msgspec knows and this protocol does not carry; no string and no array of so few bytes is too long.
-    """
+# Why the short cut is as strict. msgspec drops a key that is there twice; re-encoding to identical bytes proves that
+# none was dropped. No string and no array of so few bytes can be too long. What is left to refuse are values that
+# msgspec decodes and this protocol does not carry, and `_check` finds those. Every doubt leads to the careful way.
+def _decode_quickly(body: bytes) -> Move | None:
+    """Return a body as a move; None if it is none, or if only the careful way can say."""
     if len(body) > _SHORT_BYTES:
         return None
     try:
@@ -150,14 +170,19 @@ def _move_of(body: bytes) -> Move | None:
 
 
 def decode_carefully(body: bytes, accepted: Mapping[str, type[Message]]) -> Message:
-    """Turn a frame's body into a typed message, whatever it is.
+    r"""Turn a frame's body into a typed message, without a short cut.
 
     Args:
         body: one frame's body.
-        accepted: `type` -> the message's class, for what the sender's role may send at all.
+        accepted: `type` -> the message's class, for the messages that the sender's role may send at all.
 
     Raises:
         RemoteProtocolError: the body is not one of the accepted messages; the code says why.
+
+    >>> from protocol.messages import FROM_PLAYER
+    >>> decode_carefully(b"\x90", FROM_PLAYER)
+    Traceback (most recent call last):
+    protocol.errors.RemoteProtocolError: not-a-map: a message is a map, not list
     """
     value = unpack(body)
     if type(value) is not dict:
@@ -174,7 +199,7 @@ def decode_carefully(body: bytes, accepted: Mapping[str, type[Message]]) -> Mess
 
 
 def _validation_code(text: str) -> Code:
-    """Tell msgspec's errors apart by their first words: what follows may quote a key that the peer chose."""
+    """Return the code of msgspec's error by its first words; the rest may quote a key that the peer chose."""
     if text.startswith("Object missing required field"):
         return Code.MISSING_KEY
     if text.startswith("Object contains unknown field"):

@@ -1,7 +1,8 @@
-"""Whose fault a broken conversation is, said by the type of the error.
+"""Errors of the wire: their type says whose fault a broken conversation is.
 
-Knows the closed list of codes that a peer's mistake can have. Refuses to know what follows from one: that is the
-match's decision (a foul) or the client's (give up).
+LocalProtocolError is a bug on this side, RemoteProtocolError a mistake of the peer. The split is h11's. It keeps a
+referee from ever blaming a player for its own bug: only a RemoteProtocolError may lead to a foul. What follows from an
+error is decided elsewhere, by the match (a foul) or by the client (it gives up).
 """
 
 from enum import StrEnum
@@ -10,6 +11,8 @@ from enum import StrEnum
 class Code(StrEnum):
     """Every way in which received bytes or a received message can be wrong."""
 
+    # The order is that of judging: frame, value, message, and whether the message may come now. SPEC.md, "Codes", has
+    # the same order, and every implementation that judges in it finds the same code.
     OVERSIZE = "oversize"
     """The length prefix of a frame announces more than the limit."""
     EMPTY = "empty"
@@ -45,7 +48,7 @@ class Code(StrEnum):
     FLOOD = "flood"
     """A frame that nothing asked for, announced as longer than the limit of such frames."""
     NOT_READING = "not-reading"
-    """It leaves more than the limit of what it was sent unread."""
+    """The peer leaves more than the limit unread."""
     OUT_OF_TURN = "out-of-turn"
     """A well-formed message that nothing asked for."""
 
@@ -55,11 +58,15 @@ class ProtocolError(Exception):
 
 
 class LocalProtocolError(ProtocolError):
-    """This side tried to send what it may not send now: a bug on this side, never the peer's fault."""
+    """This side tried to send a message that it may not send now: a bug on this side, never the peer's fault."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer sent what it may not send.
+    r"""The peer sent bytes or a message that it may not send.
+
+    >>> error = RemoteProtocolError(Code.EMPTY, "a frame has no body", bytes(4))
+    >>> str(error), error.code, error.evidence
+    ('empty: a frame has no body', <Code.EMPTY: 'empty'>, b'\x00\x00\x00\x00')
 
     Args:
         code: which rule of the wire was broken: a Code, or one of another wire that means what no Code does.

@@ -1,11 +1,25 @@
-"""Frames: puts the length before a body of bytes, and cuts a stream of bytes into bodies again.
+r"""Frames: put the length before a body of bytes, and cut a stream of bytes into bodies again.
 
-An over-long frame is refused on its prefix, before its body is buffered: what a peer can make this side hold is one
-frame of the limit and one read of the socket.
+>>> encode_frame(b"hello", limit_bytes=64)
+b'\x00\x00\x00\x05hello'
 """
 
 from .errors import Code, LocalProtocolError, RemoteProtocolError
 from .limits import PREFIX_BYTES
+
+# Why frames. TCP carries a stream of bytes and forgets where one `send` ended and the next one began: two messages
+# may arrive in one read, and one message in ten. So the sender has to mark where a message ends. A line feed would do
+# for text, but msgpack may contain any byte. A length before the body costs four bytes, needs no escaping, and lets
+# the receiver decide about a message before a single byte of it has come.
+#
+# That last point is the defence. A hostile peer can announce 4 GiB and send them slowly. The reader looks at the
+# prefix as soon as its four bytes are there, and refuses a length above the limit. So a peer can make this side hold
+# one frame of the limit plus one read of the socket, and no more. A frame of length 0 is refused, too: no message is
+# empty, and a stream of empty frames would be work without an end.
+#
+# The reader keeps the bytes that were not used up yet, because a read may end anywhere, even inside a prefix. It
+# never waits: `next_frame` returns None while a frame is incomplete, and the caller brings more bytes when there are
+# some.
 
 
 def encode_frame(body: bytes, limit_bytes: int) -> bytes:
@@ -20,6 +34,10 @@ def encode_frame(body: bytes, limit_bytes: int) -> bytes:
 
     Raises:
         LocalProtocolError: the body is empty or longer than the limit.
+
+    >>> encode_frame(b"", limit_bytes=64)
+    Traceback (most recent call last):
+    protocol.errors.LocalProtocolError: a frame's body must have 1 to 64 bytes, not 0
     """
     if not 0 < len(body) <= limit_bytes:
         raise LocalProtocolError(f"a frame's body must have 1 to {limit_bytes} bytes, not {len(body)}")
@@ -36,7 +54,7 @@ class StreamReader:
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
         self._buffer = bytearray()
-        """What came since the last message."""
+        """The bytes that came since the last message."""
 
     @property
     def pending(self) -> bytes:
@@ -45,7 +63,7 @@ class StreamReader:
 
     @property
     def pending_bytes(self) -> int:
-        """How many there are."""
+        """Number of bytes that are pending."""
         return len(self._buffer)
 
     @property
@@ -59,11 +77,22 @@ class StreamReader:
 
 
 class FrameReader(StreamReader):
-    """Cuts a stream of bytes into the bodies of frames."""
+    r"""Cuts a stream of bytes into the bodies of frames.
+
+    >>> reader = FrameReader(limit_bytes=64)
+    >>> reader.receive_data(b"\x00\x00\x00\x05hel")  # a read may end anywhere
+    >>> reader.next_frame() is None
+    True
+    >>> reader.receive_data(b"lo\x00\x00")
+    >>> reader.next_frame()
+    b'hello'
+    >>> reader.pending
+    b'\x00\x00'
+    """
 
     @property
     def announced_bytes(self) -> int | None:
-        """How long a body the next frame's prefix announces; None until it is there."""
+        """Length in bytes of the next frame's body, by its prefix; None until the prefix is complete."""
         buffer = self._buffer
         return int.from_bytes(buffer[:PREFIX_BYTES], "big") if len(buffer) >= PREFIX_BYTES else None
 
@@ -72,6 +101,12 @@ class FrameReader(StreamReader):
 
         Raises:
             RemoteProtocolError: OVERSIZE or EMPTY, as soon as the prefix is complete.
+
+        >>> reader = FrameReader(limit_bytes=64)
+        >>> reader.receive_data(b"GET / HTTP/1.1")  # a browser: its first four letters are a length
+        >>> reader.next_frame()
+        Traceback (most recent call last):
+        protocol.errors.RemoteProtocolError: oversize: a frame announces 1195725856 bytes, the limit is 64
         """
         buffer = self._buffer
         if len(buffer) < PREFIX_BYTES:

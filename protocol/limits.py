@@ -1,4 +1,12 @@
-"""Each limit of the wire, with its reason."""
+"""Each limit of the wire, with its reason.
+
+>>> MAX_FRAME_FROM_PLAYER_BYTES, MAX_DEPTH
+(65536, 16)
+"""
+
+# A limit is there for one of two reasons. Either it bounds the memory and the time that a hostile peer can cost
+# (frames, unread bytes, depth, items), or it keeps something readable for people (names, evidence). None is a tuning
+# knob: both sides rely on them, so to change one is to change the version of the wire.
 
 PROTOCOL_VERSION = 1
 """Counts up when an old client could no longer play."""
@@ -18,7 +26,8 @@ MAX_UNASKED_BYTES = 4096
 message where there is one, and between matches a last answer may be under way; a move is rarely longer than this."""
 
 MAX_UNREAD_BYTES = 8 * 1024 * 1024
-"""What a player may leave unread, besides what the systems between hold: two of the largest frames."""
+"""Most bytes that a player may leave unread, besides those in the buffers of the systems between: two of the largest
+frames. A player that reads nothing would otherwise fill the referee's memory, one view after the other."""
 
 MAX_DEPTH = 16
 """Arrays and maps within one another. The deepest message of this protocol has 6 levels."""
@@ -31,7 +40,7 @@ MAX_ITEMS = 4096
 msgpack makes room for what a header announces: a thousand such headers within one another cost 32 MiB and 60 ms."""
 
 MAX_EVIDENCE_BYTES = 2000
-"""How much of an offending frame an expulsion shows: enough to see what it was. The record has all of it."""
+"""Most bytes of an offending frame in an expulsion: enough to recognise it. The record has the whole frame."""
 
 MAX_NAME_CHARS = 20
 """A table has room for a dozen of them; as many as in CS4500."""

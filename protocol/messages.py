@@ -1,7 +1,12 @@
-"""One typed, frozen message per message of the wire.
+"""One typed, frozen struct per message of the wire.
 
-The JSON Schema of these types is the wire's documentation. Every string that is not free text has a pattern, every
-number a range, so that what passes here needs no second look for its form.
+    >>> from protocol.decoding import decode
+    >>> body = encode(Hello(version=1, name="ada"))
+    >>> decode(body, FROM_PLAYER)
+    Hello(version=1, name='ada', token=None)
+
+The JSON Schema of these types is the wire's documentation. Every string that is not free text has a pattern and every
+number a range. So a message that has passed here needs no second check of its form.
 """
 
 from collections.abc import Callable
@@ -13,6 +18,7 @@ from msgspec import Meta, Struct
 from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_FORM, NAME_PATTERN, NONCE_PATTERN
 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN, description=NAME_FORM)]
+# Milliseconds are floats: 6000 and 6000.0 are the same limit in the languages that have one type of number only.
 MatchId = Annotated[str, Meta(min_length=1, max_length=80, description="letters, digits, dots, dashes")]
 Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="32 bytes in hex")]
 NonceHex = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]
@@ -27,12 +33,14 @@ Limit = Annotated[float, Meta(gt=0, le=MAX_LIMIT_MS)]
 Span = Annotated[float, Meta(ge=0, le=MAX_LIMIT_MS)]
 
 
+# Unknown keys are refused and keys are required unless they have a default: a typing error in a key is reported at
+# once, instead of being taken for a value that was left out.
 class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
     """Base of all messages; `type` on the wire is the message's own name."""
 
 
 class Hello(Message, frozen=True, kw_only=True, tag="hello"):
-    """Player's first message: who it is."""
+    """Player introduces itself, in its first message."""
 
     version: Count
     name: Name
@@ -54,7 +62,7 @@ class Nonce(Message, frozen=True, kw_only=True, tag="nonce"):
 
 
 class Move(Message, frozen=True, kw_only=True, tag="move"):
-    """Player answers a turn; the form of `move` is the game's affair."""
+    """Player answers a turn; each game has its own form of `move`."""
 
     match: MatchId
     turn: Count
@@ -90,13 +98,13 @@ class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     start_ms: Limit
     """For the answer to `offer`."""
     bank_ms: Limit | None
-    """What all moves of a seat together may take, besides the limit for each; None: no such limit."""
+    """Time for all moves of a seat together, besides the limit for each; None: no such limit."""
     increment_ms: Span
     """Added to the bank for each move that was in time."""
 
 
 class Terms(Message, frozen=True, kw_only=True):
-    """What a seat in a match means: part of `offer` and `resumed`."""
+    """Terms of a seat in a match: the part that `offer` and `resumed` share."""
 
     match: MatchId
     game: Text
@@ -150,7 +158,7 @@ class Turn(Message, frozen=True, kw_only=True, tag="turn"):
 
 
 class Told(Message, frozen=True, kw_only=True, tag="told"):
-    """Referee tells what happened; `draws` is what this seat itself was handed, None if it was handed nothing."""
+    """Referee reports a move or an expulsion; `draws` is what this seat itself was handed, None if nothing was due."""
 
     match: MatchId
     turn: Count
@@ -194,11 +202,16 @@ class End(Message, frozen=True, kw_only=True, tag="end"):
 
 
 def type_of(message: Message | type[Message]) -> str:
-    """Name a message, or a kind of messages, as its `type` on the wire does."""
+    """Return the name that a message, or a class of messages, has in `type` on the wire.
+
+    >>> type_of(Hello), type_of(Ack(match="q-1", ack=3))
+    ('hello', 'ack')
+    """
     tag: str = message.__struct_config__.tag  # type: ignore[assignment]  # every kind has one, a string
     return tag
 
 
+# Two tables rather than one: a message of the other role is refused as an unknown type, before its keys are looked at.
 FROM_PLAYER: dict[str, type[Message]] = {type_of(kind): kind for kind in (Hello, Ready, Nonce, Move, Ack)}
 FROM_REFEREE: dict[str, type[Message]] = {
     type_of(kind): kind for kind in (Welcome, Refused, Offer, Resumed, Reveal, Start, Turn, Told, Paused, Expelled, End)

@@ -167,13 +167,13 @@ ROWS: tuple[tuple[str, tuple[Line, ...], DealFinding | None, str], ...] = (
         "the connection ends before a turn",
         (OFFERED,),
         None,
-        "no end was told; the seed was not revealed; no head was told",
+        "no end came; the seed was not revealed; no head came",
     ),
     (
         "the connection ends without a word",
         (OFFERED, say(TURN, head=FIRST)),
         None,
-        f"no end was told; the seed was not revealed; last head {FIRST}",
+        f"no end came; the seed was not revealed; last head {FIRST}",
     ),
 )
 """(what, what the referee says, finding, the match's last line; NONCE stands for the player's own)."""
@@ -268,7 +268,7 @@ def test_a_player_that_fails_knows_the_last_head(serve: Serve) -> None:
 
     with pytest.raises(ZeroDivisionError):
         run(fail, address=referee.address, say=lines.append)
-    assert [f"match {MATCH}: no end was told; the seed was not revealed; last head {FIRST}"] == lines
+    assert [f"match {MATCH}: no end came; the seed was not revealed; last head {FIRST}"] == lines
 
 
 def test_a_refusal_is_an_error(serve: Serve) -> None:

@@ -286,7 +286,7 @@ def test_a_player_gives_up(serve: Serve, scripts: tuple[Script, ...], error: str
     with pytest.raises(ClientError, match=error):
         play(referee.address, say=lines.append, come_back_s=0.12)
     assert len(scripts) + 1 == len(referee.heard)
-    assert [f"match {MATCH}: no end was told; the seed was not revealed; last head {FIRST}"] == lines
+    assert [f"match {MATCH}: no end came; the seed was not revealed; last head {FIRST}"] == lines
 
 
 @pytest.mark.usefixtures("_stopped_clock")

@@ -89,7 +89,7 @@ class CourseConversation(Conversation):
             raise MalformedValue(f'the string "{VOID}" is the only result of a method that returns nothing')
         return Ack(match=self._match or "", ack=self._number)
 
-    def _written(self, message: Message) -> bytes:
+    def _encode(self, message: Message) -> bytes:
         """Return the bytes of a call; none where the course has no word for a message."""
         ack = getattr(message, "ack", None)
         # The course's views name no seats: the first player of a JPub is the one addressed. So remember which seat that

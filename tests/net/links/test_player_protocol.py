@@ -89,13 +89,13 @@ class Echoing(Conversation):
     def _read(self) -> Message | None:
         return None
 
-    def _written(self, message: Message) -> bytes:
+    def _encode(self, message: Message) -> bytes:
         assert isinstance(message, Refused)
         return message.reason.encode()
 
     def send(self, message: Message) -> bytes:
         """Let it be said whenever it is."""
-        return self._written(message)
+        return self._encode(message)
 
 
 def linked() -> tuple[PlayerLink, Socket]:
