@@ -1,7 +1,8 @@
 """`python -m referee.check FOLDER`: check one program in a process of its own, and print the report as JSON.
 
-Each step is a line `{"step": ...}` as soon as it is over; the last line is the report. For who checks programs of
-others, as the queue of submissions does. Exit status: 0 it passes, 1 a step failed, 2 the check could not be made.
+The queue of submissions uses it: a check runs an unknown program, and a process of its own can be killed with it. Each
+step is a line `{"step": ...}` as soon as it is over; the last line is the report. Exit status: 0 it passes, 1 a step
+failed, 2 the check could not be made.
 """
 
 import argparse
@@ -24,41 +25,41 @@ from .findings import Finding
 
 
 def main() -> int:
-    """Check what the command line names; return the exit status."""
+    """Check the player of the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m referee.check")
     parser.add_argument("player")
     parser.add_argument("--sandbox", choices=list(SandboxMode), default=SandboxMode.AUTO)
     parser.add_argument("--memory", type=int, default=ProgramLimits().memory_mib, metavar="MIB")
-    asked = parser.parse_args()
-    request = CheckRequest(player=asked.player)
+    arguments = parser.parse_args()
+    request = CheckRequest(player=arguments.player)
     try:
         confinement = find_confinement(
-            asked.sandbox,
-            ProgramLimits(memory_mib=asked.memory),
+            arguments.sandbox,
+            ProgramLimits(memory_mib=arguments.memory),
             hidden=(request.logs, default_path(os.environ)),
             private_names=record_names,
-            warn=_say,
+            warn=_warn,
         )
-        findings = run_check(request, load(), confinement, _tell)
+        findings = run_check(request, load(), confinement, _write_finding)
     except RefereeError as error:
-        _say(str(error))
+        _warn(str(error))
         return 2
-    found = report(Path(asked.player).name, findings)
-    _write(found)
-    return 0 if found.passes else 1
+    result = report(Path(arguments.player).name, findings)
+    _write(result)
+    return 0 if result.passes else 1
 
 
-def _tell(finding: Finding) -> None:
+def _write_finding(finding: Finding) -> None:
     _write({"step": finding})
 
 
 def _write(value: Any) -> None:
-    """Write a line of JSON, which is UTF-8 whatever the encoding of texts is here."""
+    """Write a line of JSON, which is UTF-8 whatever the locale's encoding is."""
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()
 
 
-def _say(text: str) -> None:
+def _warn(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 

@@ -1,4 +1,8 @@
-"""One check from its beginning to its end: what was asked for, the steps that are run, and the report."""
+"""One check from its beginning to its end: the request, the steps that are run, and the report.
+
+The steps form one list. Each stands on what those before it have shown: a program that can't say hello is not asked to
+play. So behind a failed basic step all others are skipped, and a program fails at the step that names its mistake.
+"""
 
 import time
 from collections import Counter
@@ -13,16 +17,16 @@ from ..plugins import Registry
 from ..programs.confining import Confinement
 from ..programs.player_spec import Launch, PlayerKind, explain_no_folder, parse_player
 from ..text import near, nearest
-from . import real_matches, steps_ends, steps_games, steps_start, steps_wire
+from . import steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext, CheckRequest, CheckStep
 from .findings import CheckReport, Failed, Finding, Skipped, StepVerdict
 
 
 def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
-    """Return the steps; their numbers are their places, from 1.
+    """Return all steps; their numbers are their positions, from 1.
 
     Args:
-        games: the names of all games there are, whether the program plays them or not.
+        games: names of all games, whether the program plays them or not; so each step always has the same number.
     """
     names = tuple(games)
     return (
@@ -31,7 +35,7 @@ def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
         *steps_games.steps(names),
         *steps_wire.STEPS,
         *steps_ends.OF_CONNECTIONS,
-        *real_matches.steps(names),
+        *steps_games.match_steps(names),
     )
 
 
@@ -39,31 +43,31 @@ def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int
     """Run the steps one after the other.
 
     Args:
-        steps: all of them.
-        context: what they work on.
+        steps: all steps.
+        context: the program under check.
         only: numbers of the steps to run; empty: all.
 
     Yields:
-        What each step found, as soon as it is known. Behind a basic step that failed all others are skipped.
+        The finding of each step, as soon as it is known. After a basic step that failed, all others are skipped.
     """
     barred: Skipped | None = None
     for number, step in enumerate(steps, 1):
         if only and number not in only:
             continue
-        found = _found(number, step, context, barred)
-        if step.is_basic and found.verdict is StepVerdict.FAILED and not only:
-            barred = Skipped(f"step {number} failed: mend that first")
-        yield found
+        finding = _run_step(number, step, context, barred)
+        if step.is_basic and finding.verdict is StepVerdict.FAILED and not only:
+            barred = Skipped(f"step {number} failed: fix that first")
+        yield finding
 
 
-def _found(number: int, step: CheckStep, context: CheckContext, barred: Skipped | None) -> Finding:
-    """Run a step, unless it is barred, and return how it went."""
+def _run_step(number: int, step: CheckStep, context: CheckContext, barred: Skipped | None) -> Finding:
+    """Run a step, unless it is barred, and return its finding."""
     began_s = time.monotonic()
     verdict, note, trouble = StepVerdict.OK, "", None
     try:
         if barred is not None:
             raise barred
-        note = _run(step, context) or ""
+        note = _run_twice(step, context) or ""
     except Skipped as skipped:
         verdict, note = StepVerdict.SKIPPED, str(skipped)
     except Failed as failure:
@@ -79,8 +83,11 @@ def _found(number: int, step: CheckStep, context: CheckContext, barred: Skipped 
     )
 
 
-def _run(step: CheckStep, context: CheckContext) -> str | None:
-    """Run a step; if it fails in a program that had played before, what counts is whether a new one passes."""
+def _run_twice(step: CheckStep, context: CheckContext) -> str | None:
+    """Run a step, and run it again with a new start of the program if it fails in one that had played before.
+
+    Otherwise a mistake that an earlier match has caused would be reported under the wrong title.
+    """
     context.has_reused = False
     try:
         return step.run(context)
@@ -91,43 +98,43 @@ def _run(step: CheckStep, context: CheckContext) -> str | None:
 
 
 def run_check(
-    request: CheckRequest, registry: Registry, confinement: Confinement, tell: Callable[[Finding], None]
+    request: CheckRequest, registry: Registry, confinement: Confinement, on_finding: Callable[[Finding], None]
 ) -> list[Finding]:
     """Check a player program.
 
     Args:
-        request: which one, and how.
+        request: the program, and how to check it.
         registry: the plugins.
-        confinement: what the program is held to.
-        tell: called with what each step found, as soon as it is known.
+        confinement: the bounds of the program.
+        on_finding: called with the finding of each step, as soon as it is known.
 
     Returns:
         All findings.
 
     Raises:
         BadRequest: there is no such player, game or step.
-        OSError: the disk can't take what is to be kept.
+        OSError: the disk can't take the builds or the outputs.
     """
     games = registry.games
     steps = all_steps(tuple(games))
-    numbers = _numbers(request.only, steps)
+    numbers = _find_numbers(request.only, steps)
     for name in request.games:
         if name not in games:
             raise BadRequest(f"there is no game {name!r}{nearest(name, games)}")
-    given, findings = _given(request.player, registry), []
+    player, findings = _find_player(request.player, registry), []
     with scratch("check") as folder:
-        context = CheckContext(request, given, games, confinement, folder)
+        context = CheckContext(request, player, games, confinement, folder)
         try:
             for finding in walk(steps, context, numbers):
                 findings.append(finding)
-                tell(finding)
+                on_finding(finding)
         finally:
             context.close()
     return findings
 
 
 def report(player: str, findings: Sequence[Finding]) -> CheckReport:
-    """Return what a check found."""
+    """Return the report of a check."""
     counts = Counter(finding.verdict for finding in findings)
     return CheckReport(
         player=player,
@@ -139,8 +146,8 @@ def report(player: str, findings: Sequence[Finding]) -> CheckReport:
     )
 
 
-def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
-    """Return the numbers of the steps that are named by number or by name."""
+def _find_numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
+    """Return the numbers of the steps that are given by number or by name."""
     keys = [step.key for step in steps]
     every = f": they go from 1 to {len(keys)}; --list shows them"
     numbers = set()
@@ -154,8 +161,8 @@ def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
     return numbers
 
 
-def _given(player: str, registry: Registry) -> Path | Launch:
-    """Return what is checked; whether a folder is right is for the steps to say."""
+def _find_player(player: str, registry: Registry) -> Path | Launch:
+    """Return the folder or the launch to check; whether the folder's content is right, the steps find out."""
     spec = parse_player(player)
     if spec.kind is PlayerKind.FOLDER:
         folder = Path(spec.value)
@@ -164,7 +171,7 @@ def _given(player: str, registry: Registry) -> Path | Launch:
             raise BadRequest(explain_no_folder(folder) + forms)
         return folder
     if spec.kind is PlayerKind.PERSON:
-        raise BadRequest(f"{player} is a person, and no program that could be checked")
+        raise BadRequest(f"{player} is a person, not a program that could be checked")
     try:
         games = registry.player(spec.value).games if spec.kind is PlayerKind.HOUSE else ()
         return replace(spec.launch(), games=games)

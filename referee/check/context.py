@@ -1,4 +1,4 @@
-"""What the steps work on: the program that is checked, its games, and what was seen of it so far."""
+"""The program under check, as the steps see it: how it is started, its games, and what is known of it so far."""
 
 import math
 import tempfile
@@ -20,11 +20,11 @@ from .scripted_match import ScriptedMatch, ScriptedTerms
 from .session import Session, Times
 
 T = TypeVar("T")
-_TOML = "Mend it as it says there; protocol/SPEC.md, Launched programs, has an example of a player.toml."
+_TOML = "Fix it as it says there; protocol/SPEC.md, Launched programs, has an example of a player.toml."
 
 
 class CheckRequest(Struct, frozen=True, kw_only=True):
-    """What is to be checked, and how."""
+    """A player to check, and how to check it."""
 
     player: str
     """`house:NAME`, `cmd:COMMAND` or a folder."""
@@ -34,7 +34,7 @@ class CheckRequest(Struct, frozen=True, kw_only=True):
     """Steps to run, by number or name; empty: all."""
     times: Times = Times()
     logs: Path = Path("logs")
-    """Folder beside whose records builds are kept."""
+    """Folder of records; builds are stored in a folder inside."""
 
 
 class CheckContext:
@@ -42,16 +42,16 @@ class CheckContext:
 
     Args:
         request: how it is checked.
-        given: its folder, or how else it is started.
-        games: all those there are, by name.
-        confinement: what it is held to.
-        folder: for sockets and outputs.
+        player: its folder, or how else it is started.
+        games: name -> game, for all games there are.
+        confinement: the bounds of the program.
+        folder: folder for sockets and outputs.
     """
 
     def __init__(
         self,
         request: CheckRequest,
-        given: Path | Launch,
+        player: Path | Launch,
         games: dict[str, AnyGame],
         confinement: Confinement,
         folder: Path,
@@ -61,16 +61,17 @@ class CheckContext:
         self.builds = Builds(request.logs / BUILDS, confinement)
         self.folder = folder
         self.loop = Loop()
-        self.known = games
+        self.all_games = games
         self.peak_bytes = 0
-        """The most memory that it was seen to use."""
+        """Largest memory that it was seen to use, in bytes."""
         self.keeps = False
+        """Set once the program has played two matches in a row: from then on it stays for the next match."""
         self.has_reused = False
-        """Whether the last match was not the first of its program."""
+        """True if the last match was not the first of its program."""
         self._kept: Session | None = None
         self._only = request.games
-        self._given = given
-        self._seen: dict[Callable[[CheckContext], Any], Any] = {}
+        self._player = player
+        self._looks: dict[Callable[[CheckContext], Any], Any] = {}
 
     # --- the program
 
@@ -81,42 +82,42 @@ class CheckContext:
         Raises:
             Skipped: it is given as a command.
         """
-        if isinstance(self._given, Launch):
+        if isinstance(self._player, Launch):
             raise Skipped("it was not given as a folder")
-        return self._given
+        return self._player
 
     @cached_property
     def launch(self) -> Launch:
-        """How it is started.
+        """The program to start.
 
         Raises:
-            Failed: its folder does not say so.
+            Failed: its folder is wrong.
         """
-        if isinstance(self._given, Launch):
-            return self._given
+        if isinstance(self._player, Launch):
+            return self._player
         with demanding("a folder with a player.toml, and no link out of it", _TOML):
-            return read_folder(self._given)
+            return read_folder(self._player)
 
     @property
     def most_matches(self) -> float:
-        """How many matches one start of it can play."""
+        """Number of matches that one start of it can play."""
         return self.launch.matches or math.inf
 
     @property
     def games(self) -> tuple[AnyGame, ...]:
         """The games that it is checked with."""
-        return tuple(game for name, game in self.known.items() if self.plays(name))
+        return tuple(game for name, game in self.all_games.items() if self.plays(name))
 
     @property
     def says_its_games(self) -> bool:
-        """Whether the games to check are named, by it or by its author."""
+        """Whether its games are named, in its player.toml or on the command line."""
         return bool(self._only or self.launch.games)
 
     def plays(self, name: str) -> bool:
-        """Tell whether it is checked with a game."""
-        return name in (self._only or self.launch.games or tuple(self.known))
+        """Return whether it is checked with a game."""
+        return name in (self._only or self.launch.games or tuple(self.all_games))
 
-    def game_called(self, name: str) -> AnyGame:
+    def find_game(self, name: str) -> AnyGame:
         """Return the rules of a game.
 
         Raises:
@@ -124,7 +125,7 @@ class CheckContext:
         """
         if not self.plays(name):
             raise Skipped(f"it does not play {name}")
-        return self.known[name]
+        return self.all_games[name]
 
     @property
     def game(self) -> AnyGame:
@@ -149,34 +150,34 @@ class CheckContext:
 
     @contextmanager
     def session(self, *, is_launched: bool = True) -> Iterator[Session]:
-        """Start the program, and end it behind.
+        """Start the program, and end it at the end of the block.
 
         Raises:
-            Failed: it can't be started, or the step that uses it fails; with all that is known then.
+            Failed: it can't be started, or the step that uses it fails; the failure then has all that is known.
         """
-        session = self._begun(is_launched=is_launched)
+        session = self._start(is_launched=is_launched)
         try:
-            with _explained(session):
+            with _explaining(session):
                 yield session
         finally:
             self._end(session)
 
     @contextmanager
     def match(self, terms: ScriptedTerms | None = None, **changes: Any) -> Iterator[ScriptedMatch]:
-        """Have the program ready for a match: the one that was kept, or a new one.
+        """Get the program ready for a match: the one that has stayed after its last match, or a new start.
 
         Args:
-            terms: of the match; None: those of the first game.
-            changes: in those of the first game.
+            terms: terms of the match; None: those of the first game.
+            changes: changes to the terms of the first game.
 
         Raises:
-            Failed: as of session().
+            Failed: as for session().
         """
         kept, self._kept = self._kept, None
         self.has_reused = kept is not None
-        session = kept or self._begun(is_launched=True)
+        session = kept or self._start(is_launched=True)
         try:
-            with _explained(session):
+            with _explaining(session):
                 if kept is None:
                     session.greet()
                 yield ScriptedMatch(session, terms or self.terms(**changes))
@@ -187,12 +188,12 @@ class CheckContext:
                 self._end(session)
 
     def close(self) -> None:
-        """End what is kept."""
+        """End the program that has stayed, if any."""
         if self._kept is not None:
             self._end(self._kept)
             self._kept = None
 
-    def _begun(self, *, is_launched: bool) -> Session:
+    def _start(self, *, is_launched: bool) -> Session:
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         with demanding("a program that can be built and started", _TOML):
             self.builds.build(self.launch)
@@ -202,16 +203,17 @@ class CheckContext:
         session.close()
         self.peak_bytes = max(self.peak_bytes, session.peak_bytes)
 
-    def seen(self, look: Callable[["CheckContext"], T]) -> T:
-        """Return what a look at the program shows: several steps judge one start of it."""
-        if look not in self._seen:
-            self._seen[look] = look(self)
-        found: T = self._seen[look]
-        return found
+    def look(self, look: Callable[["CheckContext"], T]) -> T:
+        """Return the result of a look at the program, which is taken only once: several steps judge the same start."""
+        if look not in self._looks:
+            self._looks[look] = look(self)
+        result: T = self._looks[look]
+        return result
 
 
 @contextmanager
-def _explained(session: Session) -> Iterator[None]:
+def _explaining(session: Session) -> Iterator[None]:
+    """Add to a failure what the session knows, once the program has ended: then all its output is there."""
     try:
         yield
     except Failed as failure:
@@ -222,11 +224,11 @@ def _explained(session: Session) -> Iterator[None]:
 
 @contextmanager
 def demanding(expected: str, remedy: str) -> Iterator[None]:
-    """Blame the program for what keeps it from being launched.
+    """Turn errors of a launch into failures of the program.
 
     Args:
-        expected: of a program that can be.
-        remedy: how to mend it.
+        expected: what a program has that can be launched.
+        remedy: how to fix it.
 
     Raises:
         Failed: it can't be launched.
@@ -238,15 +240,15 @@ def demanding(expected: str, remedy: str) -> Iterator[None]:
 
 
 Run = Callable[[CheckContext], str | None]
-"""Raises Failed or Skipped, or returns what is worth a note, if anything is."""
+"""Raises Failed or Skipped, or returns a note, if anything is worth one."""
 
 
 class CheckStep(Struct, frozen=True):
-    """One step of the table."""
+    """One step of the check."""
 
     key: str
     title: str
-    """What a program does that passes."""
+    """Sentence that is true of a program that passes."""
     run: Run
     is_basic: bool = False
-    """Whether nothing behind it makes sense if it fails."""
+    """True if all later steps are skipped when this one fails."""

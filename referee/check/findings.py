@@ -1,4 +1,4 @@
-"""What a step can find, and how bytes are shown."""
+"""The findings of steps, and bytes of the wire in a form that a reader can use."""
 
 import hashlib
 import json
@@ -14,16 +14,16 @@ from protocol.decoding import unpack
 from protocol.limits import PREFIX_BYTES
 
 MAX_SHOWN_BYTES = 2048
-"""Of one frame, in hex: as much as a verdict keeps."""
+"""Size of the part of a frame that is shown in hex, the same as in a verdict."""
 _MAX_TEXT_CHARS = 4000
 _MAX_FRAMES = 4
-"""Of what the referee had sent."""
+"""Number of the referee's frames that are shown."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-"""Names of matches have one, too."""
+"""A number, which makes no difference between two causes; names of matches contain one, too."""
 
 
 class StepVerdict(StrEnum):
-    """How a step went."""
+    """Verdict on a step."""
 
     OK = "ok"
     FAILED = "failed"
@@ -35,9 +35,9 @@ class Shown(Struct, frozen=True, kw_only=True):
 
     length: int
     hex: str
-    """Of the first ones, a blank between bytes."""
+    """First bytes in hex, a blank between bytes."""
     decoded: str
-    """The message in JSON, or why there is none."""
+    """Message in JSON, or the reason why there is none."""
 
 
 class Trouble(Struct, frozen=True, kw_only=True):
@@ -47,16 +47,17 @@ class Trouble(Struct, frozen=True, kw_only=True):
     expected: str
     remedy: str
     asked: tuple[Shown, ...] = ()
-    """What the referee had sent since the program's last answer; the last frames of it."""
+    """Last frames that the referee had sent since the program's last answer."""
     received: Shown | None = None
-    """What the program sent."""
+    """Frame that the program sent."""
     printed: str = ""
     cause: str
-    """The same for every step that fails for the same reason; a hash, as the reason may name paths of this machine."""
+    """Hash of the reason, equal for all steps that fail for one reason; the reason itself may name paths of this
+    machine."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """How one step went."""
+    """Finding of one step."""
 
     number: int
     key: str
@@ -64,15 +65,15 @@ class Finding(Struct, frozen=True, kw_only=True):
     verdict: StepVerdict
     seconds: float
     note: str = ""
-    """Of a step that went well, what was measured; of a skipped one, why."""
+    """Measurement of a step that went well, or the reason why one was skipped."""
     trouble: Trouble | None = None
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
-    """What a check found."""
+    """Report of a check."""
 
     player: str
-    """How it was given."""
+    """Player as it was given."""
     passes: bool
     ok: int
     failed: int
@@ -90,9 +91,10 @@ class Failed(Exception):
     Args:
         happened: what the program did, in one sentence.
         expected: what it should have done.
-        remedy: how to mend it.
+        remedy: how to fix it.
         received: the bytes in question; None: what it sent last.
-        cause: what it has in common with other failures; None: what happened and what was expected, but for numbers.
+        cause: text that is the same for all failures of one cause; by default what happened and what was expected,
+            without numbers.
     """
 
     def __init__(
@@ -110,30 +112,30 @@ class Failed(Exception):
         self.remedy = remedy
         self.received = received
         self.asked: tuple[bytes, ...] = ()
-        """Frames that the referee had sent since the last answer."""
+        """Frames that the referee had sent since the program's last answer."""
         self.printed = ""
 
     @property
     def trouble(self) -> Trouble:
-        """All that is known of it."""
+        """The failure for a report, with all that is known of it."""
         return Trouble(
             happened=str(self),
             expected=self.expected,
             remedy=self.remedy,
-            asked=tuple(map(shown, self.asked[-_MAX_FRAMES:])),
-            received=shown(self.received) if self.received else None,
+            asked=tuple(map(show_bytes, self.asked[-_MAX_FRAMES:])),
+            received=show_bytes(self.received) if self.received else None,
             printed=self.printed,
             cause=hashlib.sha256(self.cause.encode()).hexdigest()[:12],
         )
 
 
-def shown(data: bytes) -> Shown:
-    """Return bytes as a reader can use them."""
-    return Shown(length=len(data), hex=data[:MAX_SHOWN_BYTES].hex(" "), decoded=_decoded(data)[:_MAX_TEXT_CHARS])
+def show_bytes(data: bytes) -> Shown:
+    """Return bytes in a form that a reader can use."""
+    return Shown(length=len(data), hex=data[:MAX_SHOWN_BYTES].hex(" "), decoded=_describe(data)[:_MAX_TEXT_CHARS])
 
 
-def _decoded(data: bytes) -> str:
-    """Return the message of a frame in JSON; of anything else, what it looks like."""
+def _describe(data: bytes) -> str:
+    """Return the message of a frame in JSON; for anything else, its text and the reason why it is no message."""
     if len(data) < PREFIX_BYTES:
         return f"no frame: a prefix has {PREFIX_BYTES} bytes"
     length, body = int.from_bytes(data[:PREFIX_BYTES], "big"), data[PREFIX_BYTES:]

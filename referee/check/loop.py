@@ -1,6 +1,7 @@
-"""Waits on Twisted's reactor from plain code: it is run only while something is waited for, one turn after the other.
+"""Waits on Twisted's reactor from plain code: the reactor runs only during a wait, one turn after the other.
 
-So a step of the check reads from top to bottom, and a real match, which is a coroutine, runs on the same reactor.
+So a step of the check reads from top to bottom, without callbacks; and a real match, which is a coroutine, runs on the
+same reactor. The price is that the reactor stands still between two waits: nothing may depend on its timers there.
 """
 
 import time
@@ -13,13 +14,13 @@ from twisted.python.failure import Failure
 
 T = TypeVar("T")
 _TURN_S = 0.05
-"""Longest turn of the reactor: what is waited for may be no descriptor's affair."""
+"""Longest turn of the reactor: a wait may be for something that no descriptor announces."""
 _TICK_S = 0.001
-"""The shortest time that the reactor can wait."""
+"""Shortest time that the reactor can wait."""
 
 
 class Loop:
-    """The reactor of this process, which nobody else may run."""
+    """The reactor of this process, which no other code may run."""
 
     def __init__(self) -> None:
         from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
@@ -31,14 +32,14 @@ class Loop:
         return time.monotonic()
 
     def wait(self, is_over: Callable[[], bool], limit_s: float) -> bool:
-        """Run until something holds.
+        """Run until a condition holds.
 
         Args:
-            is_over: asked after everything that happens.
-            limit_s: how long at most, in seconds.
+            is_over: the condition, looked at after each turn.
+            limit_s: longest wait, in seconds.
 
         Returns:
-            Whether it holds.
+            Whether the condition holds.
         """
         give_up = self.seconds() + limit_s
         while not is_over():
@@ -49,37 +50,37 @@ class Loop:
         return True
 
     def pause(self, pause_s: float) -> None:
-        """Run for a while."""
+        """Run for so many seconds."""
         self.wait(lambda: False, pause_s)
 
     def result(self, main: Coroutine[Deferred[Any], Any, T]) -> T:
-        """Run until a coroutine is done, and return what it returns; an interrupt cancels it first.
+        """Run until a coroutine is done, and return its result; an interrupt cancels it first.
 
         Raises:
             BaseException: what the coroutine raised, or what has interrupted it.
         """
         with self._threads():
-            return self._result(main)
+            return self._run(main)
 
-    def _result(self, main: Coroutine[Deferred[Any], Any, T]) -> T:
-        task, found = Deferred.fromCoroutine(main), list[Any]()
-        task.addBoth(found.append)
+    def _run(self, main: Coroutine[Deferred[Any], Any, T]) -> T:
+        task, results = Deferred.fromCoroutine(main), list[Any]()
+        task.addBoth(results.append)
         try:
-            while not found:
+            while not results:
                 self._turn(_TURN_S)
         except BaseException:
             task.cancel()
-            while not found:
+            while not results:
                 self._turn(_TURN_S)
             raise
-        if isinstance(found[0], Failure):
-            found[0].raiseException()
-        value: T = found[0]
+        if isinstance(results[0], Failure):
+            results[0].raiseException()
+        value: T = results[0]
         return value
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        """Let the reactor's threads work: it starts and ends them itself only where it runs for good."""
+        """Start the reactor's threads, and stop them: the reactor does that itself only in `run`, not in `iterate`."""
         pool = self.reactor.getThreadPool()
         pool.start()
         try:
@@ -89,7 +90,7 @@ class Loop:
             self.reactor.threadpool = None  # one that was stopped can't be started again
 
     def _turn(self, most_s: float) -> None:
-        """Do what is due and what can be read, waiting a moment for it."""
+        """Run one turn of the reactor: what is due, and what can be read within so many seconds."""
         if most_s < _TICK_S:
             time.sleep(most_s)
             most_s = 0.0

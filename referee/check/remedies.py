@@ -1,4 +1,4 @@
-"""What to do about a foul or a breach of the wire; steps whose advice is their own hold it themselves."""
+"""Advice to an author: what to do about a foul or a breach of the wire. Advice of a single step is in that step."""
 
 import re
 
@@ -35,7 +35,7 @@ OF_CODE: dict[str, str] = {
     f"SHA-256 of `nonce:MATCH:SEAT:NONCE` in ASCII, in hex ({SPEC}, Chance).",
     "move": "`referee list GAME --schema` prints the form of a move; compare it with what was sent.",
 }
-"""By code of the wire."""
+"""Code of a breach of the wire -> advice."""
 
 OF_CAUSE: dict[str, str] = {
     Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn tells how much time there is. Flush what is buffered.",
@@ -46,7 +46,7 @@ OF_CAUSE: dict[str, str] = {
     Cause.REFUSED_TO_START: "Connect to the address in REFEREE_ADDRESS, say hello, and answer `offer` with `ready`, "
     "within the start-up limit. The prefix of a frame is the length of its body; flush what is buffered.",
 }
-"""By cause of a foul, for those without a code."""
+"""Cause of a foul without a code -> advice."""
 
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 _OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
@@ -54,24 +54,24 @@ _OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
 
 
 def remedy(cause: str, code: str | None) -> str:
-    """Return what to do about a foul of a kind."""
+    """Return the advice about a kind of foul."""
     return OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
 
 
 def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
-    """Return what to do about a foul.
+    """Return the advice about a foul.
 
     Args:
-        foul: what happened.
-        game: that was played.
-        printed: path of the file that has what the program printed; None if there is none.
+        foul: the foul.
+        game: name of the game.
+        printed: path of the file with the program's output; None if there is none.
     """
     if foul.ending is not None and (advice := ending_remedy(foul.ending, foul.detail, printed)) is not None:
         return advice
     if foul.cause is Cause.TIMEOUT and not foul.evidence:
         return (
             "No byte of an answer came in time: think less (`left_ms` of the turn tells how much there is), or see "
-            "that the answer is written and flushed. `referee check` tells who still thinks from who waits."
+            "that the answer is written and flushed. `referee check` finds out whether the program thinks or waits."
         )
     if foul.cause is Cause.OVERSIZE:
         return prefix_remedy(bytes.fromhex(foul.evidence))
@@ -79,10 +79,10 @@ def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
 
 
 def prefix_remedy(first: bytes) -> str:
-    """Return what to do about first bytes that announce a body which is too long.
+    """Return the advice about a prefix that announces a body which is too long.
 
     Args:
-        first: the prefix, and what came behind it.
+        first: the prefix, and the bytes after it.
     """
     prefix = first[:PREFIX_BYTES]
     if first[:1] in (b"{", b"["):
@@ -96,32 +96,32 @@ _OF_ENDING: dict[Ending, str] = {
     Ending.STRANGER: "Put the content of REFEREE_TOKEN into the hello as `token`.",
     Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush what is buffered.",
     Ending.OUT_OF_MEMORY: "Use less memory, or ask the organiser for more (`--memory`).",
-    Ending.SPEECHLESS: "Mend what made it end; it printed nothing.",
+    Ending.SPEECHLESS: "It printed nothing. Run the command yourself to see why it ends, and fix that.",
 }
 
 
-def ending_remedy(ending: Ending, said: str, printed: str | None = None) -> str | None:
-    """Return what to do about a seat that could not play; None if its program ended with exit status 0.
+def ending_remedy(ending: Ending, last_words: str, printed: str | None = None) -> str | None:
+    """Return the advice about a seat that could not play; None if its program ended with exit status 0.
 
     Args:
-        ending: why it could not.
-        said: text with what the program printed last.
+        ending: why the seat could not play.
+        last_words: text with what the program printed last.
         printed: as for foul_remedy.
     """
     if ending is not Ending.FAILED:
         return _OF_ENDING.get(ending)
-    if (advice := module_remedy(said)) is not None:
+    if (advice := module_remedy(last_words)) is not None:
         return advice
     where = "" if printed is None else f" All that it printed is in {printed}"
-    return f"Mend the error that it printed last.{where}"
+    return f"Fix the error that it printed last.{where}"
 
 
-def module_remedy(said: str) -> str | None:
-    """Return what to do about a Python that lacks a module; None if that is not what a program said at its end."""
-    found = _NO_MODULE.search(said)
-    if found is None:
+def module_remedy(last_words: str) -> str | None:
+    """Return the advice about a missing Python module; None if that is not what the program printed last."""
+    match = _NO_MODULE.search(last_words)
+    if match is None:
         return None
-    module = found[1].partition(".")[0]
+    module = match[1].partition(".")[0]
     if module not in _OF_REFEREE:
         return f"Install {module} for the Python that runs the program, or put it into the folder."
     return (
@@ -132,12 +132,12 @@ def module_remedy(said: str) -> str | None:
 
 
 def late_remedy(used_s: float, *, is_busy: bool, has_answered: bool) -> str:
-    """Return what to do about an answer that did not come in time.
+    """Return the advice about an answer that did not come in time.
 
     Args:
-        used_s: CPU time that the program's processes took since they were started, in seconds.
-        is_busy: whether they still took some after the limit.
-        has_answered: whether something came all the same, too late or not in full.
+        used_s: CPU time of the program's processes since they were started, in seconds.
+        is_busy: whether they still used some after the limit.
+        has_answered: whether an answer came too late, or a part of one.
     """
     if is_busy and not has_answered:
         return (
@@ -152,4 +152,4 @@ def late_remedy(used_s: float, *, is_busy: bool, has_answered: bool) -> str:
     waits = f"The program used {used_s:.1f} s of CPU since it was started, and waits for something. "
     if has_answered:
         return f"{waits}Answer sooner, write the whole frame, and flush what is buffered."
-    return f"{waits}See that the message is read and understood, that the answer is written, and that it is flushed."
+    return f"{waits}Check that it reads and understands the message, writes the answer, and flushes it."

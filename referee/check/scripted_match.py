@@ -1,6 +1,7 @@
-"""One match of which the program plays one seat, and this module the others: any legal moves, by chance.
+"""One match in which the program plays one seat, and this module the others, with legal moves drawn by chance.
 
-The fold judges, as in every match; what it expels the program for is raised as Failed.
+The fold of a real match judges, so the check can't have other rules than a tournament. What a program would be expelled
+for is raised as Failed. A step decides how far the match is played, what the program is told, and when it breaks off.
 """
 
 import hashlib
@@ -24,24 +25,24 @@ from .session import Session
 
 _OTHERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
 _SEED = chance.seed_from_number(1)
-"""The same deals every time: a step that fails can be run again."""
+"""Seed of all deals: always the same, so that a step which fails can be run again."""
 END_OF_CHECK = "the check of the player ends here"
 _HEAD = hashlib.sha256(b"there is no record").hexdigest()
 
 
 class ScriptedTerms(Struct, frozen=True, kw_only=True):
-    """What is played, and how."""
+    """Terms of one match."""
 
     game: AnyGame
     seats: int = 0
-    """0: as few as the game has."""
+    """Number of seats; 0: as few as the game has."""
     seat: int = 0
-    """The program's."""
+    """The program's seat."""
     options: dict[str, Any] = {}
     state: Any = None
-    """Where the match begins; None: a new deal."""
+    """State with which the match begins; None: a new deal."""
     per_move_s: float | None = None
-    """None: as long as the session says."""
+    """Limit of a move; None: that of the session."""
     bank_s: float | None = None
     increment_s: float = 0.0
     acknowledge: bool = False
@@ -50,8 +51,8 @@ class ScriptedTerms(Struct, frozen=True, kw_only=True):
     """The seat that loses its connection when it is first asked for a move."""
 
 
-class _Stopping(ScriptedSeat):
-    """A seat that makes so many moves, and then says nothing more, or leaves."""
+class _StoppingSeat(ScriptedSeat):
+    """A seat that makes so many moves, and then is silent or leaves."""
 
     def __init__(self, choose: Choose, moves: int, *, leaves: bool, match: str) -> None:
         super().__init__(choose, takes_ms=0.0, match=match)
@@ -63,8 +64,8 @@ class _Stopping(ScriptedSeat):
         if isinstance(command, c.AskMove):
             self._moves -= 1
             if self._moves < 0:
-                gone = e.ConnectionLost(seat=command.seat, at_ms=sent_ms, detail="its connection ended")
-                return gone if self._leaves else None
+                lost = e.ConnectionLost(seat=command.seat, at_ms=sent_ms, detail="its connection ended")
+                return lost if self._leaves else None
         return super().answer(command, sent_ms)
 
 
@@ -102,12 +103,12 @@ class ScriptedMatch:
         self.name = f"check-{session.matches}"
         self.moves = 0
         self.acks: list[str] = []
-        """What it has confirmed: `start`, `told`, `end`."""
+        """Types of the messages that it has confirmed: `start`, `told`, `end`."""
         self.slowest_s = 0.0
         self.session = session
         self._terms = terms
         self.seat = terms.seat
-        """The program's."""
+        """The program's seat."""
         seats = terms.seats or terms.game.seats[0]
         self.fold = Match(terms.game, _setup(self.name, session, terms, seats), _SEED, start=terms.state)
         self._tokens = [session.resume] * seats
@@ -117,16 +118,16 @@ class ScriptedMatch:
         self._events: list[e.Event] = []
         self._demanded = ""
         self._others: dict[int, ScriptedSeat] = {
-            seat: ScriptedSeat(self._chosen, takes_ms=0.0, match=self.name)
+            seat: ScriptedSeat(self._choose, takes_ms=0.0, match=self.name)
             for seat in range(seats)
             if seat != terms.seat
         }
         if terms.leaver is not None:
-            self._others[terms.leaver] = _Stopping(self._chosen, 0, leaves=True, match=self.name)
-        self._played = self._others
-        """The seats that are played here: while the program does not see the match, its own may be one of them."""
+            self._others[terms.leaver] = _StoppingSeat(self._choose, 0, leaves=True, match=self.name)
+        self._scripted = self._others
+        """Seats that are played here; the program's own is one of them as long as it does not see the match."""
 
-    # --- what a step does
+    # --- for steps
 
     def open(self) -> None:
         """Offer the match."""
@@ -134,12 +135,12 @@ class ScriptedMatch:
         self._sent_ms = self._now_ms()
 
     def take(self, message: Message) -> None:
-        """Take an answer that a step has heard itself.
+        """Take an answer that a step has read itself.
 
         Raises:
             Failed: the program is expelled for it.
         """
-        self._feed(self._event_of(message))
+        self._feed(self._make_event(message))
         self._sent_ms = self._now_ms()
 
     def play(self, moves: int | None = None) -> None:
@@ -154,7 +155,7 @@ class ScriptedMatch:
             self._wait_for_answer()
 
     def finish(self, moves: int | None = None) -> None:
-        """Play as play() does; then the match is over.
+        """Play as play() does, and end the match.
 
         Raises:
             Failed: the program is expelled.
@@ -171,27 +172,28 @@ class ScriptedMatch:
         self.session.flush()
 
     def start(self) -> None:
-        """Play up to the start, and ask for no move."""
+        """Play up to `start`, and ask for no move."""
         self.open()
         self._wait_for_answer()
-        self.session.keep(1)
+        self.session.unsay(1)
         self.session.flush()
 
     def play_unseen(self, moves: int | None) -> None:
-        """Play for the program: it is not told, for it will be started again.
+        """Play in place of the program, as if an earlier start of it had played.
 
         Args:
-            moves: how many it makes before its next one is asked for; None: it says ready, others do not yet.
+            moves: number of its moves before the one that will be asked for; None: it says ready, and the others do
+                not yet.
         """
-        stopping = _Stopping(self._chosen, moves or 0, leaves=False, match=self.name)
-        own: dict[int, ScriptedSeat] = {self.seat: stopping}
-        self._played = own if moves is None else self._others | own
+        stopping = _StoppingSeat(self._choose, moves or 0, leaves=False, match=self.name)
+        seat: dict[int, ScriptedSeat] = {self.seat: stopping}
+        self._scripted = seat if moves is None else self._others | seat
         self.open()
 
     def void(self) -> None:
-        """End the match, wherever it stands; what was not sent yet is left unsaid, unless the game has ended."""
+        """End the match, wherever it stands; queued messages are dropped, unless the game has ended."""
         if self.fold.result is None:
-            self.session.keep(0)
+            self.session.unsay()
             self._feed(e.RefereeFailed(at_ms=self._now_ms(), detail=END_OF_CHECK))
         self.session.flush()
 
@@ -203,17 +205,17 @@ class ScriptedMatch:
         self.session.flush()
 
     def pause(self) -> None:
-        """Stop in the middle of the match."""
+        """Pause the match, as a referee that is stopped does."""
         self.session.say(Paused(match=self.name, reason=END_OF_CHECK, head=_HEAD))
         self.session.flush()
 
     def take_back(self) -> None:
-        """Take the program back into the match, on a new connection, and ask again what was open."""
-        self._played = self._others
+        """Resume the match with the program on a new connection, and repeat the open requests."""
+        self._scripted = self._others
         self._feed(e.MatchResumed(at_ms=self._last_ms))
 
     def take_seat_back(self) -> None:
-        """Take the program back, whose own connection broke, and ask again what was open."""
+        """Take the program back after its connection broke, and repeat its open request."""
         at_ms = max(self._now_ms(), self._last_ms)
         self._feed(e.SeatReturned(seat=self.seat, at_ms=at_ms, gone_ms=0.0))
         self._sent_ms = at_ms
@@ -229,25 +231,25 @@ class ScriptedMatch:
         return round((self.session.loop.seconds() - self._began_s) * 1000, 3)
 
     def _feed(self, event: e.Event) -> None:
-        """Take an event, and everything that the other seats make of it."""
+        """Handle an event, and all events with which the other seats answer it."""
         self._events.append(event)
         while self._events:
             first = self._events.pop(0)
             self._last_ms = first.at_ms
             for command in self.fold.handle(first):
-                self._carry_out(command)
+                self._execute(command)
 
-    def _carry_out(self, command: c.Command) -> None:
+    def _execute(self, command: c.Command) -> None:
         if not isinstance(command, c.SeatCommand):
             return
-        if (other := self._played.get(command.seat)) is not None:
+        if (other := self._scripted.get(command.seat)) is not None:
             answer = other.answer(command, max(self._now_ms(), self._last_ms))
             self._events += [answer] if answer is not None else []
         elif command.seat != self.seat:
             return
         elif isinstance(command, c.ExpelSeat):
             self.session.flush()
-            raise fouled(command.foul, self._terms.game.name, self.session.heard)
+            raise explain_foul(command.foul, self._terms.game.name, self.session.heard)
         else:
             self._say(command)
 
@@ -265,9 +267,9 @@ class ScriptedMatch:
         session = self.session
         session.flush()
         self._sent_ms = self._now_ms()
-        self._feed(self._event_of(session.hear(request.limit_ms / 1000, _NAMES[request.answer])))
+        self._feed(self._make_event(session.hear(request.limit_ms / 1000, _NAMES[request.answer])))
 
-    def _event_of(self, message: Message) -> e.Event:
+    def _make_event(self, message: Message) -> e.Event:
         at_ms = self._now_ms()
         sent_ms = self._sent_ms
         instants: Any = {"seat": self.seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
@@ -283,20 +285,20 @@ class ScriptedMatch:
         assert isinstance(message, Ready), "the connection lets nothing else come"
         return e.ReadyReceived(commitment=message.commitment, **instants)
 
-    def _chosen(self, _view: Any) -> Any:
-        """Choose for a seat that is played here."""
+    def _choose(self, _view: Any) -> Any:
+        """Choose a move for a seat that is played here."""
         legal = self.fold.game.legal_moves(self.fold.state)
         return plain(legal[self._chance.below(len(legal))])
 
 
-def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
-    """Return what to say of a program that is expelled.
+def explain_foul(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
+    """Return the failure of a program that is expelled.
 
     Args:
-        foul: why.
-        game: that was played.
+        foul: its foul.
+        game: name of the game.
         received: the bytes in question.
-        where: it happened, before what did.
+        where: beginning of the sentence about what happened, such as "in turn 3: ".
     """
     broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
     return Failed(

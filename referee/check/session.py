@@ -1,8 +1,9 @@
 """One start of the player program, and the conversation with it up to a match.
 
-Whatever the program does wrong here is raised as Failed, with what was expected of it.
+Everything that the program does wrong here is raised as Failed, with what was expected of it.
 """
 
+import os
 import secrets
 import socket
 from collections.abc import Callable
@@ -23,52 +24,54 @@ from ..programs.environment import Invitation
 from ..programs.file_view import FileAccess
 from ..programs.limits import CLEAR_S, GRACE_S, PATIENCE_S
 from ..programs.player_spec import Launch
+from ..programs.processes import find_marked
 from ..programs.program import Program
 from ..text import counted
 from .findings import Failed
 from .loop import Loop
-from .processes import used_cpu_s, used_memory_bytes
 from .remedies import OF_CODE, SPEC, ending_remedy, late_remedy
-from .wire import CheckConnection, Delivery, NotReadingError, listening
+from .wire import CheckConnection, Delivery, NotReadingError, listen
 
 Rewrite = Callable[[bytes], bytes]
 """Another encoding of a message's body."""
 _EXIT_S = 0.5
-"""How long after its connection broke a program's exit is awaited, to tell a crash from a disconnection."""
+"""Time to wait for the program's exit after its connection broke, to tell a crash from a disconnection."""
 _WATCHED_S = 0.4
-"""How long a program that does not end is watched, to tell one that waits from one that spins."""
+"""Time to watch a program that does not end, to tell one that waits from one that spins."""
 _UNSENT_BYTES = 65_536
-"""What the kernel keeps on our side: so that who does not read is soon found out."""
+"""Size of the kernel's send buffer: small, so that a program which does not read is soon noticed."""
 _LAST_WORDS_S = 0.3
-"""Of a step that is over, to print why it ends: whether it ends by itself is for steps of their own."""
+"""Time to print a reason at the end of a step; other steps check whether a program ends by itself."""
 _CROSSING_S = 0.03
-"""Before the connection is closed: what the program has just sent is read, or the kernel would not deliver our own."""
+"""Pause before the connection is closed: the kernel drops our last bytes if some of the program's are unread."""
 _LATE_S = 3.0
-"""How much longer a late answer is awaited, to tell whether it is late or never comes."""
+"""Further wait for a late answer, to tell whether it is late or never comes."""
 _LAST_CHARS = 800
 _SPINS = 0.15
-"""Share of one core; more than what only waits ever takes, and what any machine gives to what does not."""
+"""Share of one core: more than a waiting program ever uses, and less than a spinning one gets on any machine."""
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Times(Struct, frozen=True, kw_only=True):
-    """How long a program may take, in seconds."""
+    """Time limits of a program, in seconds."""
 
     start_s: float = 30.0
-    """To start and say hello, and to say ready."""
+    """Limit for the start up to the hello, and for a ready."""
     move_s: float = 6.0
-    """For each move and each ack."""
+    """Limit for each move and each ack."""
 
 
 class Session:
     """One start of the program.
 
     Args:
-        launch: how it is started.
+        launch: the program.
         times: its limits.
-        loop: runs everything.
-        confinement: what the program is held to.
-        folder: for its socket and its output; for this session alone.
-        is_launched: whether it is told what only launched programs are, and so ends when its connection does.
+        loop: the loop that waits.
+        confinement: the bounds of the program.
+        folder: folder for its socket and its output, of this session only.
+        is_launched: whether it gets the variables of a launched program, and so ends when its connection does. A
+            program without them may come back.
 
     Raises:
         PlayerError: it can't be started.
@@ -91,7 +94,7 @@ class Session:
         self.resume = self.token if is_launched else secrets.token_hex(32)
         self.delivery = Delivery.WHOLE
         self.rewrite: Rewrite | None = None
-        """Puts another encoding of a message in the place of its body."""
+        """Function that replaces a message's body by another encoding of it."""
         self.connection = Connection(Role.REFEREE)
         self.matches = 0
         self.peak_bytes = 0
@@ -99,7 +102,7 @@ class Session:
         self._printed = b""
         self._outbox: list[bytes] = []
         path = None if confinement.sandbox is None else folder / "socket"
-        self._listener, address = listening(path)
+        self._listener, address = listen(path)
         invitation = Invitation(address=address, token=self.token, seed="5e" * 32 if is_launched else "")
         access = FileAccess(hidden=(folder,), socket=path)
         self._held = ExitStack()
@@ -122,12 +125,12 @@ class Session:
 
     @property
     def asked(self) -> tuple[bytes, ...]:
-        """The frames that were sent since the program's last answer."""
+        """Frames that were sent since the program's last answer."""
         return tuple(self._wire.asked) if self._wire is not None else ()
 
     @property
     def heard(self) -> bytes:
-        """What the program sent last, complete or not."""
+        """Bytes that the program sent last, a complete frame or not."""
         return bytes(self._wire.received) or self._wire.last if self._wire is not None else b""
 
     def accept(self, limit_s: float) -> float:
@@ -143,13 +146,13 @@ class Session:
             self._wire.close()
             self._wire = None
         self.connection = Connection(Role.REFEREE)
-        if not self.loop.wait(lambda: self._knocked() or self.program.status is not None, limit_s):
-            raise self._not_there(f"it did not connect within {limit_s:g} s")
-        if self._wire is None and not self._knocked():
-            raise self._not_there(f"the program ended before it connected: {self.program.status}")
+        if not self.loop.wait(lambda: self._accept() or self.program.status is not None, limit_s):
+            raise self._explain_absence(f"it did not connect within {limit_s:g} s")
+        if self._wire is None and not self._accept():
+            raise self._explain_absence(f"the program ended before it connected: {self.program.status}")
         return self.loop.seconds() - self._began_s
 
-    def _not_there(self, happened: str) -> Failed:
+    def _explain_absence(self, happened: str) -> Failed:
         return Failed(
             happened,
             "a connection to the address in the environment variable REFEREE_ADDRESS",
@@ -159,12 +162,13 @@ class Session:
         )
 
     def _end_remedy(self) -> str | None:
-        """Return what to do about a program that ended; None if there is nothing to say, or if it runs."""
+        """Return the advice about a program that ended; None if it runs, or if there is no advice."""
         if self.program.status is None:
             return None
         return ending_remedy(find_ending(self.program), self.program.status)
 
-    def _knocked(self) -> bool:
+    def _accept(self) -> bool:
+        """Accept a connection if there is one; return whether the program is connected."""
         if self._wire is not None:
             return True
         try:
@@ -180,7 +184,7 @@ class Session:
     # --- the referee speaks
 
     def say(self, *messages: Message) -> None:
-        """Send messages; those that belong together go out with the next wait."""
+        """Queue messages; they are sent together at the next flush or wait."""
         for message in messages:
             frame = self.connection.send(message)
             if self.rewrite is not None:
@@ -188,16 +192,16 @@ class Session:
             self._outbox.append(frame)
 
     def flush(self, *, but_last: bool = False) -> None:
-        """Send what was said.
+        """Send the queued messages.
 
         Args:
-            but_last: whether the last message is held back until the next time.
+            but_last: whether the last message stays in the queue.
 
         Raises:
-            Failed: the program does not read it.
+            Failed: the program does not read them.
         """
-        kept = len(self._outbox) - but_last
-        frames, self._outbox = self._outbox[:kept], self._outbox[kept:]
+        count = len(self._outbox) - but_last
+        frames, self._outbox = self._outbox[:count], self._outbox[count:]
         try:
             self.wire.send(frames, self.delivery, self.times.move_s)
         except NotReadingError as error:
@@ -207,13 +211,13 @@ class Session:
                 OF_CODE["not-reading"],
             ) from None
 
-    def slip_in(self, data: bytes) -> None:
-        """Put bytes in front of what was said and not sent yet."""
+    def insert(self, data: bytes) -> None:
+        """Put bytes at the front of the queue."""
         self._outbox.insert(0, data)
 
-    def keep(self, frames: int) -> None:
-        """Forget what was said behind the first frames that were not sent yet."""
-        del self._outbox[frames:]
+    def unsay(self, first: int = 0) -> None:
+        """Remove messages from the queue, from an index on."""
+        del self._outbox[first:]
 
     # --- the program speaks
 
@@ -221,11 +225,11 @@ class Session:
         """Wait for the program's next frame.
 
         Args:
-            limit_s: until when, in seconds.
+            limit_s: longest wait, in seconds.
             what: the message that is awaited, for the error.
 
         Returns:
-            The frame with its prefix; if it is over the limit, what came of it.
+            The frame with its prefix; of a frame over the size limit, the part that came.
 
         Raises:
             Failed: none came in time.
@@ -233,9 +237,9 @@ class Session:
         self.flush()
         wire, began_s = self.wire, self.loop.seconds()
         if not self.loop.wait(lambda: wire.has_frame or wire.is_ended, limit_s):
-            raise self._late(limit_s, what, began_s)
+            raise self._explain_late(limit_s, what, began_s)
         if not wire.has_frame:
-            raise self._gone(what)
+            raise self._explain_end(what)
         self.peak_bytes = max(self.peak_bytes, used_memory_bytes(self.program.mark))
         return wire.take()
 
@@ -254,16 +258,17 @@ class Session:
                 happened, remedy = f"{error.code}: {error.detail}", OF_CODE[error.code]
                 raise Failed(happened, what, remedy, received=frame) from None
             if isinstance(event, Message):
-                return event  # else it was an answer that crossed the end of its match
+                return event
+            # Else it was an answer that has crossed the end of its match, which is nobody's mistake.
 
     def greet(self, *, is_connected: bool = False) -> Hello:
-        """Take the program in: its hello, and a welcome.
+        """Wait for the program's hello, and welcome it.
 
         Args:
             is_connected: whether accept() was called already.
 
         Raises:
-            Failed: it does not come, or says anything else.
+            Failed: it does not come, or sends anything else.
         """
         if not is_connected:
             self.accept(self.times.start_s)
@@ -272,8 +277,8 @@ class Session:
         self.say(Welcome(version=PROTOCOL_VERSION, referee="referee check"))
         return hello
 
-    def quiet(self, pause_s: float, when: str) -> None:
-        """See to it that the program says nothing for a while.
+    def expect_silence(self, pause_s: float, when: str) -> None:
+        """Check that the program sends nothing for a while.
 
         Raises:
             Failed: it does, or it leaves.
@@ -289,11 +294,12 @@ class Session:
                 received=wire.take(),
             )
         if wire.is_ended:
-            raise self._gone(f"silence {when}, the connection open")
+            raise self._explain_end(f"silence {when}, the connection open")
 
-    def _late(self, limit_s: float, what: str, began_s: float) -> Failed:
+    def _explain_late(self, limit_s: float, what: str, began_s: float) -> Failed:
         wire, used_s, due_s = self.wire, used_cpu_s(self.program.mark), self.loop.seconds()
-        self.loop.wait(lambda: wire.has_frame or wire.is_ended, min(limit_s, _LATE_S))  # its author wants to know
+        # The verdict is clear, but its author should learn whether the answer was late, or would never have come.
+        self.loop.wait(lambda: wire.has_frame or wire.is_ended, min(limit_s, _LATE_S))
         used_later_s = used_cpu_s(self.program.mark) - used_s
         is_busy = used_later_s > _SPINS * (self.loop.seconds() - due_s)
         if wire.has_frame:
@@ -308,7 +314,7 @@ class Session:
             late_remedy(used_s + max(used_later_s, 0.0), is_busy=is_busy, has_answered=bool(wire.received)),
         )
 
-    def _gone(self, what: str) -> Failed:
+    def _explain_end(self, what: str) -> Failed:
         has_ended = self.loop.wait(lambda: self.program.status is not None, _EXIT_S)
         happened = f"the program ended: {self.program.status}" if has_ended else "it closed the connection"
         last_line = self.last_words.rstrip().rpartition("\n")[2]
@@ -333,7 +339,7 @@ class Session:
         self.program.resume()
 
     def hang_up(self) -> None:
-        """Close the connection, as a referee does that is through with a player."""
+        """Close the connection for good, as a referee does after a tournament."""
         self._listener.close()
         self.drop()
 
@@ -344,15 +350,15 @@ class Session:
         self.wire.close()
 
     def tear(self) -> None:
-        """Forget the second half of the bytes that are to be sent next."""
-        torn = b"".join(self._outbox)
-        self._outbox = [torn[: len(torn) // 2]]
+        """Drop the second half of the queued bytes."""
+        data = b"".join(self._outbox)
+        self._outbox = [data[: len(data) // 2]]
 
     def expect_exit(self, when: str) -> str:
         """Wait for the program to end by itself.
 
         Returns:
-            How it ended.
+            A note that says how long it took.
 
         Raises:
             Failed: it does not.
@@ -370,19 +376,19 @@ class Session:
         return f"it ended after {self.loop.seconds() - began_s:.2f} s"
 
     def explain(self, failure: Failed) -> None:
-        """Add to a failure what is known of it here."""
+        """Add to a failure the frames before it and the program's output."""
         failure.asked = failure.asked or self.asked
         failure.received = self.heard if failure.received is None else failure.received
         failure.printed = failure.printed or self.last_words
 
     @property
     def last_words(self) -> str:
-        """The end of what it has printed so far."""
+        """End of the output so far."""
         return self.printed.decode(errors="replace")[-_LAST_CHARS:]
 
     @property
     def printed(self) -> bytes:
-        """What is kept of what the program printed; all of it once the program has ended."""
+        """Stored end of the program's output; complete once the program has ended."""
         path = self.program.output_path
         if path.exists():
             self._printed = path.read_bytes()
@@ -397,3 +403,33 @@ class Session:
         self.loop.wait(lambda: gone.called, _LAST_WORDS_S + GRACE_S + CLEAR_S)
         self._held.close()
         _ = self.printed
+
+
+# --- what its processes use
+
+
+def used_cpu_s(mark: str) -> float:
+    """Return the CPU time of all processes that carry a mark, in seconds."""
+    return sum(_cpu_ticks(pid) for pid in find_marked(mark)) / _TICKS
+
+
+def used_memory_bytes(mark: str) -> int:
+    """Return the sum of the peak memory of all processes that carry a mark, in bytes."""
+    return sum(_peak_bytes(pid) for pid in find_marked(mark))
+
+
+def _cpu_ticks(pid: int) -> int:
+    fields = _read(pid, "stat").rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12]) if fields else 0
+
+
+def _peak_bytes(pid: int) -> int:
+    lines = _read(pid, "status").splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text()
+    except OSError:
+        return ""  # gone

@@ -1,4 +1,4 @@
-"""The steps about ends: of a match, of a part in it, of a connection; and about coming back into a match."""
+"""The steps about ends: of a match, of the program's part in it, of a connection; and about return into a match."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,20 +13,20 @@ from .scripted_match import ScriptedMatch
 from .session import Session
 
 _BACK_S = 3.0
-"""How long a program that lost its connection is given to come back by itself."""
+"""Time that a program has to come back by itself after its connection broke."""
 _ASLEEP_S = 0.05
-"""Any time does: the program knows of none."""
+"""Time for which a program is stopped. Any will do: a stopped program sees no time pass."""
 _ENDED = "after the referee closed the connection"
 
 
 def _match(context: CheckContext, session: Session, *, nonces: bool = False) -> ScriptedMatch:
-    """Take the program in, for a match."""
+    """Welcome the program, and return a match with it."""
     session.greet()
     return ScriptedMatch(session, context.terms(nonces=nonces))
 
 
 def _turn(context: CheckContext, session: Session) -> ScriptedMatch:
-    """Take the program in and play up to its turn, which stays open."""
+    """Welcome the program and play up to its turn, which stays open."""
     match = _match(context, session)
     match.deal()
     return match
@@ -35,8 +35,8 @@ def _turn(context: CheckContext, session: Session) -> ScriptedMatch:
 # --- of a match
 
 
-def _voided(begin: Callable[[ScriptedMatch], None], context: CheckContext) -> None:
-    """End a match as soon as it has begun, then see whether the program takes another."""
+def _void(begin: Callable[[ScriptedMatch], None], context: CheckContext) -> None:
+    """End a match as soon as it has begun, then check whether the program plays another."""
     with context.match() as match:
         begin(match)
         match.void()
@@ -62,11 +62,11 @@ def _two_matches(context: CheckContext) -> None:
         except Failed as failure:
             failure.remedy += " If it can't play a second match, say so in player.toml: matches = 1."
             raise
-    context.keeps = True  # from here on: to start it anew for every match would only take time
+    context.keeps = True  # from here on: a new start for each match would only take time
 
 
 def _forgets(context: CheckContext) -> None:
-    """Break a match off, and play the next from another seat: what was true of the first is wrong there."""
+    """Break a match off, and play the next from another seat, where what was true of the first match is wrong."""
     with context.match(nonces=True) as first:
         first.finish(2)
         seat = context.game.seats[0] - 1
@@ -81,7 +81,7 @@ def _forgets(context: CheckContext) -> None:
             )
 
 
-def _stopped(context: CheckContext) -> None:
+def _sleep(context: CheckContext) -> None:
     with context.match() as match:
         match.finish(1)
         after = _next(context, match)
@@ -113,13 +113,14 @@ def _tear(context: CheckContext, session: Session) -> None:
 # --- back into a match
 
 
-def _started_again(unseen: int | None, moves: int, context: CheckContext) -> None:
-    """Take a program that was started again with its referee into a match.
+def _resume(unseen: int | None, moves: int, context: CheckContext) -> None:
+    """Put a new start of the program into the middle of a match, as a referee that is started again does.
 
     Args:
-        unseen: how many of its moves were played before; None: others are still to say ready, there is no view yet.
-        moves: that it is to make now.
-        context: what is checked.
+        unseen: number of its moves that were played before; None: there is no view yet, because others have not said
+            ready.
+        moves: number of moves that it has to make now.
+        context: the program under check.
     """
     with context.session() as session:
         match = _match(context, session, nonces=True)
@@ -129,32 +130,32 @@ def _started_again(unseen: int | None, moves: int, context: CheckContext) -> Non
 
 
 def _comes_back(context: CheckContext) -> None:
-    """Break the connection of a program that nobody has launched: if it comes back, it must do that right."""
+    """Break the connection of a program that was not launched by a referee: if it comes back, it must do that right."""
     with context.session(is_launched=False) as session:
         match = _turn(context, session)
-        _fall_out(session)
+        _break_connection(session)
         match.take_back()
         match.play(2)
 
 
 def _comes_back_early(context: CheckContext) -> None:
-    """Break its connection when it has committed to its nonce: back again, it must open that one."""
+    """Break its connection when it has committed to its nonce: when it is back, it must open that nonce."""
     with context.session(is_launched=False) as session:
         match = _match(context, session, nonces=True)
         match.open()
         match.take(session.hear(context.times.start_s, "a ready"))
-        session.keep(0)
-        _fall_out(session)
+        session.unsay()
+        _break_connection(session)
         match.take_seat_back()
         match.play(1)
 
 
-def _fall_out(session: Session) -> None:
+def _break_connection(session: Session) -> None:
     """Break the connection, and wait until the program is back.
 
     Raises:
         Failed: it comes back with another token than the one that it was given for that.
-        Skipped: it does not come.
+        Skipped: it does not come back.
     """
     session.drop()
     try:
@@ -173,13 +174,13 @@ def _fall_out(session: Session) -> None:
 OF_MATCHES = (
     CheckStep("two-matches", "it plays two matches one after the other", _two_matches),
     CheckStep("forgets", "in its next match it has forgotten the one before", _forgets),
-    CheckStep("stopped", "stopped between two matches, it plays the next when it may go on", _stopped),
+    CheckStep("stopped", "stopped between two matches, it plays the next when it may go on", _sleep),
     CheckStep(
-        "early-end", "it survives a match that ends at once, and plays the next", partial(_voided, ScriptedMatch.start)
+        "early-end", "it survives a match that ends at once, and plays the next", partial(_void, ScriptedMatch.start)
     ),
-    # right behind a turn: the answer crosses the end on its way, and is nobody's fault
+    # The end comes right after a turn, so that the answer crosses it on the way. That is nobody's fault.
     CheckStep(
-        "crossed", "it survives an end in its turn, and plays the next match", partial(_voided, ScriptedMatch.deal)
+        "crossed", "it survives an end in its turn, and plays the next match", partial(_void, ScriptedMatch.deal)
     ),
 )
 _EXITS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], ...] = (
@@ -201,14 +202,14 @@ _EXITS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], .
         "after the referee paused the match, and closed the connection",
     ),
 )
-"""Key, when it is to end, what is done before the connection is closed, and how that is called if it does not end."""
+"""Key, condition of the title, what to do before the connection is closed, and words for that in a failure."""
 OF_CONNECTIONS = (
     *(
         CheckStep(key, f"it ends by itself {title}", partial(_exits, prepare, when))
         for key, title, prepare, when in _EXITS
     ),
-    CheckStep("resumed", "started again, it plays on in the middle of a match", partial(_started_again, 2, 2)),
-    CheckStep("resumed-early", "started again before the deal, it plays", partial(_started_again, None, 1)),
+    CheckStep("resumed", "started again, it plays on in the middle of a match", partial(_resume, 2, 2)),
+    CheckStep("resumed-early", "started again before the deal, it plays", partial(_resume, None, 1)),
     CheckStep("comes-back", "if it comes back by itself, it does so with its token", _comes_back),
     CheckStep("comes-back-early", "if it comes back after its ready, it opens what it committed to", _comes_back_early),
 )

@@ -1,79 +1,57 @@
-"""The steps in each game: beginning, end, largest view, most seats, a player that leaves; and those of the clocks.
+"""The steps in each game, those of plugins included: beginning, end, largest view, most seats, a player that leaves.
 
-Every game there is gets the same steps, those of plugins too.
+Then the steps of the clocks, and at last one match in each game as the referee itself plays it, against a house player.
+
+To reach the end of a game or its largest view, the check plays a game by chance and begins a match in the middle of it.
+The chance is the same in every check, so that a step which fails can be run again. Games of Q are too long for that, so
+its positions are built instead.
 """
 
-from functools import partial
+import itertools
+import time
+from functools import cache, partial
+from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
+from .. import chance
+from ..files.removal import temporary_folder
 from ..games.base import seats_text
+from ..games.q.tiles import COLORS, NAMES, SHAPES
+from ..match.setup import DEFAULT_TIME
+from ..net.matches.session import MatchSession
+from ..net.matches.settings import MatchServices, MatchSettings
+from ..programs.player_spec import house_launch
+from ..testing.seats import AnyGame
 from ..text import counted
-from .context import CheckContext, CheckStep
+from .context import CheckContext, CheckStep, demanding
 from .findings import Failed, Skipped
-from .positions import SHORT_OPTIONS, largest, near_end
-from .scripted_match import ScriptedMatch, ScriptedTerms
+from .scripted_match import ScriptedMatch, ScriptedTerms, explain_foul
 
+SHORT_OPTIONS: dict[str, dict[str, Any]] = {"quadominos": {"rounds": 1}, "quincala": {"sizes": 3, "max_turns": 30}}
+"""Options with which long games end soon, for matches that are played to their end."""
+_KEY = chance.derive(chance.seed_from_number(1), "a game of the check")
+_PLAYS_LEFT = 8
+"""Number of plays before the end at which `ending` begins: each of two seats has about four."""
+_LIMIT_S = 3.0
+"""Longest time to play a game by chance. A plugin's game may take longer: then its last state so far has to do."""
+_Q_HAND = 6
 _OPENING_MOVES = 5
 _TIGHT_S = 1.0
-"""Less than any tournament should allow, and enough for a program that keeps an eye on `left_ms`."""
+"""Limit that is tighter than in any tournament, and enough for a program that watches `left_ms`."""
 _TIGHT_MOVES = 6
 _BANK_S = 4.0
 _INCREMENT_S = 0.1
-
-
-def _played(context: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
-    """Play so many moves, or to the end."""
-    with context.match(terms) as match:
-        match.finish(moves)
-        if moves is None:  # only who has read `end` takes another match
-            ScriptedMatch(match.session, ScriptedTerms(game=terms.game)).finish(1)
-        return f"{counted(match.moves, 'move')}, the slowest {match.slowest_s:.2f} s"
-
-
-def _opening(name: str, context: CheckContext) -> str:
-    game = context.game_called(name)
-    try:
-        return _played(context, ScriptedTerms(game=game), _OPENING_MOVES)
-    except Failed as failure:
-        if not context.says_its_games:
-            failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
-        raise
-
-
-def _ending(name: str, context: CheckContext) -> str:
-    return _played(context, near_end(context.game_called(name)), None)
-
-
-def _large(name: str, context: CheckContext) -> str:
-    return _played(context, largest(context.game_called(name)), 1)
-
-
-def _most_seats(name: str, context: CheckContext) -> str:
-    game = context.game_called(name)
-    if len(game.seats) == 1:
-        raise Skipped(f"{name} has {seats_text(game.seats)} seats, always")
-    seats = game.seats[-1]
-    note = _played(context, ScriptedTerms(game=game, seats=seats, seat=seats - 1), 2)
-    return f"{seats} seats, {note}"
-
-
-def _leaver(name: str, context: CheckContext) -> str:
-    game = context.game_called(name)
-    seats = next((seats for seats in game.seats if seats > 2), None)
-    if seats is None:
-        raise Skipped(f"{name} has {seats_text(game.seats)} seats: when another is expelled, the match is over")
-    return _played(context, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
-
-
-def _timed(context: CheckContext, **limits: float) -> str:
-    terms = context.terms(options=SHORT_OPTIONS.get(context.game.name, {}), **limits)
-    return _played(context, terms, _TIGHT_MOVES)
+_OPPONENT = "random"
+_LAST_CHARS = 800
 
 
 def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
-    """Return the steps of some games.
+    """Return the steps in some games, and those of the clocks.
 
     Args:
-        games: their names.
+        games: names of the games.
     """
     kinds = (
         ("opening", "plays the first moves of a new game", _opening),
@@ -88,10 +66,165 @@ def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
             for name in games
             for key, title, run in kinds
         ),
-        CheckStep("tight-clock", f"it keeps a limit of {_TIGHT_S:g} s a move", partial(_timed, per_move_s=_TIGHT_S)),
+        CheckStep("tight-clock", f"it keeps a limit of {_TIGHT_S:g} s a move", partial(_clock, per_move_s=_TIGHT_S)),
         CheckStep(
             "bank-clock",
             f"it keeps a bank of {_BANK_S:g} s for {_TIGHT_MOVES} moves",
-            partial(_timed, bank_s=_BANK_S, increment_s=_INCREMENT_S),
+            partial(_clock, bank_s=_BANK_S, increment_s=_INCREMENT_S),
         ),
     )
+
+
+def match_steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
+    """Return the steps that are whole matches.
+
+    Args:
+        games: names of the games.
+    """
+    return tuple(
+        CheckStep(f"match-{name}", f"{name}: it plays a match in the referee itself", partial(_match, name))
+        for name in games
+    )
+
+
+# --- the steps
+
+
+def _play(context: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
+    """Play a match for so many moves of the program, or to the end."""
+    with context.match(terms) as match:
+        match.finish(moves)
+        if moves is None:
+            # Only a program that has read `end` takes another match.
+            ScriptedMatch(match.session, ScriptedTerms(game=terms.game)).finish(1)
+        return f"{counted(match.moves, 'move')}, the slowest {match.slowest_s:.2f} s"
+
+
+def _opening(name: str, context: CheckContext) -> str:
+    game = context.find_game(name)
+    try:
+        return _play(context, ScriptedTerms(game=game), _OPENING_MOVES)
+    except Failed as failure:
+        if not context.says_its_games:
+            failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
+        raise
+
+
+def _ending(name: str, context: CheckContext) -> str:
+    return _play(context, near_end(context.find_game(name)), None)
+
+
+def _large(name: str, context: CheckContext) -> str:
+    return _play(context, largest(context.find_game(name)), 1)
+
+
+def _most_seats(name: str, context: CheckContext) -> str:
+    game = context.find_game(name)
+    if len(game.seats) == 1:
+        raise Skipped(f"{name} has {seats_text(game.seats)} seats, always")
+    seats = game.seats[-1]
+    note = _play(context, ScriptedTerms(game=game, seats=seats, seat=seats - 1), 2)
+    return f"{seats} seats, {note}"
+
+
+def _leaver(name: str, context: CheckContext) -> str:
+    game = context.find_game(name)
+    seats = next((seats for seats in game.seats if seats > 2), None)
+    if seats is None:
+        raise Skipped(f"{name} has {seats_text(game.seats)} seats: when another is expelled, the match is over")
+    return _play(context, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
+
+
+def _clock(context: CheckContext, **limits: float) -> str:
+    terms = context.terms(options=SHORT_OPTIONS.get(context.game.name, {}), **limits)
+    return _play(context, terms, _TIGHT_MOVES)
+
+
+def _match(name: str, context: CheckContext) -> str:
+    """Play a match with the referee's own session, in which the program has seat 0."""
+    game = context.find_game(name)
+    context.close()  # a match starts programs of its own
+    loop = context.loop
+    with temporary_folder("match-", context.folder) as folder:
+        times = {"per_move_ms": context.times.move_s * 1000.0, "start_ms": context.times.start_s * 1000.0}
+        settings = MatchSettings(
+            options=SHORT_OPTIONS.get(game.name, {}),
+            position=short_q() if game.name == "q" else None,
+            time=replace(DEFAULT_TIME, **times),
+            folder=folder,
+        )
+        services = MatchServices(confinement=context.confinement)
+        session = MatchSession(loop.reactor, loop.seconds, game, settings, services)
+        with demanding("a program that can be built and started", "Fix it as it says there."):
+            context.builds.build(context.launch)
+            others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
+            report = loop.result(session.play([context.launch, *others]))
+        fouls = [foul for foul in report.result.fouls if foul.seat == 0]
+        if fouls:
+            where = f"it was expelled in turn {fouls[0].turn}: "
+            failure = explain_foul(fouls[0], game.name, bytes.fromhex(fouls[0].evidence), where)
+            texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
+            failure.printed = "".join(texts)[-_LAST_CHARS:]
+            raise failure
+        return f"{counted(report.result.turns, 'turn')}, {report.result.used_ms[0] / 1000:.2f} s of its own"
+
+
+# --- where matches begin
+
+
+def near_end(game: AnyGame) -> ScriptedTerms:
+    """Return the terms of a match that begins shortly before the end, with the fewest seats and the program to move."""
+    if game.name == "q":
+        return _begin_with(game, game.restore(game.parse_options({}), short_q()))
+    states = _playout(game, game.seats[0])
+    return _begin_with(game, states[max(len(states) - 1 - _PLAYS_LEFT, 0)])
+
+
+def largest(game: AnyGame) -> ScriptedTerms:
+    """Return the terms of a match that begins with the longest view, with the fewest seats or the most."""
+    if game.name == "q":
+        return _begin_with(game, game.restore(game.parse_options({}), _full_q()))
+    states = (state for seats in (game.seats[0], game.seats[-1]) for state in _playout(game, seats)[:-1])
+    state = max(states, key=lambda state: len(msgspec.msgpack.encode(game.view(state, game.to_move(state)))))
+    return _begin_with(game, state)
+
+
+def short_q() -> dict[str, Any]:
+    """Return a plain position of Q with few tiles on the map and a pile that is almost empty."""
+    hands = [list(NAMES[:_Q_HAND]), list(NAMES[_Q_HAND : 2 * _Q_HAND])]
+    return {
+        "map": [[0, 0, "red-star"], [0, 1, "red-circle"], [1, 0, "blue-star"]],
+        "pile": list(NAMES[-3:]),
+        "players": [{"score": 0, "hand": hand} for hand in hands],
+    }
+
+
+def _full_q() -> dict[str, Any]:
+    """Return a plain position of Q with nearly all tiles on the map: in a row one colour, in a column one shape."""
+    seats, pile = 4, 3
+    grid = [
+        [row, column, f"{COLORS[row % 6]}-{SHAPES[column % 6]}"]
+        for row, column in itertools.product(range(30), range(36))
+    ]
+    on_map = len(grid) - seats * _Q_HAND - pile
+    rest = [tile for _, _, tile in grid[on_map:]]
+    players = [{"score": 0, "hand": rest[_Q_HAND * seat : _Q_HAND * (seat + 1)]} for seat in range(seats)]
+    return {"map": grid[:on_map], "pile": rest[seats * _Q_HAND :], "players": players}
+
+
+def _begin_with(game: AnyGame, state: Any) -> ScriptedTerms:
+    """Return the terms of a match that begins with a state, in which the program has the seat that is to move."""
+    options, seats = SHORT_OPTIONS.get(game.name, {}), game.seat_count(state)
+    return ScriptedTerms(game=game, state=state, options=options, seat=game.to_move(state), seats=seats)
+
+
+@cache
+def _playout(game: AnyGame, seats: int) -> tuple[Any, ...]:
+    """Play a game by chance and return its states; the last one is over, unless that takes too long."""
+    options = game.parse_options(SHORT_OPTIONS.get(game.name, {}))
+    states, source = [game.new(options, seats, chance.Dealer(_KEY))], chance.Stream(_KEY)
+    give_up = time.monotonic() + _LIMIT_S
+    while game.outcome(states[-1]) is None and time.monotonic() < give_up:
+        legal = game.legal_moves(states[-1])
+        states.append(game.deliver(game.play(states[-1], legal[source.below(len(legal))])))
+    return tuple(states)

@@ -1,16 +1,20 @@
 """The first steps: a program's folder, its first words, its answers to an offer and to reveal, its first turn.
 
-Each of them judges one thing, so that a program fails at the step that names its fault.
+Each step judges one thing, so that a program fails at the step that names its mistake. To start a program for each of
+them would take long. So a few looks each start it once and note what it sends, right or wrong; the steps judge that.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from protocol import Code, RemoteProtocolError
 from protocol.deal import nonce_commitment
-from protocol.decoding import decode
+from protocol.decoding import decode, unpack
 from protocol.limits import (
     MAX_FRAME_FROM_PLAYER_BYTES,
     NAME_FORM,
@@ -23,14 +27,197 @@ from protocol.messages import FROM_PLAYER, Hello, Message, Move, Nonce, Ready, t
 
 from ..games.base import IllegalMove, MalformedMove
 from ..programs.player_spec import refuse_escapes, resolve_command
+from ..testing.seats import AnyGame
 from ..text import counted
 from .context import CheckContext, CheckStep, Run, demanding
 from .findings import Failed
-from .probes import FirstTurn, FirstWords, Opening, S, Seen, first_turn, first_words, judged, offered, revealed
 from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
+from .scripted_match import ScriptedMatch
+from .session import Session
 
-_MANY_S = 10.0
-"""A start that takes longer is told: a tournament starts programs many times."""
+QUIET_S = 0.15
+"""Time to wait for messages of a program that should send none."""
+_LONG_S = 10.0
+"""Start-up time from which a note says that it is long: a tournament starts programs many times."""
+
+
+# --- looks
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """Result of a look: what a program sends where one message is due."""
+
+    frame: bytes
+    """Frame with its prefix; if there is a `silence`, the part of it that came."""
+    asked: tuple[bytes, ...]
+    """Frames that it answers."""
+    silence: Failed | None = None
+    """Reason why no complete frame came."""
+    chatter: Failed | None = None
+    """Failure of a program that sends something at the wrong time."""
+    seconds: float = 0.0
+    """Time that it took to connect, or to answer."""
+    match: str = ""
+
+    @property
+    def body(self) -> bytes:
+        """Body of the frame."""
+        return self.frame[PREFIX_BYTES:]
+
+    @property
+    def value(self) -> Any:
+        """The body, decoded.
+
+        Raises:
+            RemoteProtocolError: it can't be decoded.
+        """
+        return unpack(self.body)
+
+
+class FirstWords(Seen, frozen=True, kw_only=True):
+    """What a program sends first of all; the chatter is what it sends after that."""
+
+    token: str
+    """Token of its environment."""
+
+
+class Opening(Seen, frozen=True, kw_only=True):
+    """What a program sends when it is asked for its nonce."""
+
+    seat: int
+    commitment: str
+    """Commitment of its `ready`."""
+
+
+class FirstTurn(Seen, frozen=True, kw_only=True):
+    """What a program sends in its first turn; the chatter is what it sent before that."""
+
+    game: AnyGame
+    nonce: str
+    turn: int
+    state: Any
+    behind: bytes
+    """Bytes that it sent after its answer, without being asked."""
+
+
+S = TypeVar("S", bound=Seen)
+M = TypeVar("M", Ready, Nonce)
+
+
+def _judge(look: Callable[[CheckContext], S], judge: Callable[[S], str | None], context: CheckContext) -> str | None:
+    """Judge the result of a look: a failure is about its frame, unless it names other bytes.
+
+    Raises:
+        Failed: the frame is wrong, or no message at all.
+    """
+    seen = context.look(look)
+    try:
+        return judge(seen)
+    except RemoteProtocolError as error:
+        happened, remedy = f"{error.code}: {error.detail}", OF_CODE[error.code]
+        failure = Failed(happened, "one msgpack map, a message of the player", remedy)
+    except Failed as raised:
+        failure = raised
+    failure.asked = failure.asked or seen.asked
+    failure.received = seen.frame if failure.received is None else failure.received
+    raise failure
+
+
+def _first_words(context: CheckContext) -> FirstWords:
+    """Start the program and listen."""
+    with context.session() as session:
+        connected_s = session.accept(context.times.start_s)
+        silence, frame = _read_frame(session, context.times.start_s, "a hello")
+        return FirstWords(
+            frame=frame,
+            asked=(),
+            silence=silence,
+            chatter=None if silence else _listen(session, "before it was welcomed"),
+            seconds=connected_s,
+            token=session.token,
+        )
+
+
+@contextmanager
+def _in_a_match(context: CheckContext) -> Iterator[tuple[Session, ScriptedMatch]]:
+    """Welcome the program and offer it a match."""
+    with context.session() as session:
+        session.greet()
+        match = ScriptedMatch(session, context.terms(nonces=True))
+        match.open()
+        yield session, match
+
+
+def _take(session: Session, match: ScriptedMatch, kind: type[M], limit_s: float, what: str) -> M:
+    """Pass the program's next message on to the match, and return it."""
+    message = session.hear(limit_s, what)
+    assert isinstance(message, kind), "the connection lets nothing else come"
+    match.take(message)
+    return message
+
+
+def _offer(context: CheckContext) -> Seen:
+    """Welcome the program and offer it a match."""
+    with _in_a_match(context) as (session, match):
+        frame = session.frame(context.times.start_s, "a ready")
+        return Seen(match=match.name, asked=session.asked, frame=frame)
+
+
+def _reveal(context: CheckContext) -> Opening:
+    """Have the program commit to a nonce, and ask for that nonce."""
+    with _in_a_match(context) as (session, match):
+        ready = _take(session, match, Ready, context.times.start_s, "a ready")
+        frame = session.frame(context.times.move_s, "the nonce")
+        return Opening(match=match.name, asked=session.asked, frame=frame, seat=match.seat, commitment=ready.commitment)
+
+
+def _first_turn(context: CheckContext) -> FirstTurn:
+    """Play up to the program's first turn and wait for its answer."""
+    with _in_a_match(context) as (session, match):
+        _take(session, match, Ready, context.times.start_s, "a ready")
+        nonce = _take(session, match, Nonce, context.times.move_s, "the nonce")
+        session.flush(but_last=True)
+        chatter = _listen(session, "after `start`, before its turn")
+        began_s = session.loop.seconds()
+        silence, frame = _read_frame(session, context.times.move_s, "a move")
+        seconds = session.loop.seconds() - began_s
+        if not silence:
+            session.loop.pause(QUIET_S)
+        return FirstTurn(
+            frame=frame,
+            asked=session.asked,
+            silence=silence,
+            chatter=chatter,
+            seconds=seconds,
+            match=match.name,
+            game=context.game,
+            nonce=nonce.nonce,
+            turn=match.fold.turn,
+            state=match.fold.state,
+            behind=bytes(session.wire.received),
+        )
+
+
+def _read_frame(session: Session, limit_s: float, what: str) -> tuple[Failed | None, bytes]:
+    """Return the reason why no frame came, or None, and the bytes that came."""
+    try:
+        return None, session.frame(limit_s, what)
+    except Failed as failure:
+        session.explain(failure)
+        return failure, session.heard
+
+
+def _listen(session: Session, when: str) -> Failed | None:
+    """Return the failure of a program that sends something now; None if it is silent."""
+    try:
+        session.expect_silence(QUIET_S, when)
+    except Failed as failure:
+        session.explain(failure)
+        return failure
+    return None
+
+
+# --- the folder
 
 
 def _links(context: CheckContext) -> None:
@@ -44,16 +231,16 @@ def _toml(context: CheckContext) -> None:
     _ = context.launch
 
 
-def _named(context: CheckContext) -> str:
+def _names(context: CheckContext) -> str:
     _toml(context)
     launch = context.launch
     if not re.match(NAME_PATTERN, launch.name):
         raise Failed(f"its name is {launch.name!r}", f"a name of {NAME_FORM}", "Change `name` in player.toml.")
-    unknown = [name for name in launch.games if name not in context.known]
+    unknown = [name for name in launch.games if name not in context.all_games]
     if unknown:
         raise Failed(
             f"`games` names {', '.join(unknown)}",
-            f"some of {', '.join(context.known)}",
+            f"some of {', '.join(context.all_games)}",
             "Change `games` in player.toml; without it, the program is taken to play all of them.",
         )
     return f"{launch.name} plays {', '.join(launch.games) or 'every game'}"
@@ -77,7 +264,7 @@ def _command(context: CheckContext) -> str:
 
 
 def _connects(words: FirstWords) -> str:
-    return f"after {words.seconds:.2f} s" + ("; that is long" if words.seconds > _MANY_S else "")
+    return f"after {words.seconds:.2f} s" + ("; that is long" if words.seconds > _LONG_S else "")
 
 
 def _prefix(words: FirstWords) -> str:
@@ -101,10 +288,10 @@ def _body(words: FirstWords) -> None:
 def _hello(words: FirstWords) -> None:
     """Judge the keys; their values have steps of their own."""
     value = words.value
-    known = {"type", *Hello.__struct_fields__}
-    needed = known - {"token"}
+    allowed = {"type", *Hello.__struct_fields__}
+    needed = allowed - {"token"}
     wrong = [f"it lacks {key}" for key in sorted(needed - value.keys())]
-    wrong += [f"it has {key}, which a hello has not" for key in sorted(value.keys() - known)]
+    wrong += [f"it has {key}, which a hello has not" for key in sorted(value.keys() - allowed)]
     if value.get("type") != "hello":
         wrong.insert(0, f"its type is {value.get('type')!r}")
     if wrong:
@@ -113,7 +300,7 @@ def _hello(words: FirstWords) -> None:
 
 
 def _value(key: str, is_right: Callable[[Any, Any], bool], expected: str, advice: str, seen: Seen) -> str:
-    """Judge one key of a message; what it has is worth a note where its author chose it."""
+    """Judge one key of a message; a value that its author has chosen is worth a note."""
     value = seen.value.get(key)
     if not is_right(value, seen):
         raise Failed(f"{key} is {value!r}", expected, advice)
@@ -140,7 +327,7 @@ _VALUES: tuple[tuple[str, Callable[[Any, Any], bool], str, str], ...] = (
     (
         "token",
         lambda token, words: bool(token == words.token),
-        "what stands in the environment variable REFEREE_TOKEN: it reserves the seat",
+        "the value of the environment variable REFEREE_TOKEN: it reserves the seat",
         "Put it into the hello as token.",
     ),
     (
@@ -156,7 +343,7 @@ _VALUES: tuple[tuple[str, Callable[[Any, Any], bool], str, str], ...] = (
         "Draw 16 bytes from the system's random source and write each as two hex digits, a leading 0 kept.",
     ),
 )
-"""Key of a message, what makes its value right, what is expected, and what to do about another one."""
+"""Key of a message, predicate for a right value, expectation, advice."""
 _VERSION, _NAME, _TOKEN, _COMMITMENT, _NONCE = (partial(_value, *row) for row in _VALUES)
 
 
@@ -194,9 +381,9 @@ def _opens(seen: Opening) -> None:
 
 
 def _new_nonce(context: CheckContext) -> None:
-    first = context.seen(revealed)
+    first = context.look(_reveal)
     nonce = first.value["nonce"]
-    if nonce == context.seen(first_turn).nonce:
+    if nonce == context.look(_first_turn).nonce:
         raise Failed(
             f"two matches got the same nonce, {nonce}",
             "a new one for each match, that nobody can guess",
@@ -225,8 +412,8 @@ def _is_move(seen: FirstTurn) -> None:
     _move(seen)
 
 
-def _copied(key: str, advice: str, seen: FirstTurn) -> None:
-    """Judge whether the move has what stood in the turn."""
+def _repeats(key: str, advice: str, seen: FirstTurn) -> None:
+    """Judge whether the move repeats a value of the turn."""
     value, wanted = getattr(_move(seen), key), getattr(seen, key)
     if value != wanted:
         raise Failed(f"{key} is {value!r}", f"{wanted!r}, as in the turn", advice)
@@ -260,21 +447,21 @@ def _move_once(seen: FirstTurn) -> None:
 
 
 def _of(look: Callable[[CheckContext], S], *rows: tuple[str, str, Callable[[S], str | None]]) -> tuple[CheckStep, ...]:
-    """Return steps that judge what one look shows: by row its key, its title and the judge."""
-    return tuple(CheckStep(key, title, partial(judged, look, judge), is_basic=True) for key, title, judge in rows)
+    """Return the steps that judge one look; each row is a key, a title and a judge."""
+    return tuple(CheckStep(key, title, partial(_judge, look, judge), is_basic=True) for key, title, judge in rows)
 
 
 _FOLDER: tuple[tuple[str, str, Run], ...] = (
     ("links", "no link leads out of the folder", _links),
     ("toml", "player.toml is there and right", _toml),
-    ("named", "its name and its games are such as a tournament takes", _named),
+    ("named", "its name and its games are such as a tournament takes", _names),
     ("build", "it builds", _build),
     ("command", "the program that `run` names is there", _command),
 )
 STEPS = (
     *(CheckStep(*row, is_basic=True) for row in _FOLDER),
     *_of(
-        first_words,
+        _first_words,
         ("connects", "it starts, and connects in time", _connects),
         ("prefix", "its first bytes are the prefix of a frame", _prefix),
         ("body", "the frame holds one msgpack map", _body),
@@ -285,27 +472,27 @@ STEPS = (
         ("waits", "after its hello it waits", _is_quiet),
     ),
     *_of(
-        offered,
+        _offer,
         ("ready", "it answers an offer with ready", partial(_keys, Ready, "offer")),
         ("commitment", "the ready has a commitment to a nonce", _COMMITMENT),
     ),
     *_of(
-        revealed,
+        _reveal,
         ("reveal", "it answers reveal with its nonce", partial(_keys, Nonce, "reveal")),
         ("nonce", "the nonce is one", _NONCE),
         ("opens", "the nonce is the one that it committed to", _opens),
     ),
     CheckStep("new-nonce", "the nonce is another one in each match", _new_nonce),
     *_of(
-        first_turn,
+        _first_turn,
         ("quiet", "it says nothing while nothing is asked", _is_quiet),
         ("answers", "it answers its first turn in time", _answers),
         ("move", "the answer is a move", _is_move),
-        ("move-match", "the move names the match", partial(_copied, "match", OF_CODE["wrong-match"])),
-        ("move-turn", "the move has the number of the turn", partial(_copied, "turn", remedy("out-of-turn", None))),
+        ("move-match", "the move names the match", partial(_repeats, "match", OF_CODE["wrong-match"])),
+        ("move-turn", "the move has the number of the turn", partial(_repeats, "turn", remedy("out-of-turn", None))),
         ("move-form", "the move has the form of the game's", _move_shape),
         ("move-rules", "the move is legal", _move_rules),
         ("move-once", "it moves once", _move_once),
     ),
 )
-"""In the order in which a program comes to them."""
+"""The first steps, in the order in which a program comes to them."""

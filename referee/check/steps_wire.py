@@ -17,30 +17,30 @@ from ..programs.output import KEPT_BYTES
 from ..text import counted
 from .context import CheckContext, CheckStep
 from .findings import Failed, Skipped
-from .positions import near_end
 from .scripted_match import ScriptedMatch
 from .session import Rewrite
+from .steps_games import near_end
 from .wire import Delivery
 
 _MOVES = 2
 _MOVES_THAT_DRAW = 4
-"""After so many, one of them has drawn something, or none ever does."""
+"""Number of moves after which one of them has drawn something, in a game in which that happens."""
 _TOLD = 12_000
-"""Messages, about a megabyte: more than the systems between hold for a program that does not read."""
+"""Number of messages, about a megabyte: more than the kernel holds for a program that does not read."""
 _MAY_BE_MISSING = ("ack", "draws")
 """Keys of the referee's messages that may be left out if they are null."""
 
 
-def longest(body: bytes) -> bytes:
-    """Return a message with the longest form of everything in it, as no encoder makes it and every decoder takes it."""
+def lengthen(body: bytes) -> bytes:
+    """Return a message in which everything has its longest form: no encoder makes it, but every decoder takes it."""
     return _longest(unpack(body))
 
 
-def reordered(body: bytes) -> bytes:
-    """Return a message with its keys the other way round, and without those that may be left out."""
+def reorder(body: bytes) -> bytes:
+    """Return a message with its keys in reverse order, and without those that may be left out."""
     message = unpack(body)
-    kept = {key: value for key, value in message.items() if value is not None or key not in _MAY_BE_MISSING}
-    return msgpack.encode(dict(reversed(kept.items())))
+    needed = {key: value for key, value in message.items() if value is not None or key not in _MAY_BE_MISSING}
+    return msgpack.encode(dict(reversed(needed.items())))
 
 
 def _longest(value: Any) -> bytes:
@@ -64,7 +64,7 @@ def _ack_start(context: CheckContext) -> None:
         match.void()
 
 
-def _ack_told(context: CheckContext) -> str:
+def _ack_draws(context: CheckContext) -> str:
     with context.match(acknowledge=True) as match:
         for moves in range(1, _MOVES_THAT_DRAW + 1):
             match.play(moves)
@@ -72,7 +72,7 @@ def _ack_told(context: CheckContext) -> str:
             if "told" in match.acks:
                 match.void()
                 return f"after {counted(moves, 'move')}"
-        raise Skipped("nothing was handed to it, so nothing had to be confirmed")
+        raise Skipped("the game dealt nothing to it, so there was nothing to confirm")
 
 
 def _ack_end(context: CheckContext) -> None:
@@ -84,7 +84,7 @@ def _ack_end(context: CheckContext) -> None:
 
 
 def _read(context: CheckContext, delivery: Delivery = Delivery.WHOLE, rewrite: Rewrite | None = None) -> None:
-    """Play a little with a new start of the program, in packets and encodings of all kinds."""
+    """Play a little with a new start of the program, with other packets or another encoding."""
     with context.session() as session:
         session.delivery, session.rewrite = delivery, rewrite
         session.greet()
@@ -92,11 +92,11 @@ def _read(context: CheckContext, delivery: Delivery = Delivery.WHOLE, rewrite: R
 
 
 def _reads(context: CheckContext) -> str:
-    """Tell much before the next turn; then it has to answer that."""
+    """Send very much before the next turn, which the program then has to answer."""
     with context.match() as match:
         match.play(1)
         told = Told(match=match.name, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
-        match.session.slip_in(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
+        match.session.insert(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
         match.finish(2)
     return f"{_TOLD} messages"
 
@@ -135,7 +135,7 @@ def _memory(context: CheckContext) -> str:
 
 STEPS = (
     CheckStep("ack-start", "it confirms `start`, where that is demanded", _ack_start),
-    CheckStep("ack-told", "it confirms what it was handed, where that is demanded", _ack_told),
+    CheckStep("ack-told", "it confirms what it was handed, where that is demanded", _ack_draws),
     CheckStep("ack-end", "it confirms `end`, where that is demanded", _ack_end),
     CheckStep("bytewise", "it reads messages that come byte by byte", partial(_read, delivery=Delivery.BYTEWISE)),
     CheckStep("split", "it reads messages that come in pieces", partial(_read, delivery=Delivery.SPLIT)),
@@ -143,9 +143,9 @@ STEPS = (
     CheckStep(
         "long-forms",
         "it reads every form of msgpack's numbers, strings, arrays and maps",
-        partial(_read, rewrite=longest),
+        partial(_read, rewrite=lengthen),
     ),
-    CheckStep("any-order", "it reads keys in any order, optional ones left out", partial(_read, rewrite=reordered)),
+    CheckStep("any-order", "it reads keys in any order, optional ones left out", partial(_read, rewrite=reorder)),
     CheckStep("reads", "it reads what it is told, however much that is", _reads),
     CheckStep("prints", "it prints no more than is kept", _prints),
     CheckStep("memory", "it keeps its memory within the limit", _memory),

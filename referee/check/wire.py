@@ -1,4 +1,8 @@
-"""The referee's end of one connection: frames out in whatever packets a step wants, frames in."""
+"""The referee's end of one connection under check: frames out, cut into packets as a step wants it, and frames in.
+
+A program must not depend on how bytes are cut: TCP may deliver one byte at a time, or several messages at once. Players
+that were tried only on one machine, where each frame comes in one packet, often do.
+"""
 
 import os
 import socket
@@ -13,15 +17,15 @@ from .loop import Loop
 
 _READ_BYTES = 65_536
 _KEPT_BYTES = 1 << 20
-"""Of what nothing has taken yet: a program that floods fills no memory but its own."""
+"""Limit of bytes that no step has read yet: a program that floods must not fill our memory."""
 _BETWEEN_BYTES_S = 0.0004
-"""Enough for a program that waits to be woken up for nearly each byte."""
+"""Pause that lets a waiting program wake up for nearly each byte."""
 _BETWEEN_PIECES_S = 0.03
 _RETRY_S = 0.002
 
 
 class Delivery(Enum):
-    """How the referee's bytes are cut into packets."""
+    """Way in which the referee's bytes are cut into packets."""
 
     WHOLE = "one frame at a time"
     BYTEWISE = "byte by byte"
@@ -37,8 +41,8 @@ class CheckConnection:
     """One connection; one of Twisted's readers.
 
     Args:
-        sock: connected.
-        loop: reads it.
+        sock: a connected socket.
+        loop: the loop that reads it.
     """
 
     def __init__(self, sock: socket.socket, loop: Loop) -> None:
@@ -46,18 +50,18 @@ class CheckConnection:
         self._sock = sock
         self._loop = loop
         self.received = bytearray()
-        """What no frame has used up yet."""
+        """Bytes that no frame has used up yet."""
         self.is_ended = False
-        """Whether the other end has closed."""
+        """True once the other end has closed."""
         self.asked: list[bytes] = []
-        """What was sent since the program's last answer."""
+        """Frames that were sent since the program's last answer."""
         self._is_answered = False
         self.last = b""
-        """The frame that was taken last."""
+        """Frame that was taken last."""
         loop.reactor.addReader(self)
 
     def fileno(self) -> int:
-        """Return what to wait for; called by the reactor."""
+        """Return the descriptor to wait for; called by the reactor."""
         return self._sock.fileno()
 
     def logPrefix(self) -> str:
@@ -65,7 +69,7 @@ class CheckConnection:
         return "connection of a check"
 
     def doRead(self) -> Exception | None:
-        """Read what is there; called by the reactor.
+        """Read the bytes that are there; called by the reactor.
 
         Returns:
             An error once the other end has closed; None before.
@@ -94,7 +98,7 @@ class CheckConnection:
         return length > MAX_FRAME_FROM_PLAYER_BYTES or len(self.received) >= PREFIX_BYTES + length
 
     def take(self) -> bytes:
-        """Take the next frame with its prefix; what there is of it, if it is not complete or beyond the limit."""
+        """Take the next frame with its prefix; if it is incomplete or beyond the limit, the bytes that are there."""
         length = int.from_bytes(self.received[:PREFIX_BYTES], "big")
         size = PREFIX_BYTES + length if self.has_frame and length <= MAX_FRAME_FROM_PLAYER_BYTES else len(self.received)
         self.last, self._is_answered = bytes(self.received[:size]), True
@@ -105,12 +109,12 @@ class CheckConnection:
         """Send frames.
 
         Args:
-            frames: in their order.
-            delivery: how they are cut.
-            limit_s: how long the other end may take to read them, in seconds.
+            frames: the frames, in their order.
+            delivery: the way in which they are cut.
+            limit_s: time that the other end has to read them, in seconds.
 
         Raises:
-            NotReadingError: it does not.
+            NotReadingError: it does not read them.
         """
         if not frames:
             return
@@ -140,11 +144,11 @@ class CheckConnection:
         self._sock.close()
 
 
-def listening(path: Path | None) -> tuple[socket.socket, str]:
+def listen(path: Path | None) -> tuple[socket.socket, str]:
     """Listen for one program.
 
     Args:
-        path: of the socket, for a program in a sandbox; None: any port of this machine.
+        path: path of the socket, for a program in a sandbox; None: any port of this machine.
 
     Returns:
         The socket, and its address.
@@ -162,7 +166,7 @@ def listening(path: Path | None) -> tuple[socket.socket, str]:
 
 
 def _pieces(frames: list[bytes], delivery: Delivery) -> list[tuple[bytes, float]]:
-    """Return what is sent at once, and how long to wait behind it, in seconds."""
+    """Return the pieces to send, each with the pause after it, in seconds."""
     if delivery is Delivery.PACKED:
         return [(b"".join(frames), 0.0)]
     if delivery is Delivery.BYTEWISE:

@@ -13,12 +13,12 @@ from twisted.internet.task import deferLater
 from protocol import Code
 from protocol.frames import encode_frame
 from protocol.messages import FROM_PLAYER
-from referee.check.findings import Failed, shown
+from referee.check.findings import Failed, show_bytes
 from referee.check.loop import Loop
-from referee.check.positions import largest, near_end
 from referee.check.remedies import OF_CODE, remedy
-from referee.check.scripted_match import fouled
-from referee.check.steps_wire import longest, reordered
+from referee.check.scripted_match import explain_foul
+from referee.check.steps_games import largest, near_end
+from referee.check.steps_wire import lengthen, reorder
 from referee.check.wire import CheckConnection, Delivery, NotReadingError
 from referee.match.fouls import Cause, Foul
 from referee.plugins import load
@@ -40,14 +40,14 @@ FRAMES = [encode_frame(msgpack.packb({"type": "told", "number": number}), 1000) 
 )
 def test_bytes_are_shown_as_what_they_are(data: bytes, decoded: str) -> None:
     """A frame is shown as its message, anything else as text with the reason why it is none."""
-    assert shown(data).decoded.startswith(decoded)
-    assert shown(data).hex == data.hex(" ")
-    assert shown(data).length == len(data)
+    assert show_bytes(data).decoded.startswith(decoded)
+    assert show_bytes(data).hex == data.hex(" ")
+    assert show_bytes(data).length == len(data)
 
 
 def test_long_frames_are_cut() -> None:
     """What is shown is bounded; the length is that of the whole."""
-    found = shown(encode_frame(msgpack.packb(["x" * 4000] * 10), 60_000))
+    found = show_bytes(encode_frame(msgpack.packb(["x" * 4000] * 10), 60_000))
     assert found.length > 40_000
     assert len(found.hex) == 3 * 2048 - 1
     assert len(found.decoded) == 4000
@@ -62,16 +62,16 @@ def test_every_foul_and_every_code_has_a_remedy() -> None:
 def test_failures_of_one_cause_are_told_from_others() -> None:
     """Numbers make no other cause; another rule, another reason of a crash and another expectation do."""
     crash = Foul(seat=0, cause=Cause.CRASHED, at_ms=1.0, turn=3, detail="exit status 1: KeyError: 'x'")
-    assert fouled(crash, "q", b"", "it was expelled in turn 3: ").cause == "crashed: exit status 1: KeyError: 'x'"
+    assert explain_foul(crash, "q", b"", "it was expelled in turn 3: ").cause == "crashed: exit status 1: KeyError: 'x'"
     late, later, never = (
         Failed(f"its answer came after {number} s", expected, "think less")
         for number, expected in (("1.5", "a move"), ("27", "a move"), ("3", "an ack"))
     )
     assert late.cause == later.cause != never.cause
-    told = fouled(crash, "q", b"", "it was expelled in turn 3: ").trouble.cause
+    told = explain_foul(crash, "q", b"", "it was expelled in turn 3: ").trouble.cause
     assert "KeyError" not in told  # such a text may have a path of the machine, which is nothing for an author
     rules = [Foul(seat=0, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=1, rule=rule, detail="so") for rule in ("a", "b")]
-    assert fouled(rules[0], "q", b"").cause != fouled(rules[1], "q", b"").cause
+    assert explain_foul(rules[0], "q", b"").cause != explain_foul(rules[1], "q", b"").cause
 
 
 VALUES: tuple[Any, ...] = (
@@ -84,7 +84,7 @@ VALUES: tuple[Any, ...] = (
 @pytest.mark.parametrize("value", VALUES)
 def test_the_longest_form_is_the_same_value(value: dict[str, Any]) -> None:
     """Any decoder of msgpack gives the same value, though nothing in it is short."""
-    data = longest(msgpack.packb(value))
+    data = lengthen(msgpack.packb(value))
     assert msgpack.unpackb(data) == value
     assert len(data) >= len(msgpack.packb(value)) + 4
 
@@ -92,12 +92,12 @@ def test_the_longest_form_is_the_same_value(value: dict[str, Any]) -> None:
 def test_the_other_order_leaves_out_what_may_be_missing() -> None:
     """Keys are turned round; an `ack` that is null goes, one that is not stays, and other nulls stay."""
     message = {"type": "told", "ack": None, "bank_ms": None, "draws": [1]}
-    assert list(msgpack.unpackb(reordered(msgpack.packb(message))).items()) == [
+    assert list(msgpack.unpackb(reorder(msgpack.packb(message))).items()) == [
         ("draws", [1]),
         ("bank_ms", None),
         ("type", "told"),
     ]
-    assert "ack" in msgpack.unpackb(reordered(msgpack.packb({"type": "start", "ack": 1})))
+    assert "ack" in msgpack.unpackb(reorder(msgpack.packb({"type": "start", "ack": 1})))
 
 
 @contextmanager

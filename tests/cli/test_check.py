@@ -238,7 +238,7 @@ def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest
     assert "7b 22 74 79" in told
     assert "how to mend it This is JSON without a prefix" in told
     assert f"8-{len(all_steps(GAMES))} skipped" in told
-    assert "step 7 failed: mend that first" in told
+    assert "step 7 failed: fix that first" in told
     assert "--only 7" in told
 
 

@@ -68,9 +68,14 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
 @pytest.mark.parametrize(
     ("cause", "ending", "detail", "advice"),
     [
-        (Cause.CRASHED, Ending.FAILED, "exit status 1: KeyError", "Mend the error that it printed last. All that it"),
+        (Cause.CRASHED, Ending.FAILED, "exit status 1: KeyError", "Fix the error that it printed last. All that it"),
         (Cause.CRASHED, Ending.FAILED, "exit status 1: No module named 'numpy.linalg'", "Install numpy for the Python"),
-        (Cause.CRASHED, Ending.SPEECHLESS, "exit status 3", "Mend what made it end; it printed nothing."),
+        (
+            Cause.CRASHED,
+            Ending.SPEECHLESS,
+            "exit status 3",
+            "It printed nothing. Run the command yourself to see why",
+        ),
         (Cause.CRASHED, Ending.OUT_OF_MEMORY, "signal SIGKILL", "Use less memory, or ask the"),
         (Cause.CRASHED, Ending.ENDED, "exit status 0: bye", "See what it printed last, and let the program go on"),
         (Cause.CRASHED, Ending.STRANGER, "exit status 0", "Put the content of REFEREE_TOKEN into the hello as"),
@@ -78,7 +83,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
             Cause.REFUSED_TO_START,
             Ending.FAILED,
             "its program ended: exit status 1: SyntaxError: '(' was never closed",
-            "Mend the error that it printed last. All that it printed is in out.stderr",
+            "Fix the error that it printed last. All that it printed is in out.stderr",
         ),
         (Cause.REFUSED_TO_START, Ending.SILENT, "", "Its hello was read. Answer `offer` with"),
         (Cause.TIMEOUT, None, "", "No byte of an answer came in time"),
@@ -117,7 +122,7 @@ def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) 
     play = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path)
     check = referee("check", command, "--sandbox", "off", "--only", "connects", cwd=tmp_path, status=1)
     (printed,) = (tmp_path / "logs").glob("*.stderr")
-    mend = "Mend the error that it printed last."
+    mend = "Fix the error that it printed last."
     assert f"{mend} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
     assert f"how to mend it {mend}" in " ".join(check.stdout.split())
     assert " KeyError: 'hand'\n" in play.stdout

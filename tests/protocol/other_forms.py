@@ -10,7 +10,7 @@ from typing import Any
 
 from protocol import Role
 from protocol.decoding import unpack
-from referee.check.steps_wire import longest, reordered
+from referee.check.steps_wire import lengthen, reorder
 
 from .tables import END, MATCH, OFFER, PLACE, START, TURN, VIEW, Plain
 
@@ -62,15 +62,15 @@ _FAR_TURN: Plain = {**TURN, "view": {**VIEW, "map": [*VIEW["map"], [-1, 0, "red-
 _END: Plain = {key: value for key, value in END.items() if key != "ack"}
 
 OTHER_FORMS: tuple[tuple[str, Role, Plain, Callable[[bytes], bytes]], ...] = (
-    ("offer in the longest forms of msgpack", Role.REFEREE, OFFER, longest),
-    ("start in the longest forms of msgpack", Role.REFEREE, START, longest),
-    ("turn in the longest forms of msgpack", Role.REFEREE, _FAR_TURN, longest),
-    ("end in the longest forms of msgpack", Role.REFEREE, END, longest),
+    ("offer in the longest forms of msgpack", Role.REFEREE, OFFER, lengthen),
+    ("start in the longest forms of msgpack", Role.REFEREE, START, lengthen),
+    ("turn in the longest forms of msgpack", Role.REFEREE, _FAR_TURN, lengthen),
+    ("end in the longest forms of msgpack", Role.REFEREE, END, lengthen),
     (
         "move in the longest forms of msgpack, with a negative number",
         Role.PLAYER,
         {"type": "move", "match": MATCH, "turn": 1, "move": {**PLACE, "tiles": [[-1, 0, "red-star"]]}},
-        longest,
+        lengthen,
     ),
     *(
         (
@@ -81,7 +81,7 @@ OTHER_FORMS: tuple[tuple[str, Role, Plain, Callable[[bytes], bytes]], ...] = (
         )
         for width, words in ((1, "one byte"), (2, "two bytes"), (4, "four bytes"))
     ),
-    ("turn with its keys the other way round", Role.REFEREE, TURN, reordered),
-    ("end without the key ack, its keys the other way round", Role.REFEREE, _END, reordered),
+    ("turn with its keys the other way round", Role.REFEREE, TURN, reorder),
+    ("end without the key ack, its keys the other way round", Role.REFEREE, _END, reorder),
 )
 """Name, who sends it, the message, and what becomes of its shortest encoding."""
