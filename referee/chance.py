@@ -83,7 +83,7 @@ def player_seed(seed: bytes, seat: int) -> bytes:
     return derive(seed, f"player:{seat}")
 
 
-def seated(seed: bytes, names: Iterable[str]) -> tuple[str, ...]:
+def seat_by_lot(seed: bytes, names: Iterable[str]) -> tuple[str, ...]:
     """Draw lots for the seats; return the names by seat.
 
     Args:

@@ -97,7 +97,7 @@ def _name_kinds(names: str) -> str:
     return " or ".join(_KINDS.get(name, name) for name in names.split(" | "))
 
 
-def taken_by(wanted: Any) -> str:
+def describe_type(wanted: Any) -> str:
     """Return which values a type takes, as people write them; None, the lack of a value, is left out."""
     return _words(inspect.type_info(wanted))
 
@@ -127,7 +127,7 @@ def _number(kind: inspect.IntType | inspect.FloatType) -> str:
     return " ".join([noun, *(text.format(f"{bound:g}") for text, bound in bounds.items() if bound is not None)])
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Return a value as an error shows it."""
     if isinstance(value, dict):
         return "a table"
@@ -153,18 +153,18 @@ def wrong_options(raw: Mapping[str, Any], options_type: type[Struct]) -> Iterato
     known = [field.encode_name for field in msgspec.structs.fields(options_type)]
     for name in raw:
         if name not in known:
-            yield f"there is no option {shown(name)}{near(name, known)}"
+            yield f"there is no option {show_value(name)}{near(name, known)}"
     for field in msgspec.structs.fields(options_type):
         if field.encode_name in raw:
             value = raw[field.encode_name]
             try:
                 msgspec.convert(value, field.type, strict=True)
             except msgspec.ValidationError as error:
-                takes = taken_by(field.type)
+                takes = describe_type(field.type)
                 is_table = isinstance(value, dict) and TABLE in takes  # the message names the place within it
                 what = (
                     f": {explain_mismatch(error)}"
                     if is_table
-                    else f" takes {takes}, not {shown(unfit(value, field.type))}"
+                    else f" takes {takes}, not {show_value(unfit(value, field.type))}"
                 )
                 yield f"{field.encode_name}{what}"

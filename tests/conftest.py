@@ -16,7 +16,7 @@ from referee.record.audit.match import audit
 from referee.record.audit.tournament import audit_tournament
 from referee.record.key import VARIABLE, load_or_make
 from referee.record.reader import IsRedacted
-from referee.record.redacted_record import check_redacted
+from referee.record.redacted_record import check_redacted_record
 from referee.record.tournament_record import is_tournament
 from referee.tournament.pairing.dutch import pair_round
 
@@ -108,4 +108,4 @@ def _audit(folder: Path, request: pytest.FixtureRequest) -> None:
         try:
             audit(path, registry.game, is_strict=False, find_wire=registry.wire)
         except IsRedacted:
-            check_redacted(path, registry.game)
+            check_redacted_record(path, registry.game)

@@ -264,11 +264,11 @@ def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int) -> N
     writer.write_header(setup, seed, is_fixed=False, referee="0.0", opened="")
     views: dict[int, Plain] = {}
     for event, commands in drive(match, [ScriptedSeat(pick) for _ in names]):
-        writer.write_step(event, commands)
+        writer.write_transition(event, commands)
         shown = [command for command in commands if isinstance(command, StartSeat)]
         views |= {item.seat: msgspec.msgpack.decode(item.view) for item in shown}
     assert match.result is not None
-    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
+    writer.end(match)
     writer.close()
     kept, *hands = check(tmp_path / "m.jsonl").stdout.splitlines()
     assert f"the commitment was kept: {setup.commitment}" == kept

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from referee.games.base import BadSetup
 from referee.plugins import load
 from referee.tournament.pairing.base import BadFormat
-from referee.type_words import explain_mismatch, taken_by
+from referee.type_words import describe_type, explain_mismatch
 
 REGISTRY = load()
 
@@ -40,7 +40,7 @@ class Colour(StrEnum):
 )
 def test_types_are_put_into_words(wanted: Any, words: str) -> None:
     """No name of a type in Python stands there."""
-    assert words in taken_by(wanted)
+    assert words in describe_type(wanted)
 
 
 class Box(Struct, forbid_unknown_fields=True):

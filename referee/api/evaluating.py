@@ -21,7 +21,7 @@ from ..games.arguments import describe, read_list, read_number, read_options, re
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..plugins import find_game
 from ..record.reader import read_record
-from ..record.tournament_record import outcome
+from ..record.tournament_record import make_entry
 from ..text import counted
 from ..tournament.match_context import Fixture, MatchEntry, combine_legs, rotate_seats
 from ..tournament.pairing.base import Pairing
@@ -325,7 +325,7 @@ def _play_pair(deal: int) -> _Pair:
         if work.records is not None:
             played.write(work.records / f"{name}.jsonl")
         fixture = Fixture(match=name, number=deal, round=deal, table="", leg=leg, attempt=0, entrants=entrants)
-        legs.append(outcome(fixture, names, played.result, ""))
+        legs.append(make_entry(fixture, names, played.result, ""))
         tracebacks.update((names[seat], text) for seat, text in played.tracebacks.items())
     return _Pair(tuple(legs), tracebacks)
 

@@ -28,7 +28,7 @@ from ..plugins import find_game, installed
 from ..record.audit.match import audit
 from ..record.reader import Record, read_record
 from ..record.timing import timings
-from ..record.tournament_record import outcome
+from ..record.tournament_record import make_entry
 from ..text import counted
 from ..tournament.match_context import Fixture, MatchEntry
 from .paths import read_path, writing
@@ -318,7 +318,7 @@ class Match(Tables):
             return ()
         seats = tuple(range(len(self.players)))
         fixture = Fixture(match=self.name, number=1, round=1, table="", leg=0, attempt=0, entrants=seats)
-        return (outcome(fixture, self.players, self._result, ""),)
+        return (make_entry(fixture, self.players, self._result, ""),)
 
     def _record_rows(self, table: str) -> Iterator[Row]:
         return self._turn_rows() if table == "turns" else self._time_rows()

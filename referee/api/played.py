@@ -154,8 +154,8 @@ class Played(Struct, frozen=True, kw_only=True):
         )
         match = Match(find_game(self.setup.game), self.setup, self.seed)
         for event in self.events:
-            writer.write_step(event, match.handle(event))
-        writer.write_result(self.result, seed=self.seed.hex(), nonces=match.nonces.opened)
+            writer.write_transition(event, match.handle(event))
+        writer.end(match)
         writer.sync()
         writer.close()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import BadRequest, RefereeError
 from ..games.arguments import describe
-from ..match.commands import rank_of
+from ..match.commands import find_rank
 from ..tournament.match_context import MatchEntry
 
 Row = tuple[Any, ...]
@@ -127,7 +127,7 @@ class Tables(ABC):
         for entry in self._entries():
             fouls = {foul.seat: foul.cause for foul in entry.fouls}
             for seat, name in enumerate(entry.names):
-                rank, score, used_ms = rank_of(entry.ranking, seat), entry.scores[seat], round(entry.used_ms[seat], 3)
+                rank, score, used_ms = find_rank(entry.ranking, seat), entry.scores[seat], round(entry.used_ms[seat], 3)
                 yield entry.match, entry.turns, entry.reason, seat, name, rank, score, used_ms, fouls.get(seat)
 
     def _foul_rows(self) -> Iterator[Row]:

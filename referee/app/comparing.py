@@ -18,7 +18,7 @@ from ..net.matches.settings import MatchSettings
 from ..net.tournaments.play import RunSettings
 from ..observers import Observer
 from ..programs.build import BUILDS
-from ..record.tournament_record import TournamentStart, read_begun
+from ..record.tournament_record import TournamentStart, read_start
 from ..text import counted
 from ..tournament.machine import Tournament
 from ..tournament.ratings.elo import elo_ratings
@@ -194,7 +194,7 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         suffix = "" if number == 1 else f"-{number}"
         wanted = replace(spec, name=spec.name[: MAX_CHARS - len(suffix)] + suffix)
         folder = logs / wanted.name
-        begun = read_begun(folder)
+        begun = read_start(folder)
         if begun is None:
             break
         wanted = _as_wide(wanted, begun.spec)

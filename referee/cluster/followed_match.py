@@ -30,7 +30,7 @@ from ..record.audit.match import check_course
 from ..record.audit.times import Presence, presences
 from ..record.key import Sealer
 from ..record.reader import MAX_RECORD_BYTES, ChainEnd, Record, RecordError, read_record
-from ..record.schema import FORMAT, Header, RecordedStep, read_line, typed
+from ..record.schema import FORMAT, Header, Transition, read_line, parse_line
 from ..text import show_json
 
 _ROUNDING_MS = 0.01
@@ -102,13 +102,13 @@ def _judge(job: MatchJob, record: Record, handout: Handout) -> JudgedMatch:
         result=record.result.result,
         end=record.chain.end,
         over_ms=presence.clock_ms + presence.end_ms,
-        moved=frozenset(step.event.seat for step in record.steps if isinstance(step.event, e.MoveReceived)),
+        moved=frozenset(step.event.seat for step in record.transitions if isinstance(step.event, e.MoveReceived)),
         unusual=tuple(_find_unusual(record)),
     )
 
 
 def _find_unusual(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
-    for step in record.steps:
+    for step in record.transitions:
         plain = [command for command in step.commands if command["command"] in _UNUSUAL]
         commands = [msgspec.convert(command, _UNUSUAL[command["command"]]) for command in plain]
         yield from unusual_events(step.event, commands, record.header.setup)
@@ -170,7 +170,7 @@ def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
     path = record.path
     # A record of a match that was paused and resumed has several begins. Hosts do not resume: a match that was stopped
     # is played again from its start, so a second begin means that the record was put together from two matches.
-    began = [n for n, step in enumerate(record.steps, 1) if isinstance(step.event, e.Began)]
+    began = [n for n, step in enumerate(record.transitions, 1) if isinstance(step.event, e.Began)]
     if began != [1]:
         raise RecordError(path, began[-1] if began else 1, "one begin, in line 1", "another one" if began else "none")
     presence = presences(record)[0]
@@ -197,7 +197,7 @@ def _presence(job: MatchJob, record: Record, handout: Handout) -> Presence:
 def _check_vacancies(job: MatchJob, record: Record) -> None:
     """Check that nobody has played on a seat that is vacant in the job."""
     vacant = {place for place, seat in enumerate(job.seats) if seat.why_not is not None}
-    for number, step in enumerate(record.steps, 1):
+    for number, step in enumerate(record.transitions, 1):
         event = step.event
         if isinstance(event, e.SeatEvent) and event.seat in vacant and not isinstance(event, e.SeatVacant):
             what = f"nobody on seat {event.seat}, as in the job"
@@ -383,8 +383,8 @@ def _feed(remote: RemoteMatch, lines: bytes) -> None:
     """
     for line in lines.splitlines():
         plain = read_line(line)
-        step = typed(plain) if plain.fields.get("kind") == "step" else None
-        if isinstance(step, RecordedStep):
+        step = parse_line(plain) if plain.fields.get("kind") == "step" else None
+        if isinstance(step, Transition):
             match, number = remote.job.match, plain.fields["n"]
             remote.take(Stepped(match=match, line=number, hash=plain.hash, event=step.event))
 

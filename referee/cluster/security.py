@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..files.whole import write_whole
-from ..record.key import pem_of
+from ..record.key import encode_pem
 from ..text import visible
 
 CA = "ca.pem"
@@ -76,7 +76,7 @@ def make_keys(folder: Path, *, days: int, hosts: Sequence[str], now: datetime) -
         key = generate_private_key(SECP256R1())
         builder = _start_certificate(_title(f"referee cluster {role}"), title, key, now, until)
         certificate = _add_role(builder, names).sign(authority, SHA256())
-        pieces[f"{role}.pem"] = [pem_of(key), certificate.public_bytes(Encoding.PEM)]
+        pieces[f"{role}.pem"] = [encode_pem(key), certificate.public_bytes(Encoding.PEM)]
     _write(folder, pieces)
     return MadeKeys(folder=folder, until=until.astimezone(UTC).isoformat())
 

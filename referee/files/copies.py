@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from .opened import FOLDER, opened
-from .tree import TreeNode, opened_folder, walk
+from .opened import FOLDER, open_descriptor
+from .tree import TreeNode, open_folder, walk
 
 _MODE, _EXECUTABLE = 0o644, 0o755
 _PARTIAL = ".referee-partial"
@@ -26,7 +26,7 @@ def _nothing(_: TreeNode) -> bool:
     return False
 
 
-def copied(
+def copy_tree(
     source: Path | int,
     target: int,
     *,
@@ -66,8 +66,8 @@ def copy_folder(source: Path, target: Path) -> None:
         OSError: the target can't take it.
     """
     target.mkdir()
-    with opened_folder(target) as folder:
-        copied(source, folder, is_new=True)
+    with open_folder(target) as folder:
+        copy_tree(source, folder, is_new=True)
 
 
 def marks(folder: int) -> Marks:
@@ -101,11 +101,11 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut) -
         OSError: the folder can't take it, or has something else where the copy has nothing.
     """
     after = marks(source)
-    with opened_folder(target) as top:
+    with open_folder(target) as top:
         for path in sorted(before.keys() - after.keys(), reverse=True):  # what is in a folder before the folder
             with suppress(FileNotFoundError, NotADirectoryError), _above(top, path) as above:
                 _drop(above, path.rpartition("/")[2])
-        copied(source, top, left_out=left_out, unless=before)
+        copy_tree(source, top, left_out=left_out, unless=before)
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def _above(top: int, path: str) -> Iterator[int]:
     """Open the folder that something is in, no link followed."""
     with ExitStack() as held:
         for name in path.split("/")[:-1]:
-            top = held.enter_context(opened(name, FOLDER | os.O_NOFOLLOW, within=top))
+            top = held.enter_context(open_descriptor(name, FOLDER | os.O_NOFOLLOW, within=top))
         yield top
 
 

@@ -10,7 +10,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
 
 @contextmanager
-def opened(path: Path | str, flags: int = FOLDER, *, within: int | None = None) -> Iterator[int]:
+def open_descriptor(path: Path | str, flags: int = FOLDER, *, within: int | None = None) -> Iterator[int]:
     """Open a file or folder, and close it at the end.
 
     Args:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
-from .opened import FOLDER, opened
+from .opened import FOLDER, open_descriptor
 
 _BATCH = 10_000
 
@@ -39,7 +39,7 @@ def remove(path: Path) -> None:
     Raises:
         OSError: something in it can't be removed.
     """
-    with suppress(FileNotFoundError), opened(path.parent) as above:
+    with suppress(FileNotFoundError), open_descriptor(path.parent) as above:
         remove_within(above, path.name)
 
 
@@ -58,7 +58,7 @@ def remove_within(above: int, name: str, outermost: int | None = None) -> None:
         os.unlink(name, dir_fd=above)
         return
     _unlock(above, name)
-    with opened(name, FOLDER | os.O_NOFOLLOW, within=above) as folder:
+    with open_descriptor(name, FOLDER | os.O_NOFOLLOW, within=above) as folder:
         while entries := _entries(folder):
             for entry in entries:
                 if not entry.is_dir(follow_symlinks=False):
@@ -82,7 +82,7 @@ def _is_folder(above: int, name: str) -> bool:
 
 def _unlock(above: int, name: str) -> None:
     """Let a folder's owner do anything in it. By a descriptor: a path could be exchanged for a link meanwhile."""
-    with opened(name, FOLDER | os.O_NOFOLLOW | os.O_PATH, within=above) as descriptor:
+    with open_descriptor(name, FOLDER | os.O_NOFOLLOW | os.O_PATH, within=above) as descriptor:
         if os.fstat(descriptor).st_mode & stat.S_IRWXU != stat.S_IRWXU:
             with suppress(OSError):  # another user's, which may be open to this one all the same
                 Path(f"/proc/self/fd/{descriptor}").chmod(0o700)

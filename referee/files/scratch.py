@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from .opened import FOLDER, opened
+from .opened import FOLDER, open_descriptor
 from .removal import remove, remove_within
 from .tree import MIB
 
@@ -47,7 +47,7 @@ def scratch(purpose: str, top: str | None = None) -> Iterator[Path]:
         os.close(lock)
 
 
-def memory_for(size_bytes: int) -> str | None:
+def find_memory(size_bytes: int) -> str | None:
     """Return where files of a program may lie in memory; None if there is no such place, or `TMPDIR` names another.
 
     Args:
@@ -77,7 +77,7 @@ def _made(purpose: str, top: str) -> tuple[Path, int]:
 @cache
 def _remove_rests(top: str) -> None:
     """Remove what processes that are gone have left; once, for it takes a look at all that is there."""
-    with opened(top) as above:
+    with open_descriptor(top) as above:
         if _is_safe(os.fstat(above)):
             for name in os.listdir(above):  # noqa: PTH208  # a descriptor
                 with suppress(OSError):
@@ -99,8 +99,8 @@ def _remove_rest(above: int, name: str) -> None:
     if not name.startswith(_PREFIX):
         return
     with (
-        opened(name, FOLDER | os.O_NOFOLLOW, within=above) as folder,
-        opened(MARK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, within=folder) as lock,
+        open_descriptor(name, FOLDER | os.O_NOFOLLOW, within=above) as folder,
+        open_descriptor(MARK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, within=folder) as lock,
     ):
         if _is_own(os.fstat(folder)) and _is_own(os.fstat(lock)):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -5,7 +5,7 @@ import os
 import stat
 from pathlib import Path
 
-from .opened import opened
+from .opened import open_descriptor
 
 MAX_SMALL_BYTES = 16_384
 """A player.toml has ten lines, a file of players one line each, a layout of a board some hundred numbers."""
@@ -78,7 +78,7 @@ def read_small(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> bytes:
         OSError: it can't be read.
     """
     try:
-        with opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
+        with open_descriptor(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise BadFile(0, "this is no file", str(path))
             with os.fdopen(descriptor, "rb", closefd=False) as file:

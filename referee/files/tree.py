@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .opened import FOLDER, opened
+from .opened import FOLDER, open_descriptor
 
 MIB = 1 << 20
 MAX_LEVELS = 64
@@ -95,7 +95,7 @@ class TreeNode(Struct, frozen=True):
         """
         left = self.status.st_size
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with _readable(self.path), opened(self.name, flags, within=self.folder) as descriptor:
+        with _readable(self.path), open_descriptor(self.name, flags, within=self.folder) as descriptor:
             while left > 0 and (data := os.read(descriptor, min(size, left))):
                 left -= len(data)
                 yield data
@@ -109,11 +109,11 @@ def _readable(path: str) -> Iterator[None]:
     except OSError as error:
         if is_of_the_machine(error):
             raise
-        raise BadTree(f"{shown(path)} can't be read: {error.strerror}") from None
+        raise BadTree(f"{show_path(path)} can't be read: {error.strerror}") from None
 
 
 @contextmanager
-def opened_folder(path: Path | str, within: int | None = None) -> Iterator[int]:
+def open_folder(path: Path | str, within: int | None = None) -> Iterator[int]:
     """Open a folder by its descriptor, and close it at the end.
 
     Args:
@@ -127,9 +127,9 @@ def opened_folder(path: Path | str, within: int | None = None) -> Iterator[int]:
     with ExitStack() as held:
         try:
             with _readable(str(path)):
-                descriptor = held.enter_context(opened(path, flags, within=within))
+                descriptor = held.enter_context(open_descriptor(path, flags, within=within))
         except ValueError:  # a null character
-            raise BadTree(f"{shown(str(path))} is no path") from None
+            raise BadTree(f"{show_path(str(path))} is no path") from None
         yield descriptor
 
 
@@ -151,7 +151,7 @@ def walk(
             same for whoever walks.
         OSError: the machine is in trouble, whatever folder it were.
     """
-    with nullcontext(folder) if isinstance(folder, int) else opened_folder(folder) as top:
+    with nullcontext(folder) if isinstance(folder, int) else open_folder(folder) as top:
         yield from _Walk(max_bytes, left_out).below(top)
 
 
@@ -172,8 +172,8 @@ class _Walk:
             if not node.is_folder:
                 continue
             if level >= MAX_LEVELS:
-                raise BadTree(f"there are folders more than {level} deep: {shown(node.path)}")
-            with opened_folder(node.name, folder) as inner:
+                raise BadTree(f"there are folders more than {level} deep: {show_path(node.path)}")
+            with open_folder(node.name, folder) as inner:
                 yield from self.below(inner, f"{node.path}/", level + 1)
 
     def _listed(self, folder: int, prefix: str) -> list[TreeNode]:
@@ -197,10 +197,10 @@ class _Walk:
         needed = stat.S_IRUSR | stat.S_IXUSR if node.is_folder else stat.S_IRUSR if node.is_file else 0
         if node.status.st_mode & needed != needed:
             mode = stat.S_IMODE(node.status.st_mode)
-            raise BadTree(f"{shown(node.path)} can't be read: its mode is {mode:03o}; `chmod u+rwX` mends that")
+            raise BadTree(f"{show_path(node.path)} can't be read: its mode is {mode:03o}; `chmod u+rwX` mends that")
 
 
-def shown(path: str) -> str:
+def show_path(path: str) -> str:
     """Return a path as an error may show it: one line, of bounded length, that any encoding takes."""
     text = path if path.isprintable() else ascii(path)[1:-1]
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."

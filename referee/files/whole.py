@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from .opened import opened
+from .opened import open_descriptor
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
@@ -52,7 +52,7 @@ def sync_folder(folder: Path) -> None:
     Raises:
         OSError: the disk refuses.
     """
-    with opened(folder) as descriptor:
+    with open_descriptor(folder) as descriptor:
         os.fsync(descriptor)
 
 

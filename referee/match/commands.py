@@ -85,7 +85,7 @@ class ExpelSeat(SeatCommand, frozen=True, kw_only=True, tag="expel-seat"):
     foul: Foul
 
 
-def rank_of(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
+def find_rank(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
     """Return a seat's rank: one more than there are seats before it, so that after two first ones comes a third.
 
     Args:
@@ -128,7 +128,7 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Args:
             seat: whose it is.
         """
-        return rank_of(self.ranking, seat)
+        return find_rank(self.ranking, seat)
 
 
 class EndSeat(SeatCommand, frozen=True, kw_only=True, tag="end-seat"):

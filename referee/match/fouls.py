@@ -68,7 +68,7 @@ Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant
 """What a seat did that is a foul whatever it was asked."""
 
 
-def accused_of(event: Fault) -> tuple[Cause, dict[str, Any]]:
+def identify_foul(event: Fault) -> tuple[Cause, dict[str, Any]]:
     """Return the cause of the foul that an event is, and what its evidence says."""
     match event:
         case e.ProtocolBroken():

@@ -19,10 +19,10 @@ from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
 from .events import ImpossibleEvent
-from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, accused_of
+from .fouls import MAX_DETAIL, SHOWN_HEX, Cause, Fault, Foul, identify_foul
 from .nonces import Nonces
-from .outcome import default_outcome, result_of, winners_first
-from .setup import MatchSetup, check_seed, restored
+from .outcome import default_outcome, make_result, winners_first
+from .setup import MatchSetup, check_seed, restore_position
 from .timekeeper import Lateness, Request, Timekeeper
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -87,7 +87,7 @@ class Match:
         self._now_ms = 0.0
         self.fault: Exception | None = None
         """What this program itself failed with, for which the match is void."""
-        self._restored = restored(game, self.options, setup) if start is None else start
+        self._restored = restore_position(game, self.options, setup) if start is None else start
         self._done: set[int] = set()
         self._to_drop: list[Foul] = []
         self._queue: list[int] = []
@@ -328,7 +328,7 @@ class Match:
         return Cause.REFUSED_TO_START if self.phase is Phase.OFFERING else Cause.TIMEOUT
 
     def _fault(self, event: Fault) -> None:
-        cause, facts = accused_of(event)
+        cause, facts = identify_foul(event)
         self._foul(event, cause, **facts)
 
     def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, evidence: str = "", **facts: Any) -> None:
@@ -422,7 +422,7 @@ class Match:
         self._in = tuple(seat for seat in self._in if seat not in self._out)
 
     def _final(self, void: str | None) -> c.Result:
-        return result_of(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
+        return make_result(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
 
     def _view(self, seat: int) -> Raw:
         return Raw(_encode(self.game.view(self.state, seat)))

@@ -39,7 +39,7 @@ def winners_first(outcome: Outcome | None, present: Collection[int]) -> list[int
     return sorted((seat for seat in outcome.order if seat in present), key=lambda seat: seat not in best)
 
 
-def result_of(
+def make_result(
     outcome: Outcome | None,
     fouls: Sequence[Foul],
     used_ms: Sequence[float],

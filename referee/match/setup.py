@@ -73,11 +73,11 @@ def check_seed(setup: MatchSetup, seed: bytes) -> None:
     """
     if chance.commitment(seed) != setup.commitment:
         raise UnfitSeed("the seed does not fit the commitment")
-    if setup.lot and setup.names != chance.seated(seed, setup.names):
+    if setup.lot and setup.names != chance.seat_by_lot(seed, setup.names):
         raise UnfitSeed("the seats are not those that the lot gives")
 
 
-def restored(game: Game[Any, Any, Any], options: Any, setup: MatchSetup) -> Any:
+def restore_position(game: Game[Any, Any, Any], options: Any, setup: MatchSetup) -> Any:
     """Return the state of the setup's position; None if there is none, for a new deal.
 
     Args:

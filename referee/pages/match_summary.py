@@ -17,7 +17,7 @@ from ..match import events as e
 from ..match.fouls import Cause
 from ..record.reader import Record
 from ..record.timing import Fairness, fairness, timings
-from ..record.tournament_record import entry_of
+from ..record.tournament_record import read_entry
 from ..text import printable
 from ..tournament.match_context import MatchEntry
 
@@ -82,7 +82,7 @@ def summarize_match(record: Record) -> MatchSummary:
             share = timing.used_ms / timing.limit_ms if timing.limit_ms else 1.0
             times[timing.seat] = times[timing.seat].plus(SeatTime(1, used_ms, used_ms, share))
     return MatchSummary(
-        entry=entry_of(record),
+        entry=read_entry(record),
         opened=record.header.opened,
         times=tuple(times),
         fairness=fairness(answers),
@@ -92,7 +92,7 @@ def summarize_match(record: Record) -> MatchSummary:
 
 def _moves(record: Record) -> Iterator[str]:
     """Yield `TURN.SEAT MOVE` for every answer to a turn, and a remark in braces for every expulsion."""
-    for step in record.steps:
+    for step in record.transitions:
         event = step.event
         fouls: list[dict[str, Any]] = [
             command["foul"] for command in step.commands if command["command"] == "expel-seat"

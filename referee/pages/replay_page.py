@@ -254,7 +254,7 @@ def _badge(record: Record) -> str:
 def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]:
     """Yield label and text of what the record says of the match; an empty text is left out."""
     record, match, setup = folded.record, folded.match, folded.match.setup
-    count = 1 + len(record.steps) + (record.result is not None)
+    count = 1 + len(record.transitions) + (record.result is not None)
     ended = match.result.reason if match.result else None
     rule = {**match.game.rules, BY_DEFAULT.id: BY_DEFAULT}.get(ended or "")
     fixed = "fixed beforehand" if record.header.seed else "revealed at the end"

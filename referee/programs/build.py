@@ -33,9 +33,9 @@ from threading import Event
 import msgspec
 from msgspec import Struct, field
 
-from ..files.copies import carry_over, copied, marks
+from ..files.copies import carry_over, copy_tree, marks
 from ..files.removal import remove
-from ..files.tree import MAX_BYTES, MAX_ENTRIES, TreeNode, opened_folder, walk
+from ..files.tree import MAX_BYTES, MAX_ENTRIES, TreeNode, open_folder, walk
 from .confining import Confinement
 from .control_groups import Group
 from .environment import HOME
@@ -167,7 +167,7 @@ class _Starter(Struct, frozen=True):
 
     def _open(self, path: Path | str) -> int:
         with telling_whose(self.launch.place):
-            return self.held.enter_context(opened_folder(path))
+            return self.held.enter_context(open_folder(path))
 
     def _start_at_gate(
         self, argv: Sequence[str], view: FileView, passed_on: tuple[int, ...] = ()
@@ -347,7 +347,7 @@ class Builds:
         left_out = find_private(launch.where, self._confinement.hidden, self._confinement.private_names)
         with build_job(launch, self._confinement, private.absolute()) as job:
             with telling_whose(launch.place, "copied", is_disk=not is_boxed):
-                copied(launch.place, job.folder, left_out=left_out, owner=job.owner)
+                copy_tree(launch.place, job.folder, left_out=left_out, owner=job.owner)
             before = marks(job.folder)
             status = self._run_to_end(job, tail)
             log.write_bytes(tail.content)

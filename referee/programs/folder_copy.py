@@ -16,9 +16,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..files.copies import LeftOut, copied
-from ..files.scratch import memory_for, scratch
-from ..files.tree import opened_folder, walk
+from ..files.copies import LeftOut, copy_tree
+from ..files.scratch import find_memory, scratch
+from ..files.tree import open_folder, walk
 from .player_spec import telling_whose
 
 MOST_ENTRIES, MOST_BYTES = 64, 1 << 20
@@ -65,7 +65,7 @@ class FolderImage(Struct, frozen=True):
         Raises:
             OSError: it can't be written.
         """
-        with scratch("player", memory_for(MOST_BYTES)) as above:
+        with scratch("player", find_memory(MOST_BYTES)) as above:
             for entry in self.entries:
                 _write_entry(entry, f"{above}/copy/{entry.path}")
             yield above / "copy"
@@ -119,12 +119,12 @@ def copy_folder(place: Path, left_out: LeftOut) -> Iterator[Path]:
     """
     with telling_whose(place, "copied"):
         size_bytes = sum(node.status.st_size + _PAGE_BYTES for node in walk(place, left_out=left_out))
-    with scratch("player", memory_for(size_bytes)) as above:
+    with scratch("player", find_memory(size_bytes)) as above:
         folder = above / "copy"
         try:
             folder.mkdir()
-            with opened_folder(folder) as target, telling_whose(place, "copied"):
-                copied(place, target, left_out=left_out, is_new=True)
+            with open_folder(folder) as target, telling_whose(place, "copied"):
+                copy_tree(place, target, left_out=left_out, is_new=True)
         except OSError as error:
             detail = f"{error.strerror}: {place} is copied into {above} for a match"
             raise OSError(error.errno, f"{detail}; TMPDIR may name another place") from None

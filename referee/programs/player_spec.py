@@ -22,10 +22,10 @@ from ..errors import RefereeError
 from ..files.executable import find_obstacle
 from ..files.links import SymbolicLinks, TangledLinksError
 from ..files.small import BadFile, read_small_text
-from ..files.tree import BadTree, is_of_the_machine, shown, walk
+from ..files.tree import BadTree, is_of_the_machine, show_path, walk
 from ..text import nearest, visible
-from ..type_words import shown as shown_value
-from ..type_words import taken_by, unfit
+from ..type_words import describe_type, unfit
+from ..type_words import show_value as shown_value
 
 RUNNERS = {
     ".py": "python3",
@@ -201,7 +201,7 @@ def _find_mistakes(content: dict[str, Any]) -> Iterator[str]:
         try:
             value = msgspec.convert(content[key], field.type)
         except msgspec.ValidationError:
-            yield f"`{key}` takes {taken_by(field.type)}, not {shown_value(unfit(content[key], field.type))}"
+            yield f"`{key}` takes {describe_type(field.type)}, not {shown_value(unfit(content[key], field.type))}"
             continue
         text = "" if isinstance(value, int) else "".join(value)
         odd = next((char for char in text if not char.isprintable()), None)
@@ -246,7 +246,7 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
     except TangledLinksError:
         raise PlayerError(f"{folder}: its links are too tangled to follow; put copies in their place") from None
     if path is not None:
-        detail = f"{folder}/{shown(path)} is a link to {shown(targets[path])}, outside of the player's folder"
+        detail = f"{folder}/{show_path(path)} is a link to {show_path(targets[path])}, outside of the player's folder"
         remedy = "put a copy in its place (a virtual environment: python3 -m venv --copies)"
         raise PlayerError(f"{detail}; {remedy}")
 

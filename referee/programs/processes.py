@@ -31,7 +31,7 @@ from typing import IO, Any, Protocol, Self
 from msgspec import Struct
 from twisted.python.failure import Failure
 
-from ..files.opened import opened
+from ..files.opened import open_descriptor
 from .limits import CLEAR_S
 from .output import Reactor
 
@@ -424,7 +424,7 @@ def _has_variable(pid: int, wanted: bytes) -> bool:
     """Return whether a process has inherited a variable; read without buffers, because the loop waits for it."""
     environment = b""
     try:
-        with opened(f"/proc/{pid}/environ", os.O_RDONLY) as file:
+        with open_descriptor(f"/proc/{pid}/environ", os.O_RDONLY) as file:
             while data := os.read(file, _READ_BYTES):
                 environment += data
     except OSError:

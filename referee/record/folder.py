@@ -85,7 +85,7 @@ def output_path(folder: Path, match: str, seat: int, name: str) -> Path:
     return folder / f"{match}.seat{seat}.{name}.stderr"
 
 
-def last_printed(record: Path, seat: int, name: str) -> Printed | None:
+def read_last_output(record: Path, seat: int, name: str) -> Printed | None:
     """Return the end of what a program printed; None if nothing is kept beside the record.
 
     Args:
@@ -100,7 +100,7 @@ def last_printed(record: Path, seat: int, name: str) -> Printed | None:
     return Printed(path=str(path), lines=tuple(map(_shown, text.rstrip().split("\n")[-LAST_LINES:])))
 
 
-def all_printed(record: Path, seat: int, name: str) -> str | None:
+def read_output(record: Path, seat: int, name: str) -> str | None:
     """Return all that is kept of what a program printed, what is not printable as visible escapes; None if nothing is.
 
     Args:

@@ -174,7 +174,7 @@ def make_key(path: Path) -> Sealer:
     key = Ed25519PrivateKey.generate()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(path, [pem_of(key)], mode=0o600, may_replace=False)
+        write_whole(path, [encode_pem(key)], mode=0o600, may_replace=False)
     except OSError as error:
         if path.exists():
             raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
@@ -201,14 +201,14 @@ def load_key(path: Path) -> Sealer:
         raise BadKey(f"{path} is no private key in PEM: {error}") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise BadKey(f"{path} is no Ed25519 key")
-    if data != pem_of(key):
+    if data != encode_pem(key):
         raise BadKey(
             f"{path} has another form than `referee key make` gives; `openssl pkey -in {path}` prints that one"
         )
     return Sealer(key)
 
 
-def pem_of(key: Ed25519PrivateKey | EllipticCurvePrivateKey) -> bytes:
+def encode_pem(key: Ed25519PrivateKey | EllipticCurvePrivateKey) -> bytes:
     """Return what a private key's file holds, and nothing else."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 

@@ -25,13 +25,13 @@ from .schema import (
     Header,
     Line,
     PlainLine,
-    RecordedStep,
     ResultLine,
     SealLine,
+    Transition,
     encode_plain,
-    header_of,
+    parse_header,
+    parse_line,
     read_line,
-    typed,
 )
 
 T = TypeVar("T", bound=Line)
@@ -142,7 +142,7 @@ class Record:
 
     path: Path
     header: Header
-    steps: tuple[RecordedStep, ...]
+    transitions: tuple[Transition, ...]
     result: ResultLine | None
     """None if its referee died before the end."""
     seal: SealLine | None
@@ -177,12 +177,12 @@ def read_chain(path: Path) -> Chain:
     Raises:
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
-    with opened_file(path) as file:
+    with open_file(path) as file:
         return _chained(path, file)
 
 
 @contextmanager
-def opened_file(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path) -> Iterator[BinaryIO]:
     """Open a record to read it.
 
     Raises:
@@ -215,7 +215,7 @@ def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
         line = read_line(data.removesuffix(b"\n").rpartition(b"\n")[2])
         if not data.endswith(b"\n"):
             raise BadLine("a part of a line")
-        last = typed(line)
+        last = parse_line(line)
     except OSError as error:
         raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
     except BadLine as error:
@@ -223,7 +223,7 @@ def read_end(path: Path) -> tuple[AnyLine, ChainEnd]:
     return last, ChainEnd(line.hash, last.n + 1, size_bytes)
 
 
-def lines_in(path: Path, file: BinaryIO) -> Iterator[bytes]:
+def read_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a file with their line feeds; the last one may have none.
 
     Raises:
@@ -241,7 +241,7 @@ def lines_in(path: Path, file: BinaryIO) -> Iterator[bytes]:
 def _chained(path: Path, file: BinaryIO) -> Chain:
     lines: list[PlainLine] = []
     prev, size_bytes, rest, digest = FIRST_PREV, 0, b"", hashlib.sha256()
-    for number, data in enumerate(lines_in(path, file)):
+    for number, data in enumerate(read_lines(path, file)):
         digest.update(data)
         if not data.endswith(b"\n"):
             rest = data
@@ -268,11 +268,11 @@ def read_header(path: Path) -> Header:
     """
     try:
         with path.open("rb") as file:
-            data = next(lines_in(path, file), b"")
+            data = next(read_lines(path, file), b"")
     except OSError as error:
         raise RecordError(path, None, "a readable file", error.strerror or str(error)) from None
     try:
-        return header_of(read_line(data.removesuffix(b"\n")))
+        return parse_header(read_line(data.removesuffix(b"\n")))
     except BadLine as error:
         raise RecordError(path, 0, "a header", str(error)) from None
 
@@ -287,7 +287,7 @@ def read_record(path: Path) -> Record:
     return _record_of(read_chain(path))
 
 
-def record_in(data: bytes, path: Path) -> Record:
+def parse_record(data: bytes, path: Path) -> Record:
     """Return the record that bytes are, checked as read_record checks a file.
 
     Args:
@@ -308,28 +308,28 @@ def _record_of(chain: Chain) -> Record:
     if not isinstance(header, Header):
         raise RecordError(path, 0, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
     seal, result = _popped(others, SealLine), _popped(others, ResultLine)
-    steps: list[RecordedStep] = []
+    transitions: list[Transition] = []
     for number, line in enumerate(others, 1):
-        if not isinstance(line, RecordedStep):
+        if not isinstance(line, Transition):
             raise RecordError(path, number, "an event with its commands", f"a line of kind {_kind(line)}")
         check_seats(path, number, line, len(header.setup.names))
-        steps.append(line)
+        transitions.append(line)
     if seal is not None and result is None:
         raise RecordError(path, len(chain.lines) - 1, "a result before the seal", "none")
     if chain.rest and seal:
         raise RecordError(path, len(chain.lines), "nothing more", f"{len(chain.rest)} bytes")
     check_seal(chain)
-    return Record(path, header, tuple(steps), result, seal, chain)
+    return Record(path, header, tuple(transitions), result, seal, chain)
 
 
-def check_seats(path: Path, number: int, step: RecordedStep, seats: int) -> None:
+def check_seats(path: Path, number: int, transition: Transition, seats: int) -> None:
     """Check that a step speaks of seats that there are: whoever reads a record looks their names up.
 
     Raises:
         RecordError: it speaks of another one.
     """
-    told = [step.event.seat] if isinstance(step.event, SeatEvent) else []
-    told += [form.seat for form in step.forms if form.seat is not None]
+    told = [transition.event.seat] if isinstance(transition.event, SeatEvent) else []
+    told += [form.seat for form in transition.forms if form.seat is not None]
     for seat in told:
         if not 0 <= seat < seats:
             raise RecordError(path, number, f"a seat from 0 to {seats - 1}", f"seat {seat}")
@@ -366,7 +366,7 @@ def check_seal(chain: Chain) -> None:
             chain.path, len(chain.lines) - 1, "a line of a record", f"keys {', '.join(last.fields)[:140]}"
         )
     try:
-        seal = typed(last)
+        seal = parse_line(last)
     except BadLine as error:
         raise RecordError(chain.path, len(chain.lines) - 1, "a line of a record", str(error)) from None
     assert isinstance(seal, SealLine), "its kind was looked at"
@@ -386,7 +386,7 @@ def _typed_lines(chain: Chain) -> list[AnyLine]:
     lines: list[AnyLine] = []
     for number, line in enumerate(chain.lines):
         try:
-            lines.append(typed(line))
+            lines.append(parse_line(line))
         except BadLine as error:
             raise RecordError(chain.path, number, "a line of a record", str(error)) from None
     return lines
@@ -415,7 +415,7 @@ def find_break(before: Sequence[PlainLine], data: bytes, following: bytes) -> tu
     is_alone = not before
     with suppress(BadLine):
         if before and line.fields.get("kind") == "seal":
-            seal, key = typed(line), str(before[0].fields.get("key"))
+            seal, key = parse_line(line), str(before[0].fields.get("key"))
             is_alone = isinstance(seal, SealLine) and is_signed(key, RECORD_PURPOSE, prev, seal.signature)
         elif following:
             here = b'"prev":' + encode_plain(line.fields.get("prev"))

@@ -22,14 +22,14 @@ from .schema import (
     BadLine,
     Header,
     PlainLine,
-    RecordedStep,
     ResultLine,
     SealLine,
+    Transition,
     check_form,
     encode_line,
     encode_plain,
-    header_of,
-    typed,
+    parse_header,
+    parse_line,
 )
 
 
@@ -45,7 +45,7 @@ class RedactedRecord:
     """With stand-ins for all that is hidden in its events and its result."""
 
 
-def redacted_lines(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = no_dialects) -> list[bytes]:
+def redact(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = no_dialects) -> list[bytes]:
     """Return the lines of a record, without line feeds, as one seat may see them, with the views it was shown.
 
     Args:
@@ -64,8 +64,8 @@ def redacted_lines(path: Path, find_game: FindGame, seat: int, *, find_wire: Fin
         raise RecordError(path, 0, f"a seat from 0 to {len(match.setup.names) - 1}", f"seat {seat}")
     lines = []
     for number, data in enumerate(path.read_bytes().splitlines()):
-        is_step = 0 < number <= len(record.steps)
-        commands = match.handle(record.steps[number - 1].event) if is_step else ()
+        is_step = 0 < number <= len(record.transitions)
+        commands = match.handle(record.transitions[number - 1].event) if is_step else ()
         fields = record.chain.lines[number].fields
         mine = {field.path for field in hidden_fields(fields) if field.seat == seat}
         lines.append(_redacted(data, commands, mine))
@@ -82,7 +82,7 @@ def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str])
     return encode_line(core, kept)[0]
 
 
-def check_redacted(
+def check_redacted_record(
     path: Path, find_game: FindGame, keys: Collection[str] = (), *, find_wire: FindWire = no_dialects
 ) -> RedactedRecord:
     """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
@@ -102,12 +102,12 @@ def check_redacted(
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
         raise RecordError(path, len(chain.lines), "the seal as the last line", "another end")
     try:
-        header = header_of(chain.lines[0])
+        header = parse_header(chain.lines[0])
     except BadLine as error:
         raise RecordError(path, 0, "a header", str(error)) from None
     check_key(path, 0, header.key, keys)
     check_seal(chain)
-    record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
+    record = parse_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
     check_header(record, is_fixed=chain.lines[0].fields["seed"] is not None)
     check_visible(record, find_game(header.setup.game))
@@ -140,7 +140,7 @@ _KINDS: list[Any] = [*SeatCommand.__subclasses__(), CloseMatch]
 _COMMANDS: dict[str, type[Command]] = {kind.__struct_config__.tag: kind for kind in _KINDS}
 
 
-def record_as_shown(chain: Chain, header: Header) -> Record:
+def parse_shown(chain: Chain, header: Header) -> Record:
     """Return a redacted record, with stand-ins for what is hidden in events and results; nothing follows from those.
 
     Args:
@@ -151,39 +151,39 @@ def record_as_shown(chain: Chain, header: Header) -> Record:
         RecordError: the first line that has not the form of a record's, as far as it is shown.
     """
     kinds = ["step"] * (len(chain.lines) - 3) + ["result"]
-    steps, result, seats = [], None, len(header.setup.names)
+    transitions, result, seats = [], None, len(header.setup.names)
     for number, (line, kind) in enumerate(zip(chain.lines[1:-1], kinds, strict=False), 1):
         try:
             found = _typed(line, kind)
         except (BadLine, msgspec.MsgspecError, RecursionError, OverflowError) as error:
             raise RecordError(chain.path, number, f"a line of kind {kind}", str(error) or "too deep a line") from None
-        if isinstance(found, RecordedStep):
+        if isinstance(found, Transition):
             check_seats(chain.path, number, found, seats)
-            steps.append(found)
+            transitions.append(found)
         else:
             result = found
     if result is None or not len(result.result.scores) == len(result.result.used_ms) == len(result.nonces) == seats:
         found_text = "none" if result is None else f"scores, times and nonces of other than {seats} seats"
-        raise RecordError(chain.path, len(steps) + 1, "a line of kind result", found_text)
-    seal = typed(chain.lines[-1])
+        raise RecordError(chain.path, len(transitions) + 1, "a line of kind result", found_text)
+    seal = parse_line(chain.lines[-1])
     assert isinstance(seal, SealLine), "the last line was looked at"
-    return Record(chain.path, header, tuple(steps), result, seal, chain)
+    return Record(chain.path, header, tuple(transitions), result, seal, chain)
 
 
-def _typed(line: PlainLine, kind: str) -> RecordedStep | ResultLine:
+def _typed(line: PlainLine, kind: str) -> Transition | ResultLine:
     """Refuse a line of another kind, or without the form of that, or that hides what everybody may see."""
     fields = line.fields
     if fields.get("kind") != kind:
         raise BadLine(f"kind {show_json(fields.get('kind'), 40)}")
-    found: RecordedStep | ResultLine
+    found: Transition | ResultLine
     if kind == "step":
         filled = {**fields, "event": _filled(fields.get("event"))}
-        found = msgspec.json.decode(encode_plain(filled), type=RecordedStep)
+        found = msgspec.json.decode(encode_plain(filled), type=Transition)
     else:
         filled = {**_filled(fields), "result": _result_filled(fields.get("result"))}
         found = msgspec.convert(filled, ResultLine)
     check_form(filled, found)
-    for command in found.commands if isinstance(found, RecordedStep) else ():
+    for command in found.commands if isinstance(found, Transition) else ():
         _check_command(command)
     hidden = hidden_fields(fields)
     for field in hidden:

@@ -12,8 +12,8 @@ from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.match import FindGame, refold
 from .key import Sealer, WrongKey
 from .reader import MAX_LINE_BYTES, Record, RecordError, check_key, read_record
-from .tournament_record import entry_of
-from .writer import RecordWriter, wait_until_left
+from .tournament_record import read_entry
+from .writer import RecordWriter, wait_until_free
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
         raise RecordError(path, 0, "a match in the referee's own wire", found)
     match = _new_match(record, find_game(record.header.setup.game), sealer)
     last_ms = 0.0
-    for step, _ in refold(record, match):
-        last_ms = step.event.at_ms
+    for transition, _ in refold(record, match):
+        last_ms = transition.event.at_ms
     writer = RecordWriter(path, sealer, after=record.chain.end)
     if match.phase is Phase.OVER and match.result is not None:
         if record.result is None:
-            writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+            writer.end(match)
         else:
             writer.seal()
         writer.sync()
@@ -116,7 +116,7 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
         if not path.exists():
             continue
         if path.is_file():
-            wait_until_left(path)
+            wait_until_free(path)
         if not has_line(path):
             path.rename(path.with_suffix(TORN))
             continue
@@ -127,7 +127,7 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
         if record.seal is None:
             recovery.open[match] = reopen(path, find_game, sealer)
         else:
-            recovery.over.append(entry_of(record))
+            recovery.over.append(read_entry(record))
     return recovery
 
 

@@ -65,7 +65,7 @@ class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
     """`turn` if whatever follows from a line waited until the disk had it."""
 
 
-class RecordedStep(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True, dict=True):
+class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True, dict=True):
     """One event and the commands it gave."""
 
     event: AnyEvent
@@ -154,7 +154,7 @@ TOURNAMENT = "tournament"
 """Kind of the first line of a tournament's record."""
 _HEADERS = ("header", TOURNAMENT)
 """Kinds of first lines: of the record of a match, and of a tournament."""
-AnyLine = Header | RecordedStep | ResultLine | SealLine
+AnyLine = Header | Transition | ResultLine | SealLine
 _STAND_INS: dict[str, Any] = {"seed": "0" * 64, "programs": [], "folder": ""}
 """For what is hidden in a header."""
 _TELLING = ("expel-seat", "extend-limit", "close-match")
@@ -263,7 +263,7 @@ def _check_format(line: dict[str, Any]) -> None:
         )
 
 
-def typed(line: PlainLine) -> AnyLine:
+def parse_line(line: PlainLine) -> AnyLine:
     """Turn a plain line into one of the types above; of commands, the form is looked at as far as anybody reads them.
 
     Raises:
@@ -301,7 +301,7 @@ def check_form(fields: dict[str, Any], line: AnyLine) -> None:
     Raises:
         BadLine: they are in another order or another form, or one is there that is left out, or a command is none.
     """
-    if isinstance(line, RecordedStep):
+    if isinstance(line, Transition):
         _ = line.forms  # a command that is none is refused there
     if not has_form(fields, line):
         raise BadLine(OTHER_FORM)
@@ -318,7 +318,7 @@ def has_form(fields: dict[str, Any], line: Line) -> bool:
     return [*fields][:3] == ["n", "prev", "kind"] and _encoder.encode(line) == _encoder.encode(tagged)
 
 
-def header_of(line: PlainLine) -> Header:
+def parse_header(line: PlainLine) -> Header:
     """Turn the first line of a record, whole or redacted, into a header; what is hidden in it is null.
 
     Raises:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ..match import events as e
 from ..match.fouls import Cause
 from .reader import Record
-from .schema import RecordedStep
+from .schema import Transition
 
 CLOSE_SHARE = 0.9
 """From this share of its limit on, an answer was a close call."""
@@ -152,23 +152,25 @@ def timings(record: Record) -> list[Timing]:
     limits: dict[int, float] = {}
     found: list[Timing] = []
     process = ""
-    for number, step in enumerate(record.steps, 1):
-        event = step.event
+    for number, transition in enumerate(record.transitions, 1):
+        event = transition.event
         if isinstance(event, e.Began):
             process = event.process
         elif isinstance(event, e.Answer | e.DeadlinePassed) and event.seat in limits:
-            found.append(_timing(record, number, step, event, limits.pop(event.seat), process))
-        for command in step.commands:
+            found.append(_timing(record, number, transition, event, limits.pop(event.seat), process))
+        for command in transition.commands:
             if command.get("limit_ms") is not None:
                 limits[command["seat"]] = command["limit_ms"]
     return found
 
 
 def _timing(
-    record: Record, line: int, step: RecordedStep, event: e.Answer | e.DeadlinePassed, limit_ms: float, process: str
+    record: Record, line: int, transition: Transition, event: e.Answer | e.DeadlinePassed, limit_ms: float, process: str
 ) -> Timing:
     expelled = [
-        command for command in step.commands if command["command"] == "expel-seat" and command["seat"] == event.seat
+        command
+        for command in transition.commands
+        if command["command"] == "expel-seat" and command["seat"] == event.seat
     ]
     cause = next((command["foul"]["cause"] for command in expelled if command["foul"]["cause"] in _LATE), None)
     used_ms = round(e.used_ms(event), _DIGITS)

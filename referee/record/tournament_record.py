@@ -20,7 +20,7 @@ from ..tournament.machine import ImpossibleEvent
 from ..tournament.match_context import Fixture, FoulEntry, MatchContext, MatchEntry
 from ..tournament.pairing.base import BadRuling
 from ..tournament.spec import TournamentSpec
-from .reader import Chain, Record, RecordError, is_sealed, lines_in, read_chain
+from .reader import Chain, Record, RecordError, is_sealed, read_chain, read_lines
 from .schema import FORMAT, OTHER_FORM, TOURNAMENT, Hex32, Line, PlainLine, SealLine, has_form
 from .writer import ChainWriter
 
@@ -45,7 +45,7 @@ class TournamentHeader(Line, frozen=True, kw_only=True, tag=TOURNAMENT):
     """Entrant -> digest of its program's folder; who has none that can be read is not in it."""
 
 
-class TournamentStep(Line, frozen=True, kw_only=True, tag="tournament-step"):
+class TournamentTransition(Line, frozen=True, kw_only=True, tag="tournament-step"):
     """One event and the commands it gave."""
 
     event: e.AnyTournamentEvent
@@ -53,14 +53,18 @@ class TournamentStep(Line, frozen=True, kw_only=True, tag="tournament-step"):
     """Plain objects; they are compared with those of the fold."""
 
 
-_TYPES: dict[Any, type[Line]] = {TOURNAMENT: TournamentHeader, "tournament-step": TournamentStep, "seal": SealLine}
+_TYPES: dict[Any, type[Line]] = {
+    TOURNAMENT: TournamentHeader,
+    "tournament-step": TournamentTransition,
+    "seal": SealLine,
+}
 
 
 class TournamentRecord(Struct, frozen=True, kw_only=True):
     """The record of a tournament, its chain and its seals checked."""
 
     header: TournamentHeader
-    steps: tuple[TournamentStep, ...]
+    transitions: tuple[TournamentTransition, ...]
     chain: Chain
 
     @property
@@ -81,20 +85,22 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
     @property
     def is_finished(self) -> bool:
         """Whether nothing more was to be played when it was left."""
-        return self.is_sealed and bool(self.steps) and isinstance(self.steps[-1].event, e.Finished)
+        return self.is_sealed and bool(self.transitions) and isinstance(self.transitions[-1].event, e.Finished)
 
     @property
     def contexts(self) -> dict[str, MatchContext]:
         """Match -> what its own record has to say that it was opened for, in the order of the openings."""
         name, lines = self.header.spec.name, self.chain.lines
         return {
-            step.event.fixture.match: MatchContext(tournament=name, fixture=step.event.fixture, head=lines[step.n].hash)
-            for step in self.steps
-            if isinstance(step.event, e.MatchOpened)
+            transition.event.fixture.match: MatchContext(
+                tournament=name, fixture=transition.event.fixture, head=lines[transition.n].hash
+            )
+            for transition in self.transitions
+            if isinstance(transition.event, e.MatchOpened)
         }
 
 
-def path_of(folder: Path, tournament: str) -> Path:
+def record_path(folder: Path, tournament: str) -> Path:
     """Return where the record of a tournament is."""
     return folder / f"{tournament}.jsonl"
 
@@ -135,7 +141,7 @@ class TournamentStart(NamedTuple):
     """Entrant that has another program than it began with -> the time of day at which that was found."""
 
 
-def read_begun(folder: Path) -> TournamentStart | None:
+def read_start(folder: Path) -> TournamentStart | None:
     """Read what the tournament of a folder was begun with; whether its record holds is not looked at.
 
     Returns:
@@ -149,22 +155,24 @@ def read_begun(folder: Path) -> TournamentStart | None:
     if path is None:
         return None
     with path.open("rb") as file:
-        lines = enumerate(lines_in(path, file))
+        lines = enumerate(read_lines(path, file))
         chosen = [line for number, line in lines if not number or any(word in line for word in _OF_ENTRANTS)]
     try:
         header = msgspec.json.decode(chosen[0], type=TournamentHeader)
-        steps = [msgspec.json.decode(line, type=TournamentStep) for line in chosen[1:] if line.endswith(b"\n")]
+        transitions = [
+            msgspec.json.decode(line, type=TournamentTransition) for line in chosen[1:] if line.endswith(b"\n")
+        ]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(path, None, "the record of a tournament", str(error)) from None
-    return begun_with(header, steps)
+    return find_start(header, transitions)
 
 
-def begun_with(header: TournamentHeader, steps: Iterable[TournamentStep]) -> TournamentStart:
+def find_start(header: TournamentHeader, transitions: Iterable[TournamentTransition]) -> TournamentStart:
     """Return what a tournament was begun with, and who has joined or changed since."""
     spec, programs = header.spec, dict(header.programs)
     changed: dict[str, str] = {}
-    for step in steps:
-        event = step.event
+    for transition in transitions:
+        event = transition.event
         if isinstance(event, e.EntrantJoined):
             spec = replace(spec, entrants=(*spec.entrants, event.participant))
             if event.digest is not None:
@@ -187,15 +195,15 @@ def read_tournament(path: Path) -> TournamentRecord:
     header = lines.pop(0) if lines else None
     if not isinstance(header, TournamentHeader):
         raise RecordError(path, 0, "the header of a tournament", "none")
-    steps = []
+    transitions = []
     for number, line in enumerate(lines, 1):
-        if isinstance(line, TournamentStep):
-            steps.append(line)
+        if isinstance(line, TournamentTransition):
+            transitions.append(line)
         elif not isinstance(line, SealLine):
             raise RecordError(path, number, "an event with its commands", "another header")
         elif not is_sealed(header.key, line):
             raise RecordError(path, number, f"the seal of key {header.key}", line.signature)
-    return TournamentRecord(header=header, steps=tuple(steps), chain=chain)
+    return TournamentRecord(header=header, transitions=tuple(transitions), chain=chain)
 
 
 def _typed(path: Path, number: int, line: PlainLine) -> Line:
@@ -208,7 +216,7 @@ def _typed(path: Path, number: int, line: PlainLine) -> Line:
     except (msgspec.ValidationError, RecursionError, OverflowError) as error:
         raise RecordError(path, number, "a line of a tournament's record", str(error)) from None
     if (
-        isinstance(typed, TournamentStep)
+        isinstance(typed, TournamentTransition)
         and isinstance(typed.event, e.MatchClosed)
         and not _is_sound(typed.event.entry)
     ):
@@ -247,16 +255,21 @@ def refold(
     Raises:
         RecordError: an event can't happen, or gives other commands than stand in its line.
     """
-    for step in record.steps:
+    for transition in record.transitions:
         try:
-            commands = tuple(take(step.event))
+            commands = tuple(take(transition.event))
         except (ImpossibleEvent, BadRuling) as error:
-            raise RecordError(record.path, step.n, "an event that can happen then", str(error)) from None
-        expected, found = _encode(commands), _encode(step.commands)  # to Python, true is 1, and keys have no order
+            raise RecordError(record.path, transition.n, "an event that can happen then", str(error)) from None
+        expected, found = (
+            _encode(commands),
+            _encode(transition.commands),
+        )  # to Python, true is 1, and keys have no order
         if expected != found:
-            raise RecordError(record.path, step.n, f"commands {expected.decode():.300}", f"{found.decode():.300}")
-        line = record.chain.lines[step.n]
-        yield c.TakenStep(line=step.n, hash=line.hash, event=step.event, commands=commands, is_recalled=True)
+            raise RecordError(record.path, transition.n, f"commands {expected.decode():.300}", f"{found.decode():.300}")
+        line = record.chain.lines[transition.n]
+        yield c.TakenStep(
+            line=transition.n, hash=line.hash, event=transition.event, commands=commands, is_recalled=True
+        )
 
 
 class TournamentWriter(ChainWriter):
@@ -292,7 +305,7 @@ class TournamentWriter(ChainWriter):
         )
         self.sync()
 
-    def write_step(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
+    def write_transition(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
         """Write an event and the commands it gave, and return the step; nothing may follow from it until it is synced.
 
         Raises:
@@ -304,7 +317,7 @@ class TournamentWriter(ChainWriter):
         return c.TakenStep(line=line, hash=self.head, event=event, commands=tuple(commands))
 
 
-def entry_of(record: Record) -> MatchEntry:
+def read_entry(record: Record) -> MatchEntry:
     """Return what came of a recorded match.
 
     Raises:
@@ -320,10 +333,10 @@ def entry_of(record: Record) -> MatchEntry:
         raise RecordError(
             record.path, len(record.chain.hashes), "a result and its seal", f"a record that is {record.state}"
         )
-    return outcome(context.fixture, record.header.setup.names, line.result, record.seal.prev)
+    return make_entry(context.fixture, record.header.setup.names, line.result, record.seal.prev)
 
 
-def outcome(fixture: Fixture, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
+def make_entry(fixture: Fixture, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
     """Return what is kept of a match.
 
     Args:

@@ -21,9 +21,10 @@ from msgspec.structs import fields, replace
 from ..errors import RefereeError
 from ..files.whole import sync_folder
 from ..match import commands as c
-from ..match.commands import Command, Result
+from ..match.commands import Command
 from ..match.events import Event
 from ..match.fouls import Foul
+from ..match.machine import Match
 from ..match.setup import MatchSetup
 from ..match.timekeeper import Standstill
 from ..tournament.match_context import MatchContext
@@ -52,7 +53,7 @@ class _LineRedaction:
         return Raw(_HIDDEN % hashlib.sha256(salt + value).hexdigest())
 
 
-def step_line(
+def transition_line(
     event: Event, commands: Sequence[c.Command], standstills: Sequence[Standstill], salts: Iterator[str]
 ) -> tuple[bytes, bytes]:
     """Return what the line of a step holds.
@@ -273,7 +274,7 @@ class ChainWriter:
             self._file.close()
 
 
-def wait_until_left(path: Path) -> None:
+def wait_until_free(path: Path) -> None:
     """Wait until nobody writes a file of lines any more, but not for ever: whoever opens it then is told who does.
 
     A worker outlives a tournament's process that is killed, for as long as it takes to notice.
@@ -356,7 +357,9 @@ class RecordWriter(ChainWriter):
             **({} if durability is None else {"durability": durability}),
         )
 
-    def write_step(self, event: Event, commands: tuple[Command, ...], standstills: Sequence[Standstill] = ()) -> None:
+    def write_transition(
+        self, event: Event, commands: tuple[Command, ...], standstills: Sequence[Standstill] = ()
+    ) -> None:
         """Write an event and the commands it gave.
 
         Args:
@@ -367,13 +370,17 @@ class RecordWriter(ChainWriter):
         Raises:
             NotWritten: the disk refused; so for all that is written.
         """
-        self.append(*step_line(event, commands, standstills, self._salts))
+        self.append(*transition_line(event, commands, standstills, self._salts))
 
-    def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
-        """Write the result and the seal; whoever calls this syncs and closes the file.
+    def end(self, match: Match) -> None:
+        """Write the result of a match that is over, what was hidden until then, and the seal; neither syncs nor closes.
+
+        Args:
+            match: the match after its last event.
 
         Raises:
             NotWritten: the disk refused.
         """
-        self.write("result", result=msgspec.to_builtins(result), seed=seed, nonces=nonces)
+        result = msgspec.to_builtins(match.result)
+        self.write("result", result=result, seed=match.seed.hex(), nonces=match.nonces.opened)
         self.seal()

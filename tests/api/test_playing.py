@@ -33,7 +33,7 @@ def timeless(value: Any) -> Any:
 
 def course(record: Record) -> list[Any]:
     """Return a record without what differs from match to match; who said first that it is ready, does, too."""
-    events = [timeless(msgspec.to_builtins(step.event)) for step in record.steps]
+    events = [timeless(msgspec.to_builtins(step.event)) for step in record.transitions]
     ready = [event for event in events if event["event"] == "ready-received"]
     rest = [event for event in events if event not in ready]
     assert record.result is not None
@@ -41,7 +41,7 @@ def course(record: Record) -> list[Any]:
         timeless(msgspec.to_builtins(record.header)),
         sorted(event["seat"] for event in ready),
         rest,
-        [timeless(command) for step in record.steps for command in step.commands],
+        [timeless(command) for step in record.transitions for command in step.commands],
         timeless(msgspec.to_builtins(record.result)),
     ]
 

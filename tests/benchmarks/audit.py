@@ -58,9 +58,9 @@ def write_record(path: Path, number: int, sealer: Sealer) -> int:
     writer = RecordWriter(path, sealer)
     writer.write_header(setup, seed, is_fixed=False, referee="benchmark", opened="")
     for event, commands in drive(match, [ScriptedSeat(make_dag(), takes_ms=ANSWER_MS) for _ in names]):
-        writer.write_step(event, commands)
+        writer.write_transition(event, commands)
     assert match.result is not None
-    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
+    writer.end(match)
     writer.close()
     return match.turn
 
@@ -88,7 +88,7 @@ def turn_s(folder: Path) -> float:
         ]
         subprocess.run([sys.executable, "-m", "referee", *argv], check=True, capture_output=True)
         (path,) = logs.glob("*.jsonl")
-        steps = read_record(path).steps
+        steps = read_record(path).transitions
         asked = [
             step.event.at_ms for step in steps if any(command["command"] == "ask-move" for command in step.commands)
         ]
@@ -124,7 +124,7 @@ def _stages(paths: list[Path]) -> dict[str, float]:
 
 def _fold(record: Record, match: Match | None) -> None:
     assert match is not None, "each tells its seed"
-    for step in record.steps:
+    for step in record.transitions:
         match.handle(step.event)
 
 

@@ -57,9 +57,9 @@ def told(folder: Path) -> Any:
     for _ in refold(record, history.take):
         pass
     matches = [read_record(folder / f"{match}.jsonl") for match in sorted(record.contexts)]
-    played = [(match.header, match.steps, match.result) for match in matches]
+    played = [(match.header, match.transitions, match.result) for match in matches]
     tournament = history.tournament
-    events = [step.event for step in record.steps]
+    events = [step.event for step in record.transitions]
     return record.header, events, history.entries, tournament.rulings, tournament.standings(), played
 
 

@@ -76,11 +76,11 @@ def play(path: Path, matches: int, joining: int) -> float:
     with closing(UnsyncedWriter(path, Sealer.new())) as writer:
         writer.write_header(tournament.spec, SALT, {}, referee="benchmark", opened=AT)
         for event in course(tournament, matches, joining):
-            writer.write_step(event, tournament.handle(event))
+            writer.write_transition(event, tournament.handle(event))
             if isinstance(event, e.MatchClosed) and tournament.played % (matches // LOOKS) == 0:
                 seen.append(memory_mib())
                 print(f"{tournament.played:6} matches: {seen[-1]:6.1f} MiB", flush=True)
-        writer.write_step(e.Finished(at=AT), tournament.handle(e.Finished(at=AT)))
+        writer.write_transition(e.Finished(at=AT), tournament.handle(e.Finished(at=AT)))
         writer.seal()
     spent_s = time.process_time() - begun
     entrants = len(tournament.spec.entrants)

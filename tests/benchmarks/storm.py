@@ -52,7 +52,7 @@ def weather(server: MatchServer, kind: str, limit_ms: float) -> int:
         other.join()
     outcome = server.outcome()
     stalls_ms = sorted((end - begin) * 1000 for begin, end in outcome.stalls)
-    commands = [command["command"] for step in outcome.record.steps for command in step.commands]
+    commands = [command["command"] for step in outcome.record.transitions for command in step.commands]
     extended = commands.count("extend-limit")
     print(
         f"{kind}: out after {took_s:.2f} s of a limit of {limit_ms / 1000:g} s, which was given again {extended} times"

@@ -31,7 +31,7 @@ from referee.net.links.player_protocol import make_message
 from referee.record.hidden_fields import new_salts
 from referee.record.key import RECORD_PURPOSE, Sealer
 from referee.record.schema import FIRST_PREV
-from referee.record.writer import RecordWriter, step_line
+from referee.record.writer import RecordWriter, transition_line
 
 from . import staircase
 
@@ -191,9 +191,9 @@ def stages() -> dict[str, float]:
     took["fold: judge, play, view"] = _timed(lambda: steps.extend(fold.handle(event) for event in events))
     with tempfile.TemporaryDirectory() as folder:
         writer = RecordWriter(Path(folder) / "record.jsonl", Sealer.new())
-        took["record: all of it"] = _timed(lambda: deque(map(writer.write_step, events, steps), maxlen=0))
+        took["record: all of it"] = _timed(lambda: deque(map(writer.write_transition, events, steps), maxlen=0))
         writer.close()
-    made = partial(step_line, standstills=(), salts=new_salts())
+    made = partial(transition_line, standstills=(), salts=new_salts())
     took["  of it: hide, hash and render the line"] = _timed(lambda: deque(map(made, events, steps), maxlen=0))
     sealer = Sealer.new()
     took["the seal, its share of one turn"] = _timed(lambda: sealer.sign(RECORD_PURPOSE, FIRST_PREV))

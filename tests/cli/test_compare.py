@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from referee.app.comparing import find_place
 from referee.app.tournaments.beginning import digests_of
 from referee.record.reader import RecordError
-from referee.record.tournament_record import TournamentWriter, path_of, read_begun, read_tournament
+from referee.record.tournament_record import TournamentWriter, read_start, read_tournament, record_path
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..record.records import SEALER
@@ -55,7 +55,7 @@ def compare(folder: Path, *options: str) -> str:
 
 def founded(folder: Path) -> TournamentSpec:
     """Return what was begun in a folder."""
-    begun = read_begun(folder)
+    begun = read_start(folder)
     assert begun is not None
     return begun.spec
 
@@ -66,7 +66,7 @@ def test_a_changed_program_is_compared_anew(ada: Path) -> None:
     first = folder / "logs" / "compare-quincy-random-ada"
     assert "not decided: ada does not start: failed to start in 3 matches: ada: can't start ./ada" in compare(folder)
     referee("audit", str(first))
-    over_at = read_tournament(path_of(first, first.name)).steps[-1].event.at
+    over_at = read_tournament(record_path(first, first.name)).transitions[-1].event.at
     said = compare(folder)
     assert (
         f"ended on {over_at[:10]} with the same programs; nothing was played. To play it anew, remove {first}" in said
@@ -86,7 +86,7 @@ def test_one_pair_of_a_program_that_never_starts(ada: Path) -> None:
 
 def found(logs: Path, of: TournamentSpec) -> None:
     """Begin a comparison, as far as its folder is concerned."""
-    with closing(TournamentWriter(path_of(logs / of.name, of.name), SEALER)) as writer:
+    with closing(TournamentWriter(record_path(logs / of.name, of.name), SEALER)) as writer:
         writer.write_header(of, SALT, digests_of(of.entrants), referee="0.0", opened=AT)
 
 
@@ -124,7 +124,7 @@ def test_a_damaged_record_is_told(ada: Path, tmp_path: Path) -> None:
     """Nothing is begun beside a comparison of which nobody can tell what it was."""
     logs = tmp_path / "logs"
     found(logs, spec(ada))
-    path = path_of(logs / BASE, BASE)
+    path = record_path(logs / BASE, BASE)
     path.write_bytes(path.read_bytes().replace(b'"salt"', b'"SALT"'))
     with pytest.raises(RecordError, match=f"{BASE}.jsonl: expected the record of a tournament"):
         find_place(spec(ada), logs)

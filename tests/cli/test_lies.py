@@ -102,21 +102,23 @@ def lied(real: Record, path: Path, lie: Lie) -> int:
     assert real.seed is not None
     match = Match(find_game(header.setup.game), header.setup, real.seed)
     _, _, (place, true), *_ = [
-        (n, step.event) for n, step in enumerate(real.steps) if isinstance(step.event, e.MoveReceived)
+        (n, step.event) for n, step in enumerate(real.transitions) if isinstance(step.event, e.MoveReceived)
     ]
     told, number = lie(true, header.setup.match), place + 1
     with closing(RecordWriter(path, sealer)) as writer:
         given = {name: getattr(header, name) for name in ("referee", "opened", "programs", "folder")}
         writer.write_header(header.setup, real.seed, is_fixed=False, **given)
-        for event, step in zip([*(step.event for step in real.steps[:place]), told], real.steps, strict=False):
-            writer.write_step(event, match.handle(event), step.standstills)
+        for event, step in zip(
+            [*(step.event for step in real.transitions[:place]), told], real.transitions, strict=False
+        ):
+            writer.write_transition(event, match.handle(event), step.standstills)
         out = {foul.seat for foul in match.fouls}
         for seat in {0, 1} - out:
             gone = e.ConnectionLost(seat=seat, at_ms=told.at_ms + 1.0, detail="gone")
             if match.result is None:
-                writer.write_step(gone, match.handle(gone))
+                writer.write_transition(gone, match.handle(gone))
         assert match.result is not None
-        writer.write_result(match.result, seed=real.seed.hex(), nonces=match.nonces.opened)
+        writer.end(match)
         writer.close()
     return number
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from referee.record.tournament_record import path_of
+from referee.record.tournament_record import record_path
 
 from .calling import referee
 
@@ -47,7 +47,7 @@ def cup(folder: Path, script: str = PAIRS, text: str = WITH_PROGRAM) -> Path:
 
 def rounds(folder: Path) -> list[dict[str, Any]]:
     """Return the rounds that stand in the record."""
-    path = path_of(folder / "logs" / "cup", "cup")
+    path = record_path(folder / "logs" / "cup", "cup")
     events = [json.loads(line).get("event", {}) for line in path.read_bytes().splitlines()]
     return [event for event in events if event.get("event") == "round-paired"]
 

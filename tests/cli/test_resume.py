@@ -68,12 +68,14 @@ def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, u
         killed("--resume", str(record), *FREE)
         after = audit(record, games, is_strict=False)
         assert after.header == before.header
-        assert after.steps[: len(before.steps)] == before.steps
-        assert len(after.steps) > len(before.steps) or after.result is not None  # it was killed behind the last move
+        assert after.transitions[: len(before.transitions)] == before.transitions
+        assert (
+            len(after.transitions) > len(before.transitions) or after.result is not None
+        )  # it was killed behind the last move
     whole = audit(record, games)
     assert mark.exists()
     assert whole.result is not None
-    assert [step.event.move for step in whole.steps if isinstance(step.event, MoveReceived)] == [
+    assert [step.event.move for step in whole.transitions if isinstance(step.event, MoveReceived)] == [
         move["move"] for move in undisturbed["moves"]
     ]
     found = whole.result.result
@@ -89,7 +91,7 @@ def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
     before = audit(record, load().game, is_strict=False)
     referee("play", "--resume", str(record), cwd=tmp_path)
     whole = audit(record, load().game)
-    last, resumed = (step.event for step in whole.steps[len(before.steps) - 1 : len(before.steps) + 1])
+    last, resumed = (step.event for step in whole.transitions[len(before.transitions) - 1 : len(before.transitions) + 1])
     assert isinstance(resumed, MatchResumed)
     assert resumed.at_ms == last.at_ms
 
@@ -134,7 +136,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     record.write_bytes(b"".join(whole) + lines[len(whole)][: len(lines[len(whole)]) // 2])
     assert audit(record, load().game, is_strict=False).is_torn
     referee("play", "--resume", str(record), cwd=tmp_path)
-    assert audit(record, load().game).steps[: len(whole) - 1]
+    assert audit(record, load().game).transitions[: len(whole) - 1]
 
 
 THINKER = """
@@ -185,7 +187,7 @@ def test_players_of_a_served_match_come_back(tmp_path: Path) -> None:
         found = json.loads(out)["result"]
         assert (found["fouls"], found["void"]) == ([], None)
         assert [player.communicate(timeout=60)[0] for player in players] == ["kept None\n"] * 2
-    assert [type(step.event) for step in audit(record, load().game).steps].count(MatchResumed) == 1
+    assert [type(step.event) for step in audit(record, load().game).transitions].count(MatchResumed) == 1
 
 
 def _told(folder: Path, *arguments: str, status: int) -> str:

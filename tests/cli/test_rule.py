@@ -18,7 +18,7 @@ from referee.app.tournaments.requests import FOLDER
 from referee.cli.commands.new import make_player
 from referee.plugins import find_format
 from referee.record.key import VARIABLE, load_or_make
-from referee.record.tournament_record import path_of, read_tournament, refold
+from referee.record.tournament_record import read_tournament, record_path, refold
 from referee.tournament import events as e
 from referee.tournament.history import History, new_tournament
 
@@ -90,7 +90,7 @@ def notes(told: list[Any]) -> list[str]:
 
 def history(folder: Path) -> History:
     """Return the cup as its record has it, whether it was left in order or not."""
-    record = read_tournament(path_of(folder / "logs" / "cup", "cup"))
+    record = read_tournament(record_path(folder / "logs" / "cup", "cup"))
     found = History(new_tournament(record.header.spec, find_format(record.header.spec.format), record.header.salt))
     for _ in refold(record, found.take):
         pass
@@ -99,7 +99,7 @@ def history(folder: Path) -> History:
 
 def events(folder: Path, kind: type[e.TournamentEvent]) -> list[Any]:
     """Return the events of a kind."""
-    steps = read_tournament(path_of(folder / "logs" / "cup", "cup")).steps
+    steps = read_tournament(record_path(folder / "logs" / "cup", "cup")).transitions
     return [step.event for step in steps if isinstance(step.event, kind)]
 
 

@@ -133,7 +133,7 @@ def test_seats_by_lot_and_the_monitor(tmp_path: Path) -> None:
     whole = audit(record, load().game)
     assert whole.seed is not None
     assert whole.header.setup.lot
-    assert whole.header.setup.names == chance.seated(whole.seed, ("ada", "bob", "cyd"))
+    assert whole.header.setup.names == chance.seat_by_lot(whole.seed, ("ada", "bob", "cyd"))
 
 
 def test_a_player_comes_back(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_player_comes_back(tmp_path: Path) -> None:
             player.join(60)
     (record,) = (tmp_path / "logs").glob("*.jsonl")
     whole = audit(record, load().game)
-    assert [type(step.event).__name__ for step in whole.steps].count("SeatReturned") == 1
+    assert [type(step.event).__name__ for step in whole.transitions].count("SeatReturned") == 1
     assert whole.result is not None
     assert whole.result.result.fouls == ()
     assert offers[0].resume == offers[1].resume

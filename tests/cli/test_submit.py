@@ -23,7 +23,7 @@ from referee.plugins import load
 from referee.record.explain import explain
 from referee.record.folder import Printed
 from referee.record.reader import read_record
-from referee.record.redacted_record import redacted_lines
+from referee.record.redacted_record import redact
 from referee.record.schema import read_line
 from referee.web.submissions.archive import unpack
 from referee.web.submissions.folder import write
@@ -182,7 +182,7 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
     """The author reads why its program was expelled; an answer that explains nothing is told as such."""
     path = Path(__file__).parents[1] / "golden" / "illegal-move.jsonl"
     seat = read_record(path).result.result.fouls[0].seat  # type: ignore[union-attr]  # it is finished
-    lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
+    lines = [read_line(line) for line in redact(path, load().game, seat)]
     printed = Printed(path="m.seat0.ada.stderr", lines=("KeyError: 7", "\x1b[2J"))
     told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules, printed)))
     show_explanation(read_explanation(told))

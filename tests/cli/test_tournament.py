@@ -20,7 +20,7 @@ import pytest
 from referee.cli.commands.new import make_player
 from referee.net.links.tokens import add_tokens
 from referee.programs.build import content_hash
-from referee.record.tournament_record import path_of, read_begun, read_tournament
+from referee.record.tournament_record import read_start, read_tournament, record_path
 from referee.tournament import events as e
 
 from ..benchmarks import kills
@@ -46,7 +46,7 @@ IN_ALL = 'entrants_from = "."'
 
 def entries(folder: Path, name: str) -> list[Any]:
     """Return what came of a tournament's matches, as its record says, plain."""
-    steps = read_tournament(path_of(folder / "logs" / name, name)).steps
+    steps = read_tournament(record_path(folder / "logs" / name, name)).transitions
     closed = [step.event.entry for step in steps if isinstance(step.event, e.MatchClosed)]
     return [{**msgspec.to_builtins(entry), "match": entry.match} for entry in closed]
 
@@ -251,7 +251,7 @@ def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
     (small / "small.toml").write_text(text)
     with without_room(small, text):
         pass
-    begun = read_begun(small / "logs" / "small")
+    begun = read_start(small / "logs" / "small")
     assert begun is not None
     assert (begun.programs, begun.changed) == ({"ada": content_hash(small / "ada")}, {})
     (small / "ada" / "notes").write_text("better")

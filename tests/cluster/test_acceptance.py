@@ -15,7 +15,7 @@ from referee.net.group_commit import Durability
 from referee.net.jobs.job import MatchJob
 from referee.net.run_terms import RunTerms
 from referee.record.key import RECORD_PURPOSE
-from referee.record.reader import RecordError, record_in
+from referee.record.reader import RecordError, parse_record
 
 from ..net.jobs.making import LAUNCH, SEALER, job_of
 from ..net.jobs.played import JOB, Lie, record_of
@@ -37,7 +37,7 @@ def honest() -> bytes:
 
 def judged(data: bytes, handout: Handout = HANDED_OUT, job: MatchJob = JOB) -> JudgedMatch:
     """Judge bytes as the record of a match that was given out."""
-    return judge_record(job, record_in(data, Path(f"{job.match}.jsonl")), handout)
+    return judge_record(job, parse_record(data, Path(f"{job.match}.jsonl")), handout)
 
 
 def refused(data: bytes, handout: Handout = HANDED_OUT, job: MatchJob = JOB) -> RecordError:

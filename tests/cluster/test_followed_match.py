@@ -79,7 +79,7 @@ def test_a_match_whose_host_is_lost_is_void(
     assert record.is_sealed
     assert record.result is not None
     assert record.result.result.void == "its host is gone"
-    assert len(record.steps) == steps + 1
+    assert len(record.transitions) == steps + 1
 
 
 @pytest.mark.parametrize("line", [b"", b"{}\n"], ids=["nothing comes", "what comes leads nowhere"])

@@ -23,7 +23,7 @@ from referee.plugins import installed
 from referee.record.audit.match import audit
 from referee.record.explain import explain
 from referee.record.reader import RecordError
-from referee.record.redacted_record import redacted_lines
+from referee.record.redacted_record import redact
 from referee.record.schema import read_line
 
 from ..net.in_memory import LIMIT_S, OpenMatch
@@ -241,7 +241,7 @@ def test_an_illegal_choice_names_its_rule(running: CourseMatch, move: bytes, rul
     assert (foul.cause, foul.rule, bytes.fromhex(foul.evidence)) == (Cause.ILLEGAL_MOVE, rule, move)
     running.finish()
     running.end()
-    lines = redacted_lines(running.path, lambda _name: QGame(), 0, find_wire=installed().wire)
+    lines = redact(running.path, lambda _name: QGame(), 0, find_wire=installed().wire)
     told = explain([read_line(line) for line in lines], 0, QGame().rules)
     assert told.verdict is not None
     assert told.verdict.evidence is not None

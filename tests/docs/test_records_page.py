@@ -14,7 +14,7 @@ from referee.match.events import Answer, AnyEvent, MatchOpened, SeatEvent
 from referee.match.fouls import Foul
 from referee.match.setup import MatchSetup
 from referee.record.schema import Header, Line, ResultLine, SealLine
-from referee.record.tournament_record import TournamentHeader, TournamentStep
+from referee.record.tournament_record import TournamentHeader, TournamentTransition
 from referee.tournament.commands import TournamentCommand
 from referee.tournament.events import AnyTournamentEvent, TournamentEvent
 from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
@@ -65,7 +65,7 @@ def base_of(kind: Any) -> type[Struct]:
 KINDS = [
     *get_args(AnyEvent),
     *tagged(commands.Command),
-    *(Header, ResultLine, SealLine, TournamentHeader, TournamentStep),
+    *(Header, ResultLine, SealLine, TournamentHeader, TournamentTransition),
     *get_args(AnyTournamentEvent),
     *tagged(TournamentCommand),
 ]

@@ -178,7 +178,7 @@ def test_the_steps_of_a_turn_share_its_limit() -> None:
 
 def test_seats_by_lot_are_those_that_the_seed_gives() -> None:
     """Other names, or another order of them, are refused."""
-    names = chance.seated(SEED, ("a", "b", "c", "d"))
+    names = chance.seat_by_lot(SEED, ("a", "b", "c", "d"))
     assert sorted(names) == ["a", "b", "c", "d"]
     assert Match(QGame(), setup_of(4, lot=True, names=names), SEED).setup.names == names
     with pytest.raises(UnfitSeed, match="lot"):
@@ -187,4 +187,4 @@ def test_seats_by_lot_are_those_that_the_seed_gives() -> None:
 
 def test_nobodys_place_in_the_list_counts() -> None:
     """The same players get the same seats, however they are listed."""
-    assert chance.seated(SEED, ("b", "c", "a")) == chance.seated(SEED, ("a", "b", "c"))
+    assert chance.seat_by_lot(SEED, ("b", "c", "a")) == chance.seat_by_lot(SEED, ("a", "b", "c"))

@@ -22,7 +22,7 @@ from referee.record.audit.match import audit
 from referee.record.key import MANIFEST_PURPOSE, RECORD_PURPOSE
 from referee.record.manifest import NAME
 from referee.record.reader import Record, RecordError, read_record
-from referee.record.redacted_record import redacted_lines
+from referee.record.redacted_record import redact
 from referee.record.tournament_record import read_tournament
 from referee.record.writer import RecordWriter
 from referee.tournament.events import MatchClosed
@@ -97,7 +97,7 @@ def redacted(name: str, seat: int) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / RECORD
         path.write_bytes(whole(name))
-        lines = redacted_lines(path, find_game, seat, find_wire=installed().wire)
+        lines = redact(path, find_game, seat, find_wire=installed().wire)
     return b"".join(line + b"\n" for line in lines)
 
 
@@ -159,9 +159,9 @@ def refolded(path: Path, lines: Sequence[Any]) -> bytes | None:
             for line in plain[1:]:
                 if line["kind"] == "step" and match.result is None:
                     event = msgspec.convert(line["event"], AnyEvent)
-                    writer.write_step(event, match.handle(event))
+                    writer.write_transition(event, match.handle(event))
             assert match.result is not None
-            writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
+            writer.end(match)
             writer.close()
         return path.read_bytes()
     except Exception:  # noqa: BLE001  # it is no match then
@@ -237,7 +237,7 @@ def check_told(folder: Path) -> None:
 
 def told(record: Record) -> Any:
     """Return what players and people are told of a match."""
-    return record.result and record.result.result, [step.commands for step in record.steps]
+    return record.result and record.result.result, [step.commands for step in record.transitions]
 
 
 def change_one_redacted(folder: Path, random: Random) -> str:
@@ -298,8 +298,8 @@ def check_all_told(folder: Path) -> None:
 def _told_of_all(folder: Path) -> bytes:
     """Return the commands of a tournament and what came of its matches."""
     record = read_tournament(folder / "cup.jsonl")
-    entries = [step.event.entry for step in record.steps if isinstance(step.event, MatchClosed)]
-    return encoded([record.header.spec, entries, [step.commands for step in record.steps]])
+    entries = [step.event.entry for step in record.transitions if isinstance(step.event, MatchClosed)]
+    return encoded([record.header.spec, entries, [step.commands for step in record.transitions]])
 
 
 def change_manifest(folder: Path, random: Random) -> str:

@@ -67,14 +67,14 @@ def written(folder: Path, seed: int) -> Path:
     path = folder / "cup.jsonl"
     with closing(TournamentWriter(path, Sealer.new())) as writer:
         writer.write_header(spec, SALT, {}, referee="test", opened=AT)
-        writer.write_step(e.Begun(at=AT), tournament.handle(e.Begun(at=AT)))
+        writer.write_transition(e.Begun(at=AT), tournament.handle(e.Begun(at=AT)))
         for number, event in enumerate(events_of(tournament, random, troubles=TROUBLES)):
-            writer.write_step(event, tournament.handle(event))
+            writer.write_transition(event, tournament.handle(event))
             if random.random() < ASKED:
                 with suppress(BadRuling, ImpossibleEvent):
                     wish = asked(tournament, random, number)
-                    writer.write_step(wish, tournament.handle(wish))
-        writer.write_step(e.Finished(at=AT), tournament.handle(e.Finished(at=AT)))
+                    writer.write_transition(wish, tournament.handle(wish))
+        writer.write_transition(e.Finished(at=AT), tournament.handle(e.Finished(at=AT)))
         writer.seal()
     return path
 

@@ -18,7 +18,7 @@ from referee.pages.summary import MatchNotes
 from referee.pages.verifying import PAGE, verifier_script, verifying_page
 from referee.plugins import load
 from referee.record.reader import read_record
-from referee.record.redacted_record import redacted_lines
+from referee.record.redacted_record import redact
 
 from ..match.folding import SEED
 from ..record.forging import WAYS, changed, lines_of, sealed
@@ -188,7 +188,7 @@ def test_a_deal_that_is_not_made_again_says_why(browser: Page, alone: Path, tmp_
     records = {"unfinished": b"".join(whole.read_bytes().splitlines(keepends=True)[:9])}
     for opens in ("at-end", "after-last-leg"):
         kept = played("quincy", seed_opens=opens).write(tmp_path / f"{opens}-whole.jsonl")
-        records[opens] = b"".join(line + b"\n" for line in redacted_lines(kept, load().game, 1))
+        records[opens] = b"".join(line + b"\n" for line in redact(kept, load().game, 1))
     told = {
         "unfinished": "seed is still secret",
         "at-end": "`end` told it",

@@ -18,7 +18,7 @@ from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.plugins import load
 from referee.record.reader import read_record
-from referee.record.tournament_record import TournamentWriter, entry_of
+from referee.record.tournament_record import TournamentWriter, read_entry
 from referee.record.writer import RecordWriter
 from referee.testing import Choose
 from referee.tournament import commands as tc
@@ -127,7 +127,7 @@ class Stage:
     def take(self, event: te.TournamentEvent) -> tuple[tc.TournamentCommand, ...]:
         """Let something happen, and pair what is to be paired then."""
         commands = self.history.take(event)
-        self._writer.write_step(event, commands)
+        self._writer.write_transition(event, commands)
         while (asked := self.tournament.to_pair) is not None:
             tables, by = pair_round(asked)
             self.take(te.RoundPaired(at=event.at, round=asked.round, tables=tables, by=by))
@@ -160,7 +160,7 @@ class Stage:
         self._openings += 1
         path = self.folder / f"{fixture.match}.jsonl"
         _write(path, match, steps, context)
-        entry = entry_of(read_record(path))
+        entry = read_entry(read_record(path))
         self.take(te.MatchClosed(at=AT, entry=entry))
         return entry, match
 
@@ -252,7 +252,7 @@ def _write(
     told: dict[str, Any] = {"referee": "0.0", "opened": AT, "context": context, "programs": programs}
     writer.write_header(match.setup, match.seed, is_fixed=False, **told)
     for event, commands in steps:
-        writer.write_step(event, commands)
+        writer.write_transition(event, commands)
     assert match.result is not None
-    writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+    writer.end(match)
     writer.close()

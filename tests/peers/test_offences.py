@@ -65,7 +65,7 @@ def late_ms(outcome: Outcome, rogue: Rogue, offence: Offence) -> float:
     if offence.is_late:
         step = next(
             step
-            for step in outcome.record.steps
+            for step in outcome.record.transitions
             if any(command["command"] == "expel-seat" for command in step.commands)
         )
         event = step.event

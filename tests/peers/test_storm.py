@@ -25,7 +25,7 @@ def test_a_storm_buys_its_player_no_time(server: MatchServer) -> None:
         player.join()
     outcome = server.outcome()
     assert [(seat, cause) for seat, cause, _ in outcome.fouls] == [(0, "timeout")]
-    commands = [command for step in outcome.record.steps for command in step.commands]
+    commands = [command for step in outcome.record.transitions for command in step.commands]
     assert not [item for item in commands if item["command"] == "extend-limit" and item["seat"] == 0]
 
 

@@ -125,7 +125,7 @@ def seatings() -> list[dict[str, Any]]:
     """Return every vector of seats that were drawn by lot."""
     seeds = {purpose_seed for purpose_seed, _ in PURPOSES}
     return [
-        {"seed": seed.hex(), "names": sorted(names), "seats": list(chance.seated(seed, names))}
+        {"seed": seed.hex(), "names": sorted(names), "seats": list(chance.seat_by_lot(seed, names))}
         for seed in sorted(seeds)
         for names in SEATED
     ]

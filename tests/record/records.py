@@ -88,10 +88,10 @@ class Story:
         """Write all of it; with the result, if the match is over."""
         with closing(self.begin(path)) as writer:
             for event, commands in self.steps:
-                writer.write_step(event, commands, standstills_of(event))
+                writer.write_transition(event, commands, standstills_of(event))
             result = self.match.result
             if result is not None:
-                writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
+                writer.end(self.match)
                 writer.sync()
         return path
 
@@ -242,7 +242,7 @@ def _postponed(event: e.Event, by_ms: float) -> e.Event:
 
 def by_lot() -> Story:
     """Play a new deal whose seats were drawn."""
-    return dealt(3, is_fixed=False, lot=True, names=chance.seated(SEED, ("ada", "bob", "cyd")))
+    return dealt(3, is_fixed=False, lot=True, names=chance.seat_by_lot(SEED, ("ada", "bob", "cyd")))
 
 
 # --- what goes wrong

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.record.folder import LAST_LINES, LINE_CHARS, Printed, all_printed, last_printed, output_path
+from referee.record.folder import LAST_LINES, LINE_CHARS, Printed, output_path, read_last_output, read_output
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_the_last_lines_are_printable_and_bounded(tmp_path: Path, data: bytes, l
     """Whatever a program printed, its author is shown a few lines that move no cursor."""
     path = output_path(tmp_path, "m-1", 0, "ada")
     path.write_bytes(data)
-    assert last_printed(tmp_path / "m-1.jsonl", 0, "ada") == Printed(path=str(path), lines=lines)
+    assert read_last_output(tmp_path / "m-1.jsonl", 0, "ada") == Printed(path=str(path), lines=lines)
 
 
 def test_all_that_is_kept_is_printable_and_bounded(tmp_path: Path) -> None:
@@ -30,9 +30,9 @@ def test_all_that_is_kept_is_printable_and_bounded(tmp_path: Path) -> None:
     path = output_path(tmp_path, "m-1", 0, "ada")
     path.write_bytes(b"x" * 1000 + b"\r\n\tone\x1b[2J\xff\xe2\x80\xae\0\n" + b"\n" * 50)
     text = "x" * 1000 + "\n    one\\x1b[2J\\xff\\u202e\\x00\n" + "\n" * 50
-    assert all_printed(tmp_path / "m-1.jsonl", 0, "ada") == text
+    assert read_output(tmp_path / "m-1.jsonl", 0, "ada") == text
     path.write_bytes(b"x" * 1_000_000)
-    assert all_printed(tmp_path / "m-1.jsonl", 0, "ada") == "x" * 65_536
+    assert read_output(tmp_path / "m-1.jsonl", 0, "ada") == "x" * 65_536
 
 
 @pytest.mark.parametrize("name", ["bob", "x/../../m.seat0.ada", "\0", "a" * 5000, ""])
@@ -40,5 +40,5 @@ def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     """A record may name its players as it likes: only a file beside it is read."""
     (tmp_path / "logs" / "m.seat0.x").mkdir(parents=True)
     (tmp_path / "m.seat0.ada.stderr").write_text("secret")
-    assert last_printed(tmp_path / "logs" / "m.jsonl", 0, name) is None
-    assert all_printed(tmp_path / "logs" / "m.jsonl", 0, name) is None
+    assert read_last_output(tmp_path / "logs" / "m.jsonl", 0, name) is None
+    assert read_output(tmp_path / "logs" / "m.jsonl", 0, name) is None

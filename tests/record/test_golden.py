@@ -27,6 +27,6 @@ def test_a_golden_record_still_holds(path: Path) -> None:
     record = audit(path, FIND, keys=[KEY])
     match = open_match(record, FIND)
     assert match is not None
-    assert len(list(refold(record, match))) == len(record.steps)
+    assert len(list(refold(record, match))) == len(record.transitions)
     assert record.result is not None
     assert match.result == record.result.result

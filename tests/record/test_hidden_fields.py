@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from referee.record.hidden_fields import OPEN, BadRedaction, hidden_fields, hide, reveal
-from referee.record.schema import BadLine, encode_line, read_line, typed
+from referee.record.schema import BadLine, encode_line, parse_line, read_line
 
 ZEROS = "0" * 64
 FOUL = {"seat": 1, "cause": "flood", "at_ms": 1.0, "turn": 1, "rule": None, "code": "c", "detail": "d", "evidence": "e"}
@@ -97,7 +97,7 @@ def test_a_line_comes_back_as_it_was(_name: str, line: dict[str, Any], expected:
         part = read_line(encode_line(core, rest)[0])
         assert (part.hash, part.is_redacted) == (digest, True)
         with pytest.raises(BadLine, match="redacted record"):
-            typed(part)
+            parse_line(part)
 
 
 def test_equal_values_have_different_hashes() -> None:
@@ -176,7 +176,7 @@ def test_a_field_that_must_be_hidden_cannot_stand_openly() -> None:
     """A line whose core shows the move is no line, even though it is well-formed."""
     data = json.dumps(step({**MOVE, "move": VALUE}), separators=(",", ":")).encode()
     with pytest.raises(BadLine, match="stand there openly"):
-        typed(read_line(data))
+        parse_line(read_line(data))
 
 
 def test_only_a_redacted_record_shows_views() -> None:
@@ -190,7 +190,7 @@ def test_only_a_redacted_record_shows_views() -> None:
     read = read_line(encode_line(core, opened)[0])
     assert read.shown == {"commands.0.view": view}
     with pytest.raises(BadLine, match="only a redacted record"):
-        typed(read)
+        parse_line(read)
 
 
 def test_open_comes_last_and_only_once() -> None:

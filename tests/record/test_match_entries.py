@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.record.reader import RecordError, read_record
-from referee.record.tournament_record import entry_of
+from referee.record.tournament_record import read_entry
 
 from .records import record_of
 from .tournaments import Organiser, cup
@@ -20,7 +20,7 @@ def test_the_record_says_what_the_referee_noted(tmp_path: Path) -> None:
         context = organiser.recorder.open(organiser.due()[0])
         noted = organiser.record_match(context)
     record = read_record(tmp_path / f"{noted.match}.jsonl")
-    assert entry_of(record) == noted
+    assert read_entry(record) == noted
     assert record.seal is not None
     assert noted.head == record.seal.prev
 
@@ -30,7 +30,7 @@ def test_a_match_of_no_tournament_has_no_entry(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_bytes(record_of("clean"))
     with pytest.raises(RecordError, match="a match of a tournament; found none"):
-        entry_of(read_record(path))
+        read_entry(read_record(path))
 
 
 def test_a_match_that_is_not_over_has_no_entry(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_match_that_is_not_over_has_no_entry(tmp_path: Path) -> None:
         context = organiser.recorder.open(organiser.due()[0])
         organiser.begin_match(context)[1].close()
     with pytest.raises(RecordError, match="a result and its seal; found a record that is unfinished"):
-        entry_of(read_record(tmp_path / f"{context.fixture.match}.jsonl"))
+        read_entry(read_record(tmp_path / f"{context.fixture.match}.jsonl"))
 
 
 def test_a_match_of_others_than_its_entrants_has_no_entry(tmp_path: Path) -> None:
@@ -50,4 +50,4 @@ def test_a_match_of_others_than_its_entrants_has_no_entry(tmp_path: Path) -> Non
     record = read_record(tmp_path / f"{noted.match}.jsonl")
     more = replace(context, fixture=replace(context.fixture, entrants=(0, 1, 2)))
     with pytest.raises(RecordError, match="line 0: expected the names of 3 entrants; found 2 names"):
-        entry_of(dataclasses.replace(record, header=replace(record.header, context=more)))
+        read_entry(dataclasses.replace(record, header=replace(record.header, context=more)))

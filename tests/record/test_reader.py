@@ -12,9 +12,9 @@ import pytest
 from referee.plugins import find_game
 from referee.record import reader
 from referee.record.reader import MAX_LINE_BYTES, MAX_RECORD_BYTES, RecordError, read_end, read_header, read_record
-from referee.record.redacted_record import check_redacted
+from referee.record.redacted_record import check_redacted_record
 from referee.record.schema import plain_json
-from referee.record.tournament_record import read_begun
+from referee.record.tournament_record import read_start
 
 from .forging import (
     FORGERS_KEY,
@@ -45,8 +45,10 @@ def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
     assert (record.path, record.is_torn, record.state) == (path, False, state)
     assert record.header.setup == match.setup
     assert record.header.seed == (seed if story.is_fixed else None)
-    assert [step.event for step in record.steps] == [event for event, _ in story.steps]
-    assert [step.commands for step in record.steps] == [json.loads(plain_json(commands)) for _, commands in story.steps]
+    assert [step.event for step in record.transitions] == [event for event, _ in story.steps]
+    assert [step.commands for step in record.transitions] == [
+        json.loads(plain_json(commands)) for _, commands in story.steps
+    ]
     found = record.result
     assert (found is None, record.seal is None) == (match.result is None, match.result is None)
     if found is not None:
@@ -59,7 +61,7 @@ def test_the_end_of_a_record(tmp_path: Path, name: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(reader, "_END_BYTES", 8)
     path = tell(name).write(tmp_path / "m.jsonl")
     record = read_record(path)
-    last = record.seal or record.steps[-1]
+    last = record.seal or record.transitions[-1]
     assert read_end(path) == (last, record.chain.end)
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(RecordError, match="a part of a line"):
@@ -88,14 +90,14 @@ def test_a_torn_last_line_is_reported(tmp_path: Path, name: str) -> None:
     begin = [0, *ends_of(data)][-2]
     path.write_bytes(data)
     whole = read_record(path)
-    expected = whole.steps if whole.seal else whole.steps[:-1]
+    expected = whole.transitions if whole.seal else whole.transitions[:-1]
     for size in range(len(data) - 1, begin, -1):
         os.truncate(path, size)
         if begin == 0:
             assert (refused(path, data[:size]).line, size) == (0, size)
             continue
         record = read_record(path)
-        assert (record.header, record.steps) == (whole.header, expected)
+        assert (record.header, record.transitions) == (whole.header, expected)
         assert (record.result, record.state) == (whole.result, "unfinished")
         assert (record.seal, record.is_torn, size) == (None, True, size)
 
@@ -109,8 +111,8 @@ def test_a_record_that_ends_early_is_unfinished(tmp_path: Path, name: str) -> No
     for count, end in enumerate(ends_of(data)[:-1]):
         path.write_bytes(data[:end])
         record = read_record(path)
-        assert (record.header, record.steps) == (whole.header, whole.steps[:count])
-        assert record.result == (whole.result if count == len(whole.steps) + 1 else None)
+        assert (record.header, record.transitions) == (whole.header, whole.transitions[:count])
+        assert record.result == (whole.result if count == len(whole.transitions) + 1 else None)
         assert (record.state, record.is_torn, record.chain.size_bytes) == ("unfinished", False, end)
 
 
@@ -120,7 +122,7 @@ def test_a_torn_line_is_not_looked_at(tmp_path: Path) -> None:
     for rest in (b"{", b" ", b"\x00" * 512, b"\xff\xfe", record_of("clean").splitlines()[5]):
         path.write_bytes(data + rest)
         record = read_record(path)
-        assert (len(record.steps), record.result, record.is_torn) == (data.count(b"\n") - 1, None, True)
+        assert (len(record.transitions), record.result, record.is_torn) == (data.count(b"\n") - 1, None, True)
 
 
 # --- what is no record
@@ -290,7 +292,7 @@ def test_what_is_no_record_is_named_by_its_line(tmp_path: Path, data: bytes, lin
 
 
 @pytest.mark.parametrize("form", [0, 2, "1", 1.0, True, None, [1]])
-@pytest.mark.parametrize("read", [read_record, read_header, partial(check_redacted, find_game=find_game)])
+@pytest.mark.parametrize("read", [read_record, read_header, partial(check_redacted_record, find_game=find_game)])
 def test_another_format_is_named(tmp_path: Path, read: Callable[[Path], Any], form: Any) -> None:
     """Nothing else is said of a record of another format, whatever stands in it: its key, here, is none of a header."""
     path = tmp_path / "m"
@@ -333,7 +335,7 @@ def test_a_file_without_an_end_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.forges
-@pytest.mark.parametrize("reads", [read_record, read_header, lambda path: read_begun(path.parent)])
+@pytest.mark.parametrize("reads", [read_record, read_header, lambda path: read_start(path.parent)])
 def test_a_line_without_an_end_is_not_read_to_its_end(tmp_path: Path, reads: Callable[[Path], object]) -> None:
     """What is longer than any line is none, before it takes all memory; such a file takes no room on the disk."""
     path = tmp_path / "m.jsonl"

@@ -12,7 +12,7 @@ from referee.plugins import find_game
 from referee.record.key import Sealer
 from referee.record.reader import RecordError
 from referee.record.resume import TORN, Recovery, check_no_others, recover
-from referee.record.tournament_record import path_of, read_tournament
+from referee.record.tournament_record import read_tournament, record_path
 from referee.tournament.match_context import MatchContext, MatchEntry
 
 from .records import SEALER, record_of
@@ -158,7 +158,7 @@ def test_records_that_the_tournament_does_not_tell_of_are_named(
     tmp_path: Path, played: tuple[MatchContext, MatchEntry]
 ) -> None:
     """They may be left of another run: it is not gone on with beside them."""
-    contexts = read_tournament(path_of(tmp_path, "cup")).contexts
+    contexts = read_tournament(record_path(tmp_path, "cup")).contexts
     assert list(contexts) == [played[1].match]
     check_no_others(tmp_path, "cup", contexts)
     (tmp_path / "other-00009.jsonl").touch()

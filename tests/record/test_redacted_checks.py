@@ -9,7 +9,7 @@ import pytest
 
 from referee.record.audit.redacted import check_with_seed
 from referee.record.reader import RecordError
-from referee.record.redacted_record import check_redacted
+from referee.record.redacted_record import check_redacted_record
 
 from ..match.folding import SEED
 from ..mutations.records import lines_of, redacted, rewritten
@@ -32,7 +32,7 @@ def refused(path: Path, lines: Lines) -> RecordError:
     """Seal lines with the key, and return what is wrong with them."""
     path.write_bytes(rewritten(lines))
     with pytest.raises(RecordError) as caught:
-        check_redacted(path, GAME)
+        check_redacted_record(path, GAME)
     return caught.value
 
 
@@ -252,7 +252,7 @@ def test_the_seed_gives_the_hand_that_was_dealt(tmp_path: Path, name: str, seat:
     """With it, the first view follows; another seed is not the one that was committed to."""
     path = tmp_path / "m"
     path.write_bytes(redacted(name, seat))
-    redaction = check_redacted(path, GAME)
+    redaction = check_redacted_record(path, GAME)
     assert redaction.seat == seat
     game = GAME(redaction.header.setup.game)
     check_with_seed(redaction.record, seat, SEED.hex(), game)
@@ -331,7 +331,7 @@ def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, 
     forge(lines)
     path = tmp_path / "m"
     path.write_bytes(rewritten(lines))
-    record = check_redacted(path, GAME).record
+    record = check_redacted_record(path, GAME).record
     with pytest.raises(RecordError, match=f"expected {expected}"):
         check_with_seed(record, SEAT, SEED.hex(), GAME(record.header.setup.game))
 
@@ -343,7 +343,7 @@ def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
     path = tmp_path / "m"
     path.write_bytes(rewritten(lines))
     with pytest.raises(RecordError, match="line 0: expected a setup of q"):
-        check_redacted(path, GAME)
+        check_redacted_record(path, GAME)
 
 
 @pytest.mark.parametrize("name", FINISHED)
@@ -351,4 +351,4 @@ def test_what_was_redacted_holds(tmp_path: Path, name: str) -> None:
     """Of every kind of match, whoever's record it is."""
     path = tmp_path / "m"
     path.write_bytes(redacted(name, SEAT))
-    assert (check_redacted(path, GAME).seat, path.read_bytes()) == (SEAT, rewritten(shown(name)))
+    assert (check_redacted_record(path, GAME).seat, path.read_bytes()) == (SEAT, rewritten(shown(name)))

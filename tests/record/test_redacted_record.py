@@ -12,7 +12,7 @@ from referee.plugins import load
 from referee.record import redacted_record
 from referee.record.explain import explain
 from referee.record.reader import IsRedacted, RecordError, read_record
-from referee.record.redacted_record import check_redacted, redacted_lines
+from referee.record.redacted_record import check_redacted_record, redact
 from referee.record.schema import encode_line, read_line
 
 from .forging import FORGERS_KEY, ZEROS, signature_of
@@ -25,7 +25,7 @@ Forge = Callable[[list[dict[str, Any]]], object]
 def lines_of(folder: Path, name: str, seat: int) -> list[dict[str, Any]]:
     """Return the lines of a record as one seat may see them."""
     path = tell(name).write(folder / "whole.jsonl")
-    return [json.loads(line) for line in redacted_lines(path, REGISTRY.game, seat)]
+    return [json.loads(line) for line in redact(path, REGISTRY.game, seat)]
 
 
 def write(path: Path, lines: list[dict[str, Any]]) -> Path:
@@ -78,10 +78,10 @@ FORGED: dict[str, tuple[Forge, str]] = {
 def test_a_line_that_is_none_is_named(tmp_path: Path, forge: Forge, kind: str) -> None:
     """Whatever somebody signed with a key of his own, it is the record that does not hold, and its line is told."""
     lines = lines_of(tmp_path, "illegal move", 0)
-    check_redacted(write(tmp_path / "m", lines), REGISTRY.game)
+    check_redacted_record(write(tmp_path / "m", lines), REGISTRY.game)
     forge(lines)
     with pytest.raises(RecordError) as caught:
-        check_redacted(write(tmp_path / "m", lines), REGISTRY.game)
+        check_redacted_record(write(tmp_path / "m", lines), REGISTRY.game)
     assert (caught.value.expected, (caught.value.line or 0) > 0) == (f"a line of kind {kind}", True)
 
 
@@ -91,7 +91,7 @@ def test_another_limit_for_nothing_is_explained(tmp_path: Path) -> None:
     lines = lines_of(tmp_path, "illegal move", 1)
     lines[1]["commands"][1] = {"command": "extend-limit", "seat": 1, "limit_ms": 5000.0}
     path = write(tmp_path / "m", lines)
-    check_redacted(path, REGISTRY.game)
+    check_redacted_record(path, REGISTRY.game)
     found = explain([read_line(line) for line in path.read_bytes().splitlines()], 1, QGame().rules)
     assert found.verdict is not None
 
@@ -108,7 +108,7 @@ def test_a_fault_of_the_checkers_accuses_no_record(
 
     monkeypatch.setattr(redacted_record, "hidden_fields", fail)
     with pytest.raises(kind, match="a mistake"):
-        check_redacted(path, REGISTRY.game)
+        check_redacted_record(path, REGISTRY.game)
 
 
 def test_a_record_is_known_as_redacted_though_its_first_lines_show_all(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_record_is_known_as_redacted_though_its_first_lines_show_all(tmp_path:
     path.write_bytes(b"".join(encode(line) for line in lines_of(tmp_path, "dealt, acknowledged", 0)))
     with pytest.raises(IsRedacted):
         read_record(path)
-    assert check_redacted(path, REGISTRY.game).seat == 0
+    assert check_redacted_record(path, REGISTRY.game).seat == 0
 
 
 def encode(line: dict[str, Any]) -> bytes:

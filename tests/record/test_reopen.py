@@ -22,18 +22,18 @@ def finished(story: Story, path: Path) -> None:
     resumed = reopen(path, FIND, SEALER)
     if resumed.match.result is not None:
         return
-    had = len(audit(path, FIND, is_strict=False).steps)
+    had = len(audit(path, FIND, is_strict=False).transitions)
     assert resumed.last_ms == (story.steps[had - 1][0].at_ms if had else 0.0)
     for event, commands in story.steps[had:]:
         assert resumed.match.handle(event) == commands
-        resumed.writer.write_step(event, commands)
-    _write_result(resumed)
+        resumed.writer.write_transition(event, commands)
+    _end(resumed)
 
 
-def _write_result(resumed: Resumption) -> None:
+def _end(resumed: Resumption) -> None:
     match = resumed.match
     assert match.result is not None
-    resumed.writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+    resumed.writer.end(match)
     resumed.writer.close()
 
 
@@ -47,7 +47,7 @@ def test_a_match_goes_on_wherever_its_record_was_cut(tmp_path: Path, name: str) 
             path.write_bytes(b"".join(lines[:count]) + torn)
             finished(story, path)
             record = audit(path, FIND, keys=[SEALER.public])
-            assert [step.event for step in record.steps] == [event for event, _ in story.steps]
+            assert [step.event for step in record.transitions] == [event for event, _ in story.steps]
             assert record.result is not None
             assert record.result.result == story.match.result
 

@@ -17,14 +17,14 @@ from referee.record.schema import (
     FORMAT,
     BadLine,
     Header,
-    RecordedStep,
     ResultLine,
     SealLine,
+    Transition,
     encode_line,
     line_hash,
+    parse_line,
     plain_json,
     read_line,
-    typed,
 )
 
 from ..match.folding import (
@@ -142,7 +142,7 @@ def step_of(event: Any, commands: Any = ()) -> bytes:
 
 def line_of(data: bytes) -> Any:
     """Read a line to its end."""
-    return typed(read_line(data))
+    return parse_line(read_line(data))
 
 
 def test_the_first_line_follows_zeros() -> None:
@@ -159,7 +159,7 @@ def test_an_event_is_read_as_it_was_written(event: e.AnyEvent) -> None:
     entries = hide(core)
     data, found = encode_line(core, entries)
     assert found == digest(encoded(core))
-    assert line_of(data) == RecordedStep(n=1, prev=ZEROS, event=event, told=msgspec.Raw(b"[]"))
+    assert line_of(data) == Transition(n=1, prev=ZEROS, event=event, told=msgspec.Raw(b"[]"))
     assert read_line(data).hash == found
     assert read_line(step_of(msgspec.to_builtins(event))).fields == read_line(data).fields
 
@@ -304,8 +304,8 @@ BADLY_HIDDEN: tuple[tuple[str, bytes], ...] = (
 @pytest.mark.parametrize("data", [row[1] for row in BADLY_HIDDEN], ids=[row[0] for row in BADLY_HIDDEN])
 def test_a_hidden_field_that_is_not_what_it_should_be(data: bytes) -> None:
     """What stands in `open` is what the core has the hashes of: all of it, nothing else, in the order of writing."""
-    assert isinstance(line_of(MOVED), RecordedStep)
-    assert isinstance(line_of(BROKEN), RecordedStep)
+    assert isinstance(line_of(MOVED), Transition)
+    assert isinstance(line_of(BROKEN), Transition)
     with pytest.raises(BadLine, match=r"."):
         line_of(data)
 
@@ -387,6 +387,6 @@ BAD: tuple[tuple[str, bytes], ...] = (
 @pytest.mark.parametrize("body", [row[1] for row in BAD], ids=[row[0] for row in BAD])
 def test_a_body_that_is_no_line(body: bytes) -> None:
     """Whatever else the bytes are, they are refused with a reason."""
-    assert isinstance(line_of(OPENED), RecordedStep)
+    assert isinstance(line_of(OPENED), Transition)
     with pytest.raises(BadLine, match=r"."):
         line_of(body)

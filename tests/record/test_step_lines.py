@@ -14,7 +14,7 @@ from referee.match import events as e
 from referee.match.timekeeper import Standstill
 from referee.record.hidden_fields import new_salts
 from referee.record.schema import read_line
-from referee.record.writer import step_line
+from referee.record.writer import transition_line
 
 from ..match.folding import moved
 from .forging import SALT, ZEROS, line_bytes
@@ -32,7 +32,7 @@ TABLE: tuple[tuple[e.Event, Sequence[c.Command]], ...] = (
 
 def line_in_one_pass(event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]) -> bytes:
     """Return the line that begins a chain."""
-    core, opened = step_line(event, commands, standstills, repeat(SALT))
+    core, opened = transition_line(event, commands, standstills, repeat(SALT))
     line = b'{"n":1,"prev":"%s",%s' % (ZEROS.encode(), core)
     return line + (b',"open":{%s}}' % opened if opened else b"}")
 

@@ -71,7 +71,7 @@ def test_every_expulsion_for_time_is_told(path: Path) -> None:
     found = fairness(timings(record))
     assert record.result is not None
     fouls = [(foul.seat, str(foul.cause)) for foul in record.result.result.fouls if foul.cause in LATE]
-    vacant = [(step.event.seat, LATE[1]) for step in record.steps if isinstance(step.event, SeatVacant)]
+    vacant = [(step.event.seat, LATE[1]) for step in record.transitions if isinstance(step.event, SeatVacant)]
     assert [foul for foul in fouls if foul not in vacant] == [(item.seat, item.cause) for item in found.late]
     assert all(item.used_ms > item.limit_ms for item in [*found.late, *found.voided])
 

@@ -13,12 +13,12 @@ from referee.record.key import Sealer
 from referee.record.reader import RecordError
 from referee.record.tournament_record import (
     TournamentWriter,
-    begun_with,
     find_record,
+    find_start,
     is_tournament,
-    path_of,
-    read_begun,
+    read_start,
     read_tournament,
+    record_path,
     refold,
 )
 from referee.tournament import events as e
@@ -37,7 +37,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the record of a tournament that was stopped once, with two rulings."""
     folder = tmp_path_factory.mktemp("played") / "cup"
     play_cup(folder, 1)
-    return path_of(folder, "cup")
+    return record_path(folder, "cup")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def events_of(path: Path) -> list[e.AnyTournamentEvent]:
     """Return the events of a record."""
-    return [step.event for step in read_tournament(path).steps]
+    return [step.event for step in read_tournament(path).transitions]
 
 
 def test_what_is_written_is_read(played: Path) -> None:
@@ -56,7 +56,7 @@ def test_what_is_written_is_read(played: Path) -> None:
     record = read_tournament(played)
     assert (record.header.spec, record.header.key) == (cup(), SEALER.public)
     assert (record.is_sealed, record.is_finished) == (True, True)
-    names = {type(step.event) for step in record.steps}
+    names = {type(step.event) for step in record.transitions}
     assert names == {
         e.Begun,
         e.Stopped,
@@ -81,7 +81,7 @@ def test_it_folds_to_what_it_says(played: Path) -> None:
     tournament = new_tournament(header.spec, FORMATS[header.spec.format], header.salt)
     steps = list(refold(record, tournament.handle))
     assert [step.event for step in steps] == events_of(played)
-    assert [step.hash for step in steps] == [record.chain.lines[step.n].hash for step in record.steps]
+    assert [step.hash for step in steps] == [record.chain.lines[step.n].hash for step in record.transitions]
     assert tournament.is_over
 
 
@@ -93,7 +93,7 @@ def test_a_record_is_gone_on_with_after_a_seal(tmp_path: Path) -> None:
             states.append(read_tournament(organiser.writer.path).is_sealed)
             organiser.play(1, at_once=1)
             organiser.recorder.take(e.Stopped(at=AT, why="it was asked to"))
-        record = read_tournament(path_of(tmp_path, "cup"))
+        record = read_tournament(record_path(tmp_path, "cup"))
         assert (record.is_sealed, record.is_finished) == (True, False)
         seals = [line for line in course_of(record.path) if line["kind"] == "seal"]
         assert len(seals) == number + 1
@@ -105,7 +105,7 @@ def test_a_torn_end_is_cut_off(tmp_path: Path, rest: bytes) -> None:
     """What stands behind the last line feed was never written whole; the record goes on before it."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.play(1, at_once=1)
-    path = path_of(tmp_path, "cup")
+    path = record_path(tmp_path, "cup")
     whole = b"".join(path.read_bytes().splitlines(keepends=True)[:-1])
     path.write_bytes(whole + rest)
     torn = read_tournament(path)
@@ -134,9 +134,9 @@ def test_what_it_was_begun_with_is_known_without_a_fold(tmp_path: Path) -> None:
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.recorder.take(e.EntrantJoined(at=AT, participant=late, digest="a" * 64))
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=0, digest="b" * 64))
-    begun = read_begun(tmp_path)
-    record = read_tournament(path_of(tmp_path, "cup"))
-    assert begun == begun_with(record.header, record.steps)
+    begun = read_start(tmp_path)
+    record = read_tournament(record_path(tmp_path, "cup"))
+    assert begun == find_start(record.header, record.transitions)
     assert begun is not None
     assert begun.spec.entrants == (*cup().entrants, late)
     assert begun.programs == {"late": "a" * 64, "e0": "b" * 64}
@@ -152,7 +152,7 @@ def test_it_is_told_from_the_records_of_matches(played: Path, tmp_path: Path) ->
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "nowhere.jsonl").symlink_to("nowhere")
     assert find_record(tmp_path) is None
-    assert read_begun(tmp_path) is None
+    assert read_start(tmp_path) is None
 
 
 @pytest.mark.forges
@@ -162,7 +162,7 @@ def test_a_program_of_an_entrant_that_there_is_not_is_no_end_of_it(played: Path,
     lines[1] = {**lines[1], "event": {"event": "program-changed", "at": AT, "entrant": 99, "digest": "a" * 64}}
     damaged.write_bytes(chain(lines, SEALER))
     record = read_tournament(damaged)
-    assert begun_with(record.header, record.steps).changed == {}
+    assert find_start(record.header, record.transitions).changed == {}
     with pytest.raises(RecordError, match="line 1: expected an event that can happen then"):
         list(refold(record, new_tournament(record.header.spec, FORMATS["swiss"], record.header.salt).handle))
 
@@ -324,5 +324,5 @@ def _check_damage(played: Path, damaged: Path, data: bytes) -> None:
     count = len(found.chain.lines)
     assert count < len(whole.chain.lines)
     assert [line.hash for line in found.chain.lines] == [line.hash for line in whole.chain.lines[:count]]
-    assert found.steps == whole.steps[: len(found.steps)]
+    assert found.transitions == whole.transitions[: len(found.transitions)]
     assert not found.is_finished

@@ -60,7 +60,7 @@ def test_the_bytes_of_a_tiny_record(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     writer.write_header(TINY, b"\x07" * 32, is_fixed=True, referee="0.1", opened="then")
     opened_seed = b',"open":{"seed":["%s","%s"]}}\n' % (b"5a" * 16, b"07" * 32)
     assert writer.path.read_bytes() == HEADER[:-1] + opened_seed
-    writer.write_step(opened(0.5), ())
+    writer.write_transition(opened(0.5), ())
     assert writer.path.read_bytes() == HEADER[:-1] + opened_seed + STEP
     writer.seal()
     writer.close()
@@ -112,7 +112,7 @@ def test_every_line_stands_in_the_file_before_the_caller_goes_on(tmp_path: Path)
     story = tell("clean")
     writer = story.begin(tmp_path / "m.jsonl")
     for count, (event, commands) in enumerate(story.steps[:-1], 2):
-        writer.write_step(event, commands)
+        writer.write_transition(event, commands)
         bodies = writer.path.read_bytes().split(b"\n")
         assert len(bodies) == count + 1
         assert bodies[-1] == b""
@@ -223,8 +223,8 @@ def test_a_closed_record_takes_no_line(tmp_path: Path) -> None:
     writer.close()
     writer.close()
     with pytest.raises(ValueError, match="closed file"):
-        writer.write_step(opened(), ())
-    assert read_record(writer.path).steps == ()
+        writer.write_transition(opened(), ())
+    assert read_record(writer.path).transitions == ()
     assert said(finished.read_bytes()) == said(record_of("clean"))
 
 
@@ -276,10 +276,10 @@ def test_nobody_silences_a_record(
     writer = story.begin(path)
     configured(**configuration)
     for event, commands in story.steps:
-        writer.write_step(event, commands)
+        writer.write_transition(event, commands)
     result = story.match.result
     assert result is not None
-    writer.write_result(result, seed=story.match.seed.hex(), nonces=story.match.nonces.opened)
+    writer.end(story.match)
     writer.close()
     assert said(path.read_bytes()) == said(record_of("clean"))
     assert read_record(path).state == "sealed"
@@ -303,7 +303,7 @@ def test_whatever_a_player_sends_stands_in_the_record(tmp_path: Path, move: Any)
     """A move of any form is read back as it came, and the verdict on it follows again."""
     story = with_move(move)
     record = audited(tmp_path / "m.jsonl", story.write(tmp_path / "n.jsonl").read_bytes())
-    assert [step.event for step in record.steps] == [event for event, _ in story.steps]
+    assert [step.event for step in record.transitions] == [event for event, _ in story.steps]
     assert lines_of((tmp_path / "m.jsonl").read_bytes())[4]["event"]["move"] == move
 
 
@@ -313,7 +313,7 @@ def test_records_of_one_folder_do_not_mix(tmp_path: Path) -> None:
     writers = [tell(name).begin(tmp_path / f"{name}.jsonl") for name in names]
     for number in range(5):
         for writer, name in zip(writers, names, strict=True):
-            writer.write_step(*tell(name).steps[number])
+            writer.write_transition(*tell(name).steps[number])
     for writer, name in zip(writers, names, strict=True):
         writer.close()
         alone = cut(tell(name), 5).write(tmp_path / f"{name}5.jsonl")
@@ -328,7 +328,7 @@ def test_two_referees_never_write_one_record(tmp_path: Path) -> None:
     with pytest.raises(BlockingIOError, match="another referee writes this record"):
         RecordWriter(path, SEALER, after=end)
     event, commands = tell("unfinished").steps[0]
-    first.write_step(event, commands)
+    first.write_transition(event, commands)
     first.close()
     with pytest.raises(BlockingIOError, match="another referee writes this record"):
         RecordWriter(path, SEALER, after=end)

@@ -12,7 +12,7 @@ import msgspec
 
 from referee.plugins import load
 from referee.record.key import RECORD_PURPOSE, Sealer
-from referee.record.tournament_record import TournamentHeader, TournamentStep
+from referee.record.tournament_record import TournamentHeader, TournamentTransition
 from referee.tournament.history import new_tournament
 
 from .forging import ZEROS, Line, digest, encoded, lines_of, linked, unchained
@@ -58,7 +58,7 @@ def folded(lines: Sequence[Line]) -> list[Line]:
     mended = []
     for line in lines:
         is_step = line["kind"] == "tournament-step"
-        commands = tournament.handle(msgspec.convert(line, TournamentStep).event) if is_step else ()
+        commands = tournament.handle(msgspec.convert(line, TournamentTransition).event) if is_step else ()
         mended.append({**line, "commands": plain(commands)} if is_step else line)
     return mended
 

@@ -19,7 +19,7 @@ from referee.net.tournaments.play import Recorder
 from referee.observers import Observers
 from referee.plugins import find_game, load
 from referee.record.key import Sealer
-from referee.record.tournament_record import TournamentWriter, outcome, path_of, read_tournament, refold
+from referee.record.tournament_record import TournamentWriter, make_entry, read_tournament, record_path, refold
 from referee.record.writer import RecordWriter
 from referee.testing import Choose, ScriptedSeat
 from referee.tournament import events as e
@@ -58,10 +58,10 @@ class Organiser:
         self.random = random
         self.sealer = sealer
         folder.mkdir(parents=True, exist_ok=True)
-        path, salt = path_of(folder, spec.name), random.randbytes(16).hex()
+        path, salt = record_path(folder, spec.name), random.randbytes(16).hex()
         record = read_tournament(path) if path.exists() else None
         salt = salt if record is None else record.header.salt
-        self.process = f"process {0 if record is None else len(record.steps)}"
+        self.process = f"process {0 if record is None else len(record.transitions)}"
         self.clock_ms = 0.0
         self.tournament: Tournament = new_tournament(spec, FORMATS[spec.format], salt)
         self.writer = TournamentWriter(path, sealer, None if record is None else record.chain.end)
@@ -111,12 +111,12 @@ class Organiser:
         for event, commands in drive(match, [ScriptedSeat(choose) for _ in setup.names]):
             began = isinstance(event, MatchOpened)
             told = {"process": self.process, "clock_ms": self.clock_ms} if began else {}
-            writer.write_step(replace(event, **told), commands)
+            writer.write_transition(replace(event, **told), commands)
         self.clock_ms = round(self.clock_ms + event.at_ms, 3)
         assert match.result is not None
-        writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+        writer.end(match)
         writer.close()
-        return outcome(context.fixture, setup.names, match.result, writer.sealed_head)
+        return make_entry(context.fixture, setup.names, match.result, writer.sealed_head)
 
     def chooser(self, match: Match) -> Choose:
         """Return how the players of a match choose their moves."""
@@ -171,7 +171,7 @@ def first_match(folder: Path) -> str:
 
 def _loser(organiser: Organiser, match: str) -> str:
     """Return who came last in a match that is over."""
-    record = read_tournament(path_of(organiser.folder, organiser.tournament.spec.name))
-    closings = (step.event.entry for step in record.steps if isinstance(step.event, e.MatchClosed))
+    record = read_tournament(record_path(organiser.folder, organiser.tournament.spec.name))
+    closings = (step.event.entry for step in record.transitions if isinstance(step.event, e.MatchClosed))
     entry = next(entry for entry in closings if entry.match == match)
     return entry.names[entry.ranking[-1][0]]

@@ -39,7 +39,7 @@ def random_setup(source: Random, seed: bytes, game: str) -> MatchSetup:
         match="m",
         game=game,
         options=OPTIONS.get(game, {}),
-        names=chance.seated(seed, tuple("abcde"[: source.choice(SEATS[game])])),
+        names=chance.seat_by_lot(seed, tuple("abcde"[: source.choice(SEATS[game])])),
         lot=True,
         time=time_control(
             per_move_ms=source.choice([1000.0, 777.777, 250.0625]),

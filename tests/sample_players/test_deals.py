@@ -13,7 +13,7 @@ import pytest
 
 from referee.match.commands import StartSeat
 from referee.match.machine import Match
-from referee.record.redacted_record import redacted_lines
+from referee.record.redacted_record import redact
 
 from ..driving import drive, random_chooser
 from ..match.folding import PASS, SEED, setup_of
@@ -47,7 +47,7 @@ def record_of(game: str, folder: Path, **fields: Any) -> Path:
 
 def redacted(record: Path) -> list[Line]:
     """Return the lines of a match's record as its first seat may see them."""
-    return [json.loads(line) for line in redacted_lines(record, REGISTRY.game, 0)]
+    return [json.loads(line) for line in redact(record, REGISTRY.game, 0)]
 
 
 def written(lines: list[Line]) -> bytes:

@@ -14,7 +14,7 @@ import pytest
 
 from referee.record.key import public_pem
 from referee.record.reader import RecordError
-from referee.record.redacted_record import check_redacted, redacted_lines
+from referee.record.redacted_record import check_redacted_record, redact
 
 from ..record.forging import (
     REGISTRY,
@@ -52,7 +52,7 @@ def test_it_holds_all_golden_records_and_their_redacted_views(tmp_path: Path) ->
     assert records
     for path in GOLDEN.glob("*.jsonl"):
         for seat in range(len(json.loads(path.read_bytes().splitlines()[0])["setup"]["names"])):
-            lines = redacted_lines(path, REGISTRY.game, seat)
+            lines = redact(path, REGISTRY.game, seat)
             records[f"{path.stem}-{seat}"] = b"".join(line + b"\n" for line in lines)
     found = verdicts(tmp_path / "records", records, "--key", GOLDEN / "referee.pub")
     assert found == all_hold(records)
@@ -152,7 +152,7 @@ def test_it_finds_what_is_wrong_with_a_redacted_record(tmp_path: Path) -> None:
     """Nobody can show less, more or something else than that."""
     path = tmp_path / "whole"
     path.write_bytes(record_of("clean"))
-    lines = [json.loads(line) for line in redacted_lines(path, REGISTRY.game, 0)]
+    lines = [json.loads(line) for line in redact(path, REGISTRY.game, 0)]
     records = {}
     for name, (change, _) in REDACTED.items():
         forged = deepcopy(lines)
@@ -162,7 +162,7 @@ def test_it_finds_what_is_wrong_with_a_redacted_record(tmp_path: Path) -> None:
     assert {name: finding for name, finding in found.items() if REDACTED[name][1] not in finding} == {}
     for name in records:
         with pytest.raises(RecordError):
-            check_redacted(tmp_path / "records" / f"{name}.jsonl", REGISTRY.game)
+            check_redacted_record(tmp_path / "records" / f"{name}.jsonl", REGISTRY.game)
 
 
 def _without_nothing(line: Line) -> Line:
@@ -174,7 +174,7 @@ def test_a_redacted_record_of_another_match_is_found(tmp_path: Path) -> None:
     """Beside the whole record it must be the same, line for line; without one, it holds by itself."""
     path = tmp_path / "whole"
     path.write_bytes(record_of("clean"))
-    redacted = b"".join(line + b"\n" for line in redacted_lines(path, REGISTRY.game, 1))
+    redacted = b"".join(line + b"\n" for line in redact(path, REGISTRY.game, 1))
     found = verdicts(tmp_path / "records", {"whole": record_of("late move"), "redacted": redacted})
     assert not found["whole"]
     assert "from another record than the whole ones" in found["redacted"]

@@ -30,7 +30,7 @@ from referee.pages.report_files import ReplayPages, Targets
 from referee.plugins import installed, load
 from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_record
-from referee.record.tournament_record import TournamentWriter, entry_of
+from referee.record.tournament_record import TournamentWriter, read_entry
 from referee.record.writer import RecordWriter
 from referee.testing.seats import ScriptedSeat
 from referee.tournament import events as te
@@ -115,7 +115,7 @@ class World:
             writer.write_header(spec, SALT, {}, referee="0.0", opened=AT)
 
             def _take(event: te.TournamentEvent) -> None:
-                writer.write_step(event, history.take(event))
+                writer.write_transition(event, history.take(event))
 
             _take(te.Begun(at=AT))
             for number in range(WHOLE + 2):
@@ -143,14 +143,14 @@ class World:
             told: dict[str, Any] = {"referee": "0.0", "opened": AT, "context": context, "programs": programs}
             writer.write_header(steps[0].setup, self._seed(number), is_fixed=False, **told)
             for step in steps:
-                writer.write_step(step.event, step.commands)
+                writer.write_transition(step.event, step.commands)
             if not is_open:
                 assert match.result is not None
-                writer.write_result(match.result, seed=self._seed(number).hex(), nonces=[None, None])
+                writer.end(match)
                 writer.close()
         if not is_open:
             self.over = path
-            return entry_of(read_record(path))
+            return read_entry(read_record(path))
         opened = {"match": fixture.match, "table": 1, "round": fixture.round, "names": names}
         self.told.append({"event": "match-opened", **opened})
         self.told += [{"event": "table-changed", "table": json.loads(line)} for line in seen_of(steps)]

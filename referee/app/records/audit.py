@@ -21,7 +21,7 @@ from ...record.folder import record_files
 from ...record.manifest import NAME, check_manifest
 from ...record.published_heads import PublishedHead
 from ...record.reader import Chain, IsRedacted, Record, RecordError
-from ...record.redacted_record import RedactedRecord, check_redacted
+from ...record.redacted_record import RedactedRecord, check_redacted_record
 from ...record.schema import Header
 from ...record.tournament_record import is_tournament
 from ..pool import map_in_processes
@@ -226,7 +226,7 @@ def _sound(record: Record) -> SoundRecord:
     return SoundRecord(
         record=str(record.path),
         match=setup.match,
-        events=len(record.steps),
+        events=len(record.transitions),
         state=record.state,
         deal=_deal(record.header),
         seed_opens=setup.seed_opens,
@@ -254,7 +254,7 @@ def _check_with_seed(redaction: RedactedRecord, seed: str) -> None:
 
 
 def _examined_redaction(path: Path, demands: Demands) -> Examined:
-    redaction = check_redacted(path, find_game, demands.keys, find_wire=installed().wire)
+    redaction = check_redacted_record(path, find_game, demands.keys, find_wire=installed().wire)
     header = redaction.header
     if demands.seed is not None:
         _check_with_seed(redaction, demands.seed)

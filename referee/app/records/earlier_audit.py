@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...errors import BadRequest
-from ...files.opened import opened
+from ...files.opened import open_descriptor
 from ...files.whole import write_whole
 from ...plugins import installed
 from ...record.audit.times import Presence
@@ -146,7 +146,7 @@ def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[Head]]:
     """Return the SHA-256 of a file, and the hashes that its lines name; nothing of what can't be read."""
     digest, heads = hashlib.sha256(), set[Head]()
     try:
-        with opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
+        with open_descriptor(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return "", heads
             with os.fdopen(descriptor, "rb", closefd=False) as file:

@@ -11,14 +11,14 @@ from msgspec import Struct
 
 from ...check.remedies import foul_remedy
 from ...errors import BadRequest, RefereeError
-from ...match.commands import Result, rank_of
+from ...match.commands import Result, find_rank
 from ...match.events import Ending
 from ...match.fouls import Cause, Foul
 from ...plugins import find_game, installed
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said, explain
-from ...record.folder import last_printed, record_files
+from ...record.folder import read_last_output, record_files
 from ...record.reader import IsRedacted, read_header, read_record
-from ...record.redacted_record import check_redacted, redacted_lines
+from ...record.redacted_record import check_redacted_record, redact
 from ...record.schema import read_line
 from ...text import counted, printable, printable_json
 
@@ -49,7 +49,7 @@ class RecordView(Struct, frozen=True, kw_only=True):
         """
         lines = [read_line(line) for line in self.lines]
         setup = lines[0].fields["setup"]
-        printed = last_printed(self.path, self.seat, setup["names"][self.seat])
+        printed = read_last_output(self.path, self.seat, setup["names"][self.seat])
         return explain(lines, self.seat, find_game(setup["game"]).rules, printed)
 
     def write(self, target: Path) -> None:
@@ -95,13 +95,13 @@ def view_of_seat(record: Path, seat: int) -> RecordView:
         PluginError: its game is not installed.
     """
     return RecordView(
-        path=record, seat=seat, lines=redacted_lines(record, find_game, seat, find_wire=installed().wire), is_whole=True
+        path=record, seat=seat, lines=redact(record, find_game, seat, find_wire=installed().wire), is_whole=True
     )
 
 
 def _redacted_view(record: Path, seat: str | None) -> RecordView:
     """Return the view of a record that was redacted before."""
-    shown = check_redacted(record, find_game, find_wire=installed().wire).seat
+    shown = check_redacted_record(record, find_game, find_wire=installed().wire).seat
     if seat is not None and (number := find_seat(read_header(record).setup.names, seat)) != shown:
         raise BadExplanation(f"{record} is redacted for another seat than {number}: for {shown}")
     return RecordView(path=record, seat=shown, lines=record.read_bytes().splitlines(), is_whole=False)
@@ -195,7 +195,7 @@ def standing(found: Explanation) -> str:
     result = found.result
     if result.void:
         return f"void, a fault of the referee: {result.void}"
-    rank = rank_of(result.ranking, found.seat)
+    rank = find_rank(result.ranking, found.seat)
     others = [found.names[seat] for seat in result.winners if seat != found.seat]
     won = (
         ""

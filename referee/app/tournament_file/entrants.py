@@ -19,7 +19,7 @@ from ...plugins import Registry
 from ...programs.player_spec import Launch, PlayerError
 from ...text import near
 from ...tournament.spec import REMOTE, Participant
-from ...type_words import shown
+from ...type_words import show_value
 from ..players import distinct, find_player, folder_of
 from .sheet import Section, ValueKind
 
@@ -142,7 +142,7 @@ class EntrantsReader:
             return None
         if name is None and not re.match(NAME_PATTERN, known_as):
             remedy = 'give the entrant one: name = "..."'
-            why = f"{shown(known_as)} is no name of {NAME_FORM}" if known_as else "a command has no name"
+            why = f"{show_value(known_as)} is no name of {NAME_FORM}" if known_as else "a command has no name"
             section.refuse("player", f"{why}; {remedy}")
             return None
         return Candidate(name=name or known_as, is_named=name is not None, player=player, rating=rating)
@@ -151,7 +151,7 @@ class EntrantsReader:
         """Return the name that the file gives an entrant, if it is its alone."""
         name: str | None = section.take("name", NAME)
         if name in self._names:
-            section.refuse("name", f"{shown(name)} is the name of the entrant of line {self._names[name]}, too")
+            section.refuse("name", f"{show_value(name)} is the name of the entrant of line {self._names[name]}, too")
         elif name is not None:
             self._names[name] = self._sheet.line((*section.where, "name"))
         return name

@@ -31,7 +31,7 @@ from ...tournament.points import BadScoring, Scoring
 from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, REMOTE, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
-from ...type_words import TABLE, explain_mismatch, shown, taken_by, unfit
+from ...type_words import TABLE, explain_mismatch, show_value, describe_type, unfit
 from .entrants import TEXT, Entrants, EntrantsReader
 from .sheet import BadToml, Section, Sheet, ValueKind, read_toml
 
@@ -46,10 +46,10 @@ def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, 
             try:
                 msgspec.convert(value, fields[key].type, strict=True)
             except msgspec.ValidationError as error:
-                if isinstance(value, dict) and TABLE in taken_by(fields[key].type):  # it names the place within
+                if isinstance(value, dict) and TABLE in describe_type(fields[key].type):  # it names the place within
                     section.refuse(key, explain_mismatch(error))
                     continue
-                section.refuse(key, f"takes {taken_by(fields[key].type)}, not {shown(unfit(value, fields[key].type))}")
+                section.refuse(key, f"takes {describe_type(fields[key].type)}, not {show_value(unfit(value, fields[key].type))}")
     return len(section.sheet.mistakes) == before and options.keys() <= fields.keys()
 
 
@@ -373,7 +373,7 @@ class _File:
         for index, name in enumerate(names):
             where = ("tie_breaks", index)
             if name not in TIE_BREAKS:
-                self._sheet.refuse(where, f"tie_breaks: there is no tie-break {shown(name)}{nearest(name, TIE_BREAKS)}")
+                self._sheet.refuse(where, f"tie_breaks: there is no tie-break {show_value(name)}{nearest(name, TIE_BREAKS)}")
             elif name in names[:index]:
                 self._sheet.refuse(where, f"tie_breaks: {name} stands there twice; a second time it decides nothing")
         return tuple(names)
@@ -473,6 +473,6 @@ def named(plan: TournamentPlan, name: str) -> TournamentPlan:
     try:
         msgspec.convert(name, NAME.type)
     except msgspec.ValidationError:
-        raise BadRequest(f"a tournament can't be called {shown(name)}: its name is {NAME.words}") from None
+        raise BadRequest(f"a tournament can't be called {show_value(name)}: its name is {NAME.words}") from None
     folder = plan.run_settings.folder.with_name(name)
     return replace(plan, spec=replace(plan.spec, name=name), run_settings=replace(plan.run_settings, folder=folder))

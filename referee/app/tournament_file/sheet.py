@@ -18,7 +18,7 @@ from msgspec import Struct
 from ...errors import BadRequest
 from ...files.small import MAX_SMALL_BYTES, BadFile, BadText, read_small_text
 from ...text import nearest, printable
-from ...type_words import shown, unfit
+from ...type_words import show_value, unfit
 
 Where = tuple[str | int, ...]
 """A value's place: keys, and within arrays indices from 0."""
@@ -306,7 +306,7 @@ class Section:
         try:
             return msgspec.convert(self.values[key], kind.type, strict=True)
         except msgspec.ValidationError:
-            self.refuse(key, f"takes {kind.words}, not {shown(unfit(self.values[key], kind.type))}")
+            self.refuse(key, f"takes {kind.words}, not {show_value(unfit(self.values[key], kind.type))}")
             return default
 
     def choose(self, key: str, names: Iterable[str], default: str | None = None, *, what: str) -> str | None:
@@ -324,7 +324,7 @@ class Section:
             self.refuse(key, f"this key is missing; it names the {what}: {', '.join(names)}")
         found: str | None = self.take(key, ValueKind(str, f"the name of a {what}"), default)
         if found is not None and found not in names:
-            self.refuse(key, f"there is no {what} {shown(found)}{nearest(found, names)}")
+            self.refuse(key, f"there is no {what} {show_value(found)}{nearest(found, names)}")
             return default
         return found
 

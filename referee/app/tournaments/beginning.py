@@ -28,10 +28,10 @@ from ...record.tournament_record import (
     TournamentRecord,
     TournamentStart,
     TournamentWriter,
-    begun_with,
     find_record,
-    path_of,
+    find_start,
     read_tournament,
+    record_path,
     refold,
 )
 from ...tournament import events as e
@@ -123,7 +123,7 @@ def load_or_begin(
         RecordError: the record does not hold, or is another key's.
         OSError: the machine failed.
     """
-    path = find_record(folder) or path_of(folder, spec.name)
+    path = find_record(folder) or record_path(folder, spec.name)
     if path.exists() and not has_line(path):
         path.rename(path.with_suffix(TORN))
     if not path.exists():
@@ -131,7 +131,7 @@ def load_or_begin(
     record = read_tournament(path)
     if record.header.key != sealer.public:
         raise RecordError(path, 0, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
-    begun = begun_with(record.header, record.steps)
+    begun = find_start(record.header, record.transitions)
     _check_same(folder, begun.spec, spec)
     return _go_on(partial(TournamentWriter, path, sealer, record.chain.end), record, begun, format_, observers)
 
@@ -172,12 +172,14 @@ def _go_on(
         begun=begun,
         tournament=tournament,
         writer=reopen(),  # only now: a record that does not hold is left as it is
-        is_new=not record.steps,
-        over_at=record.steps[-1].event.at if record.is_finished else None,
+        is_new=not record.transitions,
+        over_at=record.transitions[-1].event.at if record.is_finished else None,
         opened=frozenset(contexts),
         left={match: contexts[match] for match in tournament.playing},
         begun_pairings=begun_pairings,
-        hosts={step.event.process: step.event.host for step in record.steps if isinstance(step.event, e.HostCame)},
+        hosts={
+            step.event.process: step.event.host for step in record.transitions if isinstance(step.event, e.HostCame)
+        },
     )
 
 

@@ -14,7 +14,7 @@ from ...observers import Observer
 from ...plugins import installed
 from ...programs.player_spec import PlayerError, resolve_command
 from ...record.reader import RecordError
-from ...record.tournament_record import read_begun
+from ...record.tournament_record import read_start
 from ...text import printable
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ...web.submissions.store import author_of
@@ -113,7 +113,7 @@ def _as_begun(plan: TournamentPlan) -> TournamentPlan:
     plays on with the one that it began with.
     """
     with contextlib.suppress(RecordError):  # it is told when the tournament is loaded
-        begun = read_begun(plan.run_settings.folder)
+        begun = read_start(plan.run_settings.folder)
         if begun is None:
             return plan
         field = begun.spec.entrants

@@ -23,7 +23,7 @@ from ...text import counted, printable
 from ...tournament.events import SpectatorSight
 from ...tournament.pairing.base import Extent
 from ...tournament.spec import TournamentSpec
-from ...type_words import shown
+from ...type_words import show_value
 from ..common import EXISTING_FILE, FOLDER, Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..running_options import sealing_options
@@ -69,7 +69,7 @@ def _options(options: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     """Return an option's value as the file has it; a command line with all its words."""
     is_words = isinstance(value, list) and all(isinstance(word, str) for word in value)
-    return f"[{', '.join(map(json.dumps, value))}]" if is_words else shown(value)
+    return f"[{', '.join(map(json.dumps, value))}]" if is_words else show_value(value)
 
 
 def _matches(spec: TournamentSpec, extent: Extent | None) -> str:

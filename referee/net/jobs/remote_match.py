@@ -144,7 +144,7 @@ class RemoteMatch:
     def _catch_up(self) -> None:
         """Let the match take the events that are on record, and that nobody was told of."""
         record = read_record(self.path)
-        for line, step in enumerate(record.steps[self.told[0] :], self.told[0] + 1):
+        for line, step in enumerate(record.transitions[self.told[0] :], self.told[0] + 1):
             commands, line_hash = self.match.handle(step.event), record.chain.lines[line].hash
             self.untold.append(MatchStep.of(step.event, commands, self.match, (line, line_hash)))
 
@@ -171,10 +171,10 @@ class RemoteMatch:
 
     def _void(self, writer: RecordWriter, event: RefereeFailed) -> Result:
         commands = self.match.handle(event)
-        writer.write_step(event, commands)
+        writer.write_transition(event, commands)
         self.untold.append(MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head)))
         closing = next(command for command in commands if isinstance(command, CloseMatch))
-        writer.write_result(closing.result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
+        writer.end(self.match)
         writer.sync()
         writer.close()
         return closing.result

@@ -20,7 +20,7 @@ from protocol.messages import Message
 
 from ...clock import Timer
 from ...files.copies import marks
-from ...files.opened import opened
+from ...files.opened import open_descriptor
 from ...files.tree import BadTree
 from ...observers import Observer, Observers
 from ...programs.confining import Confinement
@@ -239,7 +239,7 @@ def is_memory_short() -> bool:
 
 def _stamp(folder: Path) -> int:
     try:
-        with opened(folder) as top:
+        with open_descriptor(folder) as top:
             return hash(tuple(sorted(marks(top).items())))
     except (BadTree, OSError) as error:
         return hash(str(error))  # whoever starts it will be told

@@ -13,7 +13,7 @@ from msgspec import Struct
 from twisted.internet.threads import deferToThreadPool
 
 from ... import chance
-from ...files.scratch import memory_for, scratch
+from ...files.scratch import find_memory, scratch
 from ...match.events import Ending
 from ...match.machine import Match, Phase
 from ...programs.confining import Confinement
@@ -291,7 +291,7 @@ def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterato
     if confinement.sandbox is None or not seats:
         yield {}
         return
-    with scratch("socket", memory_for(0)) as folder:
+    with scratch("socket", find_memory(0)) as folder:
         yield {seat: folder / str(seat) for seat in seats}
 
 

@@ -101,7 +101,7 @@ def make_setup(settings: MatchSettings, game: str, match: str, names: Sequence[s
         match=match,
         game=game,
         options=settings.options,
-        names=chance.seated(seed, names) if settings.lot else tuple(names),
+        names=chance.seat_by_lot(seed, names) if settings.lot else tuple(names),
         lot=settings.lot,
         time=settings.time,
         lag_margin_ms=settings.lag_margin_ms,

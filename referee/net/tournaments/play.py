@@ -163,7 +163,7 @@ class Recorder:
             NotWritten: the disk refused.
         """
         commands = self.tournament.handle(event)
-        self._unsynced.append(self._writer.write_step(event, commands))
+        self._unsynced.append(self._writer.write_transition(event, commands))
         count = self._writer.count
         if self.commits is None:
             self._writer.sync()

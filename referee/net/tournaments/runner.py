@@ -23,7 +23,7 @@ from ...observers.base import OWN_PROCESS
 from ...programs.player_spec import Launch
 from ...record.folder import output_path
 from ...record.resume import Resumption
-from ...record.tournament_record import outcome
+from ...record.tournament_record import make_entry
 from ...tournament import events as e
 from ...tournament.match_context import Fixture, MatchContext
 from ...tournament.pairing.base import RoundToPair
@@ -503,7 +503,7 @@ class TournamentRunner:
             early = None if is_back else await self._early.play(job, occupants)
             played = early or await self._tables.play(job, occupants, resumed)
             result, head = played.result, played.head
-        self._recorder.close(outcome(fixture, tuple(seat.name for seat in job.seats), result, head))
+        self._recorder.close(make_entry(fixture, tuple(seat.name for seat in job.seats), result, head))
 
     def _closed(self, failure: Failure | None, name: str) -> None:
         """Clear a table, and lay it anew."""

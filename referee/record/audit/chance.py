@@ -59,10 +59,10 @@ def check_chance(record: Record) -> "Redealer | None":
 def _check_deal(record: Record, game: Game[Any, Any, Any], shuffle: "Redealer") -> None:
     setup = record.header.setup
     state = game.new(game.parse_options(setup.options), len(setup.names), shuffle)
-    for number, step in enumerate(record.steps, 1):
-        for seat in (command["seat"] for command in step.commands if command["command"] == "expel-seat"):
+    for number, transition in enumerate(record.transitions, 1):
+        for seat in (command["seat"] for command in transition.commands if command["command"] == "expel-seat"):
             state = game.drop(state, seat)
-        starts = [command for command in step.commands if command["command"] == "start-seat"]
+        starts = [command for command in transition.commands if command["command"] == "start-seat"]
         for start in starts:
             digest = hashlib.sha256(msgspec.msgpack.encode(game.view(state, start["seat"]))).hexdigest()
             if start["view"] != digest:
@@ -90,14 +90,18 @@ def check_nonces(record: Record) -> list[str | None]:
     setup = record.header.setup
     nonces: list[str | None] = [None] * len(setup.names)
     committed = dict[int, str]()
-    for number, step in enumerate(record.steps, 1):
-        event = step.event
-        if isinstance(event, e.MatchResumed) and any(command["command"] == "offer-match" for command in step.commands):
+    for number, transition in enumerate(record.transitions, 1):
+        event = transition.event
+        if isinstance(event, e.MatchResumed) and any(
+            command["command"] == "offer-match" for command in transition.commands
+        ):
             nonces, committed = [None] * len(setup.names), {}
         elif isinstance(event, e.ReadyReceived):
             committed[event.seat] = event.commitment
         elif isinstance(event, e.NonceReceived):
-            foul = next((command["foul"] for command in step.commands if command["command"] == "expel-seat"), None)
+            foul = next(
+                (command["foul"] for command in transition.commands if command["command"] == "expel-seat"), None
+            )
             digest = hashlib.sha256(f"nonce:{setup.match}:{event.seat}:{event.nonce}".encode()).hexdigest()
             is_judged = foul is None or foul["code"] == "nonce"
             if is_judged and (digest == committed.get(event.seat)) != (foul is None):
@@ -108,7 +112,7 @@ def check_nonces(record: Record) -> list[str | None]:
                 raise RecordError(record.path, number, "no nonce, for this setup has none", "one")
     if record.result is not None and record.result.nonces != nonces:
         expected, found = show_json(nonces), show_json(record.result.nonces)
-        raise RecordError(record.path, len(record.steps) + 1, f"nonces {expected}", found)
+        raise RecordError(record.path, len(record.transitions) + 1, f"nonces {expected}", found)
     return nonces
 
 

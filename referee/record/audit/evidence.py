@@ -16,7 +16,7 @@ from ...match.setup import MatchSetup
 from ...text import show_json
 from ...tournament.spec import REMOTE
 from ..reader import Record, RecordError
-from ..schema import CommandForm, RecordedStep
+from ..schema import CommandForm, Transition
 
 
 class Wire(Interface):
@@ -155,17 +155,17 @@ def check_dialect(record: Record, wire: Wire) -> None:
     if wire.nonce is None:
         return
     asked = dict[int, str]()
-    for number, step in enumerate(record.steps, 1):
-        if not _can_happen(step, step.forms, asked, setup, wire.nonce):
-            found = f"{type(step.event).__name__} at {step.event.at_ms} ms"
+    for number, transition in enumerate(record.transitions, 1):
+        if not _can_happen(transition, transition.forms, asked, setup, wire.nonce):
+            found = f"{type(transition.event).__name__} at {transition.event.at_ms} ms"
             raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", found)
 
 
 def _can_happen(
-    step: RecordedStep, commands: list[CommandForm], asked: dict[int, str], setup: MatchSetup, nonce: str
+    transition: Transition, commands: list[CommandForm], asked: dict[int, str], setup: MatchSetup, nonce: str
 ) -> bool:
     """Judge one line, and take note of what each seat is asked then."""
-    event, before = step.event, dict(asked)
+    event, before = transition.event, dict(asked)
     asked.update(
         {command.seat: command.command for command in commands if command.seat is not None and command.limit_ms}
     )
@@ -338,5 +338,5 @@ def check_evidence(record: Record, find_wire: FindWire, shown: int | None = None
     evidence = _Evidence(record, wire, shown)
     if dialect is not None:
         check_dialect(record, wire)
-    for number, step in enumerate(record.steps, 1):
-        evidence.take(number, step.event, step.forms)
+    for number, transition in enumerate(record.transitions, 1):
+        evidence.take(number, transition.event, transition.forms)

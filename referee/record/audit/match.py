@@ -21,23 +21,23 @@ from ...text import show_json
 from ...tournament.match_context import MatchContext, name_match
 from ...tournament.spec import REMOTE
 from ..hidden_fields import HASH_PREFIX, OPEN, Salt
-from ..reader import Chain, NotSealed, Record, RecordError, check_key, is_sealed, lines_in, opened_file, read_record
+from ..reader import Chain, NotSealed, Record, RecordError, check_key, is_sealed, open_file, read_lines, read_record
 from ..schema import (
     FIRST_PREV,
     BadLine,
     Header,
     PlainLine,
-    RecordedStep,
     ResultLine,
     SealLine,
+    Transition,
     line_hash,
     linked_core,
+    parse_line,
     plain_json,
     read_line,
-    typed,
     with_open,
 )
-from ..writer import step_line
+from ..writer import transition_line
 from .chance import check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
 from .times import check_book
@@ -103,9 +103,11 @@ def check_course(record: Record, find_game: FindGame, find_wire: FindWire = no_d
     if match is None:
         check_book(record)
         return None
-    for number, (step, _) in enumerate(refold(record, match), 1):
-        if match.result is not None and number < len(record.steps):
-            raise RecordError(record.path, number + 1, "the result, for the match is over", type(step.event).__name__)
+    for number, (transition, _) in enumerate(refold(record, match), 1):
+        if match.result is not None and number < len(record.transitions):
+            raise RecordError(
+                record.path, number + 1, "the result, for the match is over", type(transition.event).__name__
+            )
     _check_without_fold(record, match, find_wire)
     return match
 
@@ -142,30 +144,30 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
         raise RecordError(record.path, 0, f"a setup of {setup.game} and its committed seed", str(error)) from None
 
 
-def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]:
+def refold(record: Record, match: Match) -> Iterator[tuple[Transition, Match]]:
     """Fold a record's events again, and yield after each its step and the match as it then is.
 
     Raises:
         RecordError: an event can't happen, or gives other commands than stand in its line.
         Exception: what the fold or the game failed with, where the record tells of no such fault: it is this program's.
     """
-    for number, step in enumerate(record.steps, 1):
+    for number, transition in enumerate(record.transitions, 1):
         try:
-            commands = match.handle(step.event)
+            commands = match.handle(transition.event)
         except ImpossibleEvent as error:
             raise RecordError(record.path, number, "an event that can happen", str(error)) from None
         folded = plain_json(commands)
-        if folded != bytes(step.told):
-            if match.fault is not None and not _is_void(step):
+        if folded != bytes(transition.told):
+            if match.fault is not None and not _is_void(transition):
                 raise match.fault
-            raise _difference(record.path, number, msgspec.json.decode(folded), step.commands)
-        yield step, match
+            raise _difference(record.path, number, msgspec.json.decode(folded), transition.commands)
+        yield transition, match
 
 
-def _is_void(step: RecordedStep) -> bool:
+def _is_void(transition: Transition) -> bool:
     """Tell whether a step closed its match as void, or has commands that are none."""
     try:
-        return any(form.result is not None and form.result.void is not None for form in step.forms)
+        return any(form.result is not None and form.result.void is not None for form in transition.forms)
     except BadLine:
         return True
 
@@ -176,7 +178,7 @@ def check_result(record: Record, match: Match) -> None:
     Raises:
         RecordError: the match is not over, or ended otherwise.
     """
-    number = len(record.steps) + 1
+    number = len(record.transitions) + 1
     if record.result is None:
         return
     if match.result is None:
@@ -204,7 +206,7 @@ _BEFORE_OPEN = b',"%s":' % OPEN.encode()
 _HASHED = re.compile(re.escape(HASH_PREFIX) + rb'"[0-9a-f]{64}"}')
 """What stands in place of a hidden value."""
 _entries = msgspec.json.Decoder(dict[str, tuple[Salt, Raw]])
-_steps = msgspec.json.Decoder(RecordedStep)
+_steps = msgspec.json.Decoder(Transition)
 
 
 def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Record, Match] | None:
@@ -212,14 +214,14 @@ def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Rec
 
     Args:
         path: the record.
-        open_match: builds the match, before its first event, of a record that has no steps yet.
+        open_match: builds the match, before its first event, of a record that has no transitions yet.
 
     Returns:
         Both; None if the bytes are not those that the referee would have written, or nobody can tell.
     """
     try:
-        with opened_file(path) as file:
-            return _proven(path, list(lines_in(path, file)), open_match)
+        with open_file(path) as file:
+            return _proven(path, list(read_lines(path, file)), open_match)
     except Exception:  # noqa: BLE001  # whoever looks closer meets it again, and says what it is
         return None
 
@@ -229,11 +231,11 @@ def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], M
         raise BadLine("torn")
     numbers = 0, len(lines) - 2, len(lines) - 1
     ends = [read_line(lines[number][:-1]) for number in numbers]
-    header, result, seal = map(typed, ends)
+    header, result, seal = map(parse_line, ends)
     if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
         raise BadLine("not what begins and ends a record")
-    steps = _Steps(lines[1:-2], ends[0].hash)
-    hashes = (*steps.hashes, ends[1].hash, ends[2].hash)
+    transitions = _Steps(lines[1:-2], ends[0].hash)
+    hashes = (*transitions.hashes, ends[1].hash, ends[2].hash)
     links = list(zip(numbers, (FIRST_PREV, *hashes[-3:-1]), strict=True))
     if [(end.n, end.prev) for end in (header, result, seal)] != links or not is_sealed(header.key, seal):
         raise BadLine("not chained, or not sealed")
@@ -242,7 +244,7 @@ def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], M
     record = Record(path, header, (), result, seal, chain)
     match = open_match(record)
     assert match is not None, "a result tells the seed"
-    return replace(record, steps=steps.folded(match)), match
+    return replace(record, transitions=transitions.folded(match)), match
 
 
 def _read(data: bytes) -> tuple[PlainLine, ...]:
@@ -276,7 +278,7 @@ class _Steps:
             self._parts.append((core, opened[:-1]))
             self.hashes.append(line_hash(core))
 
-    def folded(self, match: Match) -> tuple[RecordedStep, ...]:
+    def folded(self, match: Match) -> tuple[Transition, ...]:
         """Fold the events, and write the lines anew.
 
         Args:
@@ -286,23 +288,25 @@ class _Steps:
             BadLine: a line is not what was written anew.
             Exception: a line is none, or its event can't happen.
         """
-        steps, salts = zip(*(_opened(*parts) for parts in self._parts), strict=True)
-        followed = [match.handle(step.event) for step in steps]
-        msgspec.msgpack.encode(([step.event for step in steps], followed))  # fails for integers of over 64 bits
-        _ = [step.forms for step in steps]  # fails for commands that are none
+        transitions, salts = zip(*(_opened(*parts) for parts in self._parts), strict=True)
+        followed = [match.handle(transition.event) for transition in transitions]
+        msgspec.msgpack.encode(
+            ([transition.event for transition in transitions], followed)
+        )  # fails for integers of over 64 bits
+        _ = [transition.forms for transition in transitions]  # fails for commands that are none
         told = [
-            step_line(step.event, commands, step.standstills, iter(own))
-            for step, commands, own in zip(steps, followed, salts, strict=True)
+            transition_line(transition.event, commands, transition.standstills, iter(own))
+            for transition, commands, own in zip(transitions, followed, salts, strict=True)
         ]
         for number, (fields, opened) in enumerate(told):
             core = linked_core(number + 1, self.hashes[number], fields)
             if core != self._parts[number][0] or with_open(core, opened) + b"\n" != self._lines[number]:
                 raise BadLine("not what follows")
-        return steps
+        return transitions
 
 
-def _opened(core: bytes, opened: bytes) -> tuple[RecordedStep, list[str]]:
-    """Return a step, its values put in their places one after the other, and their salts.
+def _opened(core: bytes, opened: bytes) -> tuple[Transition, list[str]]:
+    """Return a transition, its values put in their places one after the other, and their salts.
 
     What is misplaced gives another line when that is written anew.
     """
@@ -345,9 +349,9 @@ def check_header(record: Record, *, is_fixed: bool) -> None:
         raise _wrong(record, "a tournament, for this is a leg of a duplicate deal", "none")
     if header.context is not None:
         _check_context(record, header.context)
-    for number, step in enumerate(record.steps, 1):
-        if isinstance(step.event, e.Began):
-            _check_starts(record, number, step.event.starts)
+    for number, transition in enumerate(record.transitions, 1):
+        if isinstance(transition.event, e.Began):
+            _check_starts(record, number, transition.event.starts)
 
 
 def _check_context(record: Record, context: MatchContext) -> None:
@@ -404,7 +408,7 @@ def check_ranking(record: Record) -> None:
         problem = "the seats of the best rank as winners"
     if problem is not None:
         found = f"ranking {show_json(result.ranking)}, winners {show_json(result.winners)}"
-        raise RecordError(record.path, len(record.steps) + 1, problem, found)
+        raise RecordError(record.path, len(record.transitions) + 1, problem, found)
 
 
 def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
@@ -412,6 +416,6 @@ def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> l
     if is_deserted:
         return [[]]
     best = sorted(result.ranking[0])
-    kinds = [form.command for step in record.steps for form in step.forms]
+    kinds = [form.command for transition in record.transitions for form in transition.forms]
     is_lost_at_the_end = "end-seat" in kinds and "expel-seat" in kinds[kinds.index("end-seat") :]
     return [best, []] if is_lost_at_the_end else [best]

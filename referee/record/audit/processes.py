@@ -110,8 +110,8 @@ def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) 
         RecordError: the first match that did not.
     """
     runs = _Runs(record, ran)
-    for step in record.steps:
-        runs.take(step.n, step.event)
+    for transition in record.transitions:
+        runs.take(transition.n, transition.event)
     runs.end()
 
 

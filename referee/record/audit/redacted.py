@@ -11,13 +11,13 @@ from msgspec.structs import fields, replace
 from ...games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome, Shuffle, ranked
 from ...match import events as e
 from ...match.commands import Result
-from ...match.fouls import MAX_DETAIL, SHOWN_HEX, Cause, Foul, accused_of
-from ...match.outcome import default_outcome, result_of
-from ...match.setup import restored
+from ...match.fouls import MAX_DETAIL, SHOWN_HEX, Cause, Foul, identify_foul
+from ...match.outcome import default_outcome, make_result
+from ...match.setup import restore_position
 from ...text import show_json
 from ..hidden_fields import OF_FOULS
 from ..reader import Record, RecordError
-from ..schema import RecordedStep
+from ..schema import Transition
 from .chance import check_chance, check_nonces
 from .evidence import same
 from .match import check_ranking
@@ -74,7 +74,7 @@ def check_with_seed(record: Record, seat: int, seed: str, game: Game[Any, Any, A
     setup = record.header.setup
     shuffle = check_chance(dataclasses.replace(record, result=replace(record.result, seed=seed)))
     if setup.position is None and shuffle is not None:
-        restored(game, game.parse_options(setup.options), setup)  # as a match does when it begins
+        restore_position(game, game.parse_options(setup.options), setup)  # as a match does when it begins
         check_course(record, seat, game, shuffle)
 
 
@@ -88,14 +88,14 @@ def _check_scores(record: Record) -> None:
     expected = ranked(result.scores, sorted(seat for level in levels for seat in level))
     if [sorted(level) for level in levels] != [*map(list, expected)]:
         found = f"ranking {show_json(result.ranking)}, scores {show_json(result.scores)}"
-        raise RecordError(record.path, len(record.steps) + 1, "a ranking by scores", found)
+        raise RecordError(record.path, len(record.transitions) + 1, "a ranking by scores", found)
 
 
 def _check_instants(record: Record) -> None:
     """Check that instants are in order, and that nobody does anything who is out."""
     last_ms, out = 0.0, set[int]()
-    for number, step in enumerate(record.steps, 1):
-        event = step.event
+    for number, transition in enumerate(record.transitions, 1):
+        event = transition.event
         if event.at_ms < last_ms:
             raise RecordError(record.path, number, f"an instant from {last_ms} ms on", f"{event.at_ms} ms")
         last_ms = event.at_ms
@@ -103,7 +103,7 @@ def _check_instants(record: Record) -> None:
             raise RecordError(record.path, number, f"nothing of seat {event.seat}, which is out", type(event).__name__)
         if isinstance(event, _TIMED) and not _are_in_order(event):
             raise RecordError(record.path, number, "instants in order, and lags within them", show_json(event, 200))
-        out |= {foul.seat for foul in _expulsions(step)}
+        out |= {foul.seat for foul in _expulsions(transition)}
 
 
 def _are_in_order(event: e.Answer | e.DeadlinePassed) -> bool:
@@ -116,8 +116,8 @@ def _are_in_order(event: e.Answer | e.DeadlinePassed) -> bool:
 def _check_turns(record: Record) -> None:
     """Check that turns are counted from 1, and that the result has as many."""
     turns = 0
-    for number, step in enumerate(record.steps, 1):
-        for command in step.commands:
+    for number, transition in enumerate(record.transitions, 1):
+        for command in transition.commands:
             if command["command"] == "ask-move":
                 if command["turn"] not in (turns, turns + 1):
                     raise RecordError(record.path, number, f"turn {turns + 1}", f"turn {command['turn']}")
@@ -128,25 +128,25 @@ def _check_turns(record: Record) -> None:
     assert record.result is not None, "a redacted record has one"
     if record.result.result.turns != turns:
         found = f"{record.result.result.turns}"
-        raise RecordError(record.path, len(record.steps) + 1, f"{turns} turns, as were asked for", found)
+        raise RecordError(record.path, len(record.transitions) + 1, f"{turns} turns, as were asked for", found)
 
 
 def _check_fouls(record: Record) -> None:
     """Check each foul against what its seat did, and the result's against those, and against the last command's."""
     fouls = []
-    for number, step in enumerate(record.steps, 1):
-        for foul in _expulsions(step):
-            if not _is_that_of(foul, step.event):
-                raise RecordError(record.path, number, f"a foul of {type(step.event).__name__}", _shown(foul))
+    for number, transition in enumerate(record.transitions, 1):
+        for foul in _expulsions(transition):
+            if not _is_that_of(foul, transition.event):
+                raise RecordError(record.path, number, f"a foul of {type(transition.event).__name__}", _shown(foul))
             fouls.append(_public(foul))
-        _check_shown_bytes(record, number, step)
+        _check_shown_bytes(record, number, transition)
     assert record.result is not None, "a redacted record has one"
-    line, result = len(record.steps) + 1, record.result.result
+    line, result = len(record.transitions) + 1, record.result.result
     if fouls != [_public(foul) for foul in result.fouls]:
         raise RecordError(
             record.path, line, f"the fouls that were told, {show_json(fouls)}", show_json([*map(_public, result.fouls)])
         )
-    last = record.steps[-1].commands if record.steps else []
+    last = record.transitions[-1].commands if record.transitions else []
     told = last[-1].get("result") if last else None
     if not isinstance(told, dict) or _without_fouls(told) != _without_fouls(msgspec.to_builtins(result)):
         raise RecordError(
@@ -160,14 +160,14 @@ def _check_own_words(record: Record) -> None:
     """Check that what is shown of a seat's own foul is the same in its event, its expulsion and the result."""
     assert record.result is not None, "a redacted record has one"
     shown: dict[tuple[int, str], str] = {}
-    for number, step in enumerate(record.steps, 1):
-        for command in step.commands:
+    for number, transition in enumerate(record.transitions, 1):
+        for command in transition.commands:
             fouls = [command["foul"]] if command["command"] == "expel-seat" else []
             fouls += command["result"]["fouls"] if command["command"] == "close-match" else []
             for foul in fouls:
-                _check_words(record, number, foul, shown, step.event)
-    for foul in record.chain.lines[len(record.steps) + 1].fields["result"]["fouls"]:
-        _check_words(record, len(record.steps) + 1, foul, shown, None)
+                _check_words(record, number, foul, shown, transition.event)
+    for foul in record.chain.lines[len(record.transitions) + 1].fields["result"]["fouls"]:
+        _check_words(record, len(record.transitions) + 1, foul, shown, None)
 
 
 def _check_words(
@@ -178,7 +178,7 @@ def _check_words(
         key, found = (foul["seat"], name), foul[name]
         if not isinstance(found, str):
             continue
-        told = accused_of(event)[1].get(name, "") if isinstance(event, _ACCUSING) and key not in shown else found
+        told = identify_foul(event)[1].get(name, "") if isinstance(event, _ACCUSING) and key not in shown else found
         expected = shown.setdefault(key, told[:MAX_DETAIL] if name == "detail" else told[:SHOWN_HEX])
         if found != expected:
             raise RecordError(record.path, number, f"the {name} of that foul, {expected[:80]}", found[:80])
@@ -194,10 +194,10 @@ def _check_told(record: Record, game: Game[Any, Any, Any]) -> None:
     except BadSetup as error:
         raise RecordError(record.path, 0, f"a setup of {game.name}", str(error)) from None
     fouls, is_over = list[Foul](), False
-    for number, step in enumerate(record.steps, 1):
-        fouls += _expulsions(step)
+    for number, transition in enumerate(record.transitions, 1):
+        fouls += _expulsions(transition)
         played: list[Any] = []
-        for command in step.commands:
+        for command in transition.commands:
             kind = command["command"]
             if kind == "offer-match" and not same(teams, command.get("teams", [])):
                 raise RecordError(record.path, number, f"teams {show_json(teams)}", show_json(command.get("teams", [])))
@@ -207,7 +207,7 @@ def _check_told(record: Record, game: Game[Any, Any, Any]) -> None:
                 is_over = True
                 _check_reason(record, game, default_outcome(setup, teams, _present(seats, fouls)))
         if not _expulsions_after(record, number):
-            for command in (own for own in step.commands if own["command"] == "end-seat"):
+            for command in (own for own in transition.commands if own["command"] == "end-seat"):
                 _check_end(record, number, command, result)
 
 
@@ -235,19 +235,21 @@ def _check_reason(record: Record, game: Game[Any, Any, Any], default: Outcome | 
     else:
         expected, is_fit = f"a rule of {game.name} as the reason", result.reason in game.rules
     if not is_fit:
-        raise RecordError(record.path, len(record.steps) + 1, expected, show_json(result.reason))
+        raise RecordError(record.path, len(record.transitions) + 1, expected, show_json(result.reason))
 
 
 def _check_end(record: Record, number: int, command: dict[str, Any], result: Result) -> None:
     """Check the end that a seat was told, if nobody was expelled from then on."""
     wrong = [name for name in _OF_ENDS if not same(getattr(result, name), command[name])]
-    is_void_later = result.void is not None and number < len(record.steps)
+    is_void_later = result.void is not None and number < len(record.transitions)
     if wrong and not is_void_later:
         raise RecordError(record.path, number, f"the result's {wrong[0]}", show_json(command[wrong[0]], 140))
 
 
 def _expulsions_after(record: Record, number: int) -> bool:
-    return any(form.command == "expel-seat" for step in record.steps[number - 1 :] for form in step.forms)
+    return any(
+        form.command == "expel-seat" for transition in record.transitions[number - 1 :] for form in transition.forms
+    )
 
 
 def _present(seats: int, fouls: Sequence[Foul]) -> list[int]:
@@ -255,17 +257,17 @@ def _present(seats: int, fouls: Sequence[Foul]) -> list[int]:
     return [seat for seat in range(seats) if seat not in out]
 
 
-def _check_shown_bytes(record: Record, number: int, step: RecordedStep) -> None:
+def _check_shown_bytes(record: Record, number: int, transition: Transition) -> None:
     """Check that a foul whose evidence is shown has the first bytes of its event's."""
-    for told in (command["foul"]["evidence"] for command in step.commands if command["command"] == "expel-seat"):
-        found = next((getattr(step.event, name) for name in _BYTES if hasattr(step.event, name)), "")
+    for told in (command["foul"]["evidence"] for command in transition.commands if command["command"] == "expel-seat"):
+        found = next((getattr(transition.event, name) for name in _BYTES if hasattr(transition.event, name)), "")
         if isinstance(told, str) and told != found[:SHOWN_HEX]:
             raise RecordError(record.path, number, f"the evidence of its event, {found[:80]}", told[:80])
 
 
-def _expulsions(step: RecordedStep) -> list[Foul]:
-    """Return the fouls of a step, with nothing in place of what is hidden."""
-    found = [command for command in step.commands if command["command"] == "expel-seat"]
+def _expulsions(transition: Transition) -> list[Foul]:
+    """Return the fouls of a transition, with nothing in place of what is hidden."""
+    found = [command for command in transition.commands if command["command"] == "expel-seat"]
     return [msgspec.convert({name: command["foul"][name] for name in _PUBLIC}, Foul) for command in found]
 
 
@@ -276,7 +278,7 @@ def _is_that_of(foul: Foul, event: e.Event) -> bool:
     if (foul.rule is not None) != (foul.cause is Cause.ILLEGAL_MOVE):
         return False
     if isinstance(event, e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant):
-        cause, facts = accused_of(event)
+        cause, facts = identify_foul(event)
         return (foul.cause, foul.code, foul.ending) == (cause, facts.get("code"), facts.get("ending"))
     if isinstance(event, e.DeadlinePassed):
         return foul.cause in (Cause.TIMEOUT, Cause.REFUSED_TO_START)
@@ -326,13 +328,13 @@ class _Course:
         self.is_over = False
         self.outcome: Outcome | None = None
 
-    def take(self, number: int, step: RecordedStep) -> None:
+    def take(self, number: int, transition: Transition) -> None:
         """Take a line.
 
         Raises:
             RecordError: it shows something that does not follow from the seed and from what was told.
         """
-        event, commands = step.event, step.commands
+        event, commands = transition.event, transition.commands
         expelled = {command["seat"]: command["foul"] for command in commands if command["command"] == "expel-seat"}
         if isinstance(event, e.MoveReceived):
             self._judge(number, event, expelled.get(event.seat))
@@ -462,15 +464,17 @@ def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: 
         RecordError: the first line that shows something else than what follows from the seed.
     """
     course = _Course(record, seat, game, shuffle)
-    for number, step in enumerate(record.steps, 1):
-        course.take(number, step)
+    for number, transition in enumerate(record.transitions, 1):
+        course.take(number, transition)
     assert record.result is not None, "a redacted record has one"
     result = record.result.result
     if result.void is not None:
         return
     out = {foul.seat for foul in result.fouls}
-    due = result_of(course.outcome, result.fouls, result.used_ms, out=out, turns=result.turns, void=None)
+    due = make_result(course.outcome, result.fouls, result.used_ms, out=out, turns=result.turns, void=None)
     for name in _BY_OUTCOME:
         expected, found = getattr(due, name), getattr(result, name)
         if expected != found:
-            raise RecordError(record.path, len(record.steps) + 1, f"{name} {show_json(expected)}", show_json(found))
+            raise RecordError(
+                record.path, len(record.transitions) + 1, f"{name} {show_json(expected)}", show_json(found)
+            )

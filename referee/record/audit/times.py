@@ -12,7 +12,7 @@ from ...match.fouls import Cause
 from ...match.timekeeper import DISK_MS, KEPT_STANDSTILLS, MAX_LOOKS, UNNOTICED_MS, Standstill
 from ...text import show_json
 from ..reader import Record, RecordError
-from ..schema import CommandForm, RecordedStep
+from ..schema import CommandForm, Transition
 
 PROMPT_MS = 100.0
 """So long after the line that asks a request may be sent. In between, the referee judges, writes and sends what came
@@ -113,14 +113,14 @@ def presences(record: Record) -> list[Presence]:
     found: list[Presence] = []
     last_ms, told = 0.0, _Told(0.0)
     began: e.Began | None = None
-    for number, step in enumerate(record.steps, 1):
-        event = step.event
+    for number, transition in enumerate(record.transitions, 1):
+        event = transition.event
         if isinstance(event, e.Answer):
             told.heard.add(event.seat)
         elif isinstance(event, e.Began):
             found += _presence(record, began, last_ms, told)
             began, told = event, _Told(event.at_ms)
-        for standstill in step.standstills:
+        for standstill in transition.standstills:
             if not (told.takes(standstill) and last_ms <= standstill[1] <= event.at_ms):
                 what = f"standstills from {told.reached_ms} ms on that are over from {last_ms} to {event.at_ms} ms"
                 raise RecordError(record.path, number, what, f"one from {standstill[0]} to {standstill[1]} ms")
@@ -194,14 +194,14 @@ class _Book:
         self.used_ms = [0.0] * len(setup.names)
         self.fouls: list[Any] = []
 
-    def take(self, number: int, step: RecordedStep) -> None:
+    def take(self, number: int, transition: Transition) -> None:
         """Book one line.
 
         Raises:
             RecordError: the time used and the verdict contradict each other, or an answer came before its request.
         """
-        event = step.event
-        commands = step.forms
+        event = transition.event
+        commands = transition.forms
         expelled: dict[int, Any] = {
             command.seat: command.foul
             for command in commands
@@ -212,7 +212,7 @@ class _Book:
             extended = {command.seat for command in commands if command.command == "extend-limit"}
             self._book_time(number, event, expelled, is_extended=event.seat in extended)
         elif isinstance(event, e.SeatReturned):
-            self._run_on(number, event, step.standstills)
+            self._run_on(number, event, transition.standstills)
         elif isinstance(event, e.SeatEvent):
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
@@ -377,11 +377,11 @@ def check_book(record: Record) -> None:
         RecordError: the first line whose instants, limits and verdict do not fit, or the result's if its sums do not.
     """
     book = _Book(record)
-    for number, step in enumerate(record.steps, 1):
-        book.take(number, step)
+    for number, transition in enumerate(record.transitions, 1):
+        book.take(number, transition)
     if record.result is None:
         return
-    number, result = len(record.steps) + 1, record.result.result
+    number, result = len(record.transitions) + 1, record.result.result
     used_ms = tuple(round(used, 3) for used in book.used_ms)
     if used_ms != result.used_ms:
         raise RecordError(record.path, number, f"used_ms {show_json(used_ms)}", show_json(result.used_ms))

@@ -17,7 +17,7 @@ from ...tournament.pairing.base import PairingFormat, RoundToPair
 from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..reader import NotSealed, Record, RecordError, check_key
 from ..schema import Header
-from ..tournament_record import TournamentHeader, TournamentRecord, entry_of, read_tournament, refold
+from ..tournament_record import TournamentHeader, TournamentRecord, read_entry, read_tournament, refold
 from .match import FindGame
 
 PairRounds = Callable[[Sequence[RoundToPair]], Iterable[tuple[tuple[tuple[int, ...], ...], str]]]
@@ -111,7 +111,7 @@ class MatchProof(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, record: Record) -> Self:
         """Return what a record says that has a context."""
-        entry = None if record.seal is None else entry_of(record)
+        entry = None if record.seal is None else read_entry(record)
         return cls(path=record.path, header=record.header, entry=entry, seed=record.seed)
 
 
@@ -138,9 +138,15 @@ class AuditedTournament:
         self._none = RecordError if record.is_sealed else NotSealed
         """What is raised where something is missing: a tournament that goes on may have written it meanwhile."""
         self._closed = {entry.match: entry for entry in history.entries}
-        self._line = {step.event.entry.match: step.n for step in record.steps if isinstance(step.event, e.MatchClosed)}
+        self._line = {
+            transition.event.entry.match: transition.n
+            for transition in record.transitions
+            if isinstance(transition.event, e.MatchClosed)
+        }
         self._opened = {
-            step.event.fixture.match: step.n for step in record.steps if isinstance(step.event, e.MatchOpened)
+            transition.event.fixture.match: transition.n
+            for transition in record.transitions
+            if isinstance(transition.event, e.MatchOpened)
         }
         self._deals: dict[int, bytes] = {}
         self._dealt: dict[bytes, int | str] = {}
@@ -302,10 +308,10 @@ def audit_tournament(
     rounds, asked = _Rounds(path, pair), None
     events = EventChecks(path, header, history.tournament)
     try:
-        for step in refold(record, history.take):
-            if isinstance(step.event, e.RoundPaired) and asked is not None:
-                rounds.add(asked, step.event, step.line)
-            events.take(step.line, step.event)
+        for transition in refold(record, history.take):
+            if isinstance(transition.event, e.RoundPaired) and asked is not None:
+                rounds.add(asked, transition.event, transition.line)
+            events.take(transition.line, transition.event)
             asked = history.tournament.to_pair
     except RecordError:
         rounds.check()  # what is wrong in a line before that is told first

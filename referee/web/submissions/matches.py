@@ -18,9 +18,9 @@ from ...games.base import Game
 from ...match.setup import MatchSetup
 from ...plugins import installed
 from ...record.explain import Explanation, explain
-from ...record.folder import Printed, all_printed, last_printed
-from ...record.redacted_record import redacted_lines
-from ...record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
+from ...record.folder import Printed, read_output, read_last_output
+from ...record.redacted_record import redact
+from ...record.schema import BadLine, Header, ResultLine, SealLine, read_line, parse_line
 from .challenges import PERSON, PRACTICE
 from .store import PLAYER, VERSIONS
 
@@ -122,7 +122,7 @@ class AuthorsMatches:
 
     def _find_output(self, match: AuthoredMatch, seat: int) -> Printed | None:
         """Return what an author's own program printed, without the organiser's file that has it."""
-        found = last_printed(self._path(match.name), seat, match.header.setup.names[seat])
+        found = read_last_output(self._path(match.name), seat, match.header.setup.names[seat])
         return None if found is None else replace(found, path="")
 
     def record(self, author: str, name: str, seat: int | None) -> bytes | None:
@@ -137,10 +137,10 @@ class AuthorsMatches:
     def read_output(self, author: str, name: str, seat: int | None) -> str | None:
         """Return what is kept of what an author's own program printed in a match; None if nothing is."""
         own = self._own_seat(author, name, seat)
-        return None if own is None else all_printed(self._path(name), own[1], own[0].header.setup.names[own[1]])
+        return None if own is None else read_output(self._path(name), own[1], own[0].header.setup.names[own[1]])
 
     def _redact(self, name: str, seat: int) -> list[bytes]:
-        return redacted_lines(self._path(name), self._find_game, seat, find_wire=installed().wire)
+        return redact(self._path(name), self._find_game, seat, find_wire=installed().wire)
 
     def _path(self, name: str) -> Path:
         return self._logs / f"{name}.jsonl"
@@ -176,7 +176,7 @@ class AuthorsMatches:
         first, *last = _ends(path)
         try:
             lines = [read_line(line) for line in (first, *last)]
-            header, result, seal = map(typed, lines)
+            header, result, seal = map(parse_line, lines)
         except (BadLine, ValueError):
             return None
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):

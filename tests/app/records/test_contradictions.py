@@ -25,11 +25,11 @@ def written(path: Path, match: str, standstills: list[Standstill], process: str 
     with closing(RecordWriter(path, SEALER)) as writer:
         setup = replace(whole.match.setup, match=match)
         writer.write_header(setup, whole.match.seed, is_fixed=True, referee="0.0", opened="")
-        writer.write_step(replace(opened[0], process=process, clock_ms=10.0), opened[1])
+        writer.write_transition(replace(opened[0], process=process, clock_ms=10.0), opened[1])
         for event, commands in steps:
-            writer.write_step(event, commands, standstills if event is steps[-2][0] else [])
+            writer.write_transition(event, commands, standstills if event is steps[-2][0] else [])
         assert whole.match.result is not None
-        writer.write_result(whole.match.result, seed=whole.match.seed.hex(), nonces=whole.match.nonces.opened)
+        writer.end(whole.match)
         writer.close()
 
 

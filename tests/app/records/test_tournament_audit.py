@@ -23,7 +23,7 @@ from referee.plugins import find_game, installed
 from referee.record.key import Sealer
 from referee.record.published_heads import PublishedHead
 from referee.record.reader import read_chain
-from referee.record.redacted_record import redacted_lines
+from referee.record.redacted_record import redact
 from referee.record.resume import reopen
 from referee.record.tournament_record import read_tournament
 from referee.tournament import events as e
@@ -98,7 +98,7 @@ def test_of_single_files_only_they_are_verified(folder: Path) -> None:
 def test_a_redacted_record_proves_no_result(folder: Path) -> None:
     """That it hides parts of the very record is verified, by the hash that the tournament's has; that is said."""
     path = folder / "cup-00002.jsonl"
-    path.write_bytes(b"\n".join([*redacted_lines(path, find_game, 0, find_wire=installed().wire), b""]))
+    path.write_bytes(b"\n".join([*redact(path, find_game, 0, find_wire=installed().wire), b""]))
     report = audited(folder)
     assert (report.holds, report.redacted, sound(report).without_proof) == (True, 1, ("cup-00002",))
 
@@ -109,7 +109,7 @@ def test_a_redacted_record_of_another_match_is_named(folder: Path, tmp_path: Pat
     play_cup(tmp_path / "again", 7)
     other = tmp_path / "again" / "cup-00002.jsonl"
     path = folder / "cup-00002.jsonl"
-    path.write_bytes(b"\n".join([*redacted_lines(other, find_game, 0, find_wire=installed().wire), b""]))
+    path.write_bytes(b"\n".join([*redact(other, find_game, 0, find_wire=installed().wire), b""]))
     assert broken(audited(folder)).expected == "the record of cup-00002, as line 4 of cup.jsonl opened it"
     assert broken(audited(folder)).record == str(path)
 
@@ -267,9 +267,9 @@ def test_two_records_of_a_match_of_no_tournament_are_named(tmp_path: Path) -> No
     other.write_bytes(b"".join(record_of("clean").splitlines(keepends=True)[:4]))
     resumed = reopen(other, find_game, SEALER)
     failed = RefereeFailed(at_ms=resumed.last_ms, detail="the disk is full")
-    resumed.writer.write_step(failed, resumed.match.handle(failed))
+    resumed.writer.write_transition(failed, resumed.match.handle(failed))
     assert resumed.match.result is not None
-    resumed.writer.write_result(resumed.match.result, seed=resumed.match.seed.hex(), nonces=resumed.match.nonces.opened)
+    resumed.writer.end(resumed.match)
     resumed.writer.close()
     assert audited(other).holds
     assert audited(one, other).equivocations == [Equivocation(match="m", records=(str(one), str(other)))]
@@ -282,7 +282,7 @@ def test_two_records_of_one_secret_seed_are_named(tmp_path: Path) -> None:
     one, other, shown = tmp_path / "one.jsonl", tmp_path / "other.jsonl", tmp_path / "shown.jsonl"
     whole.write(one)
     cut(whole, 20, RefereeFailed(at_ms=whole.steps[19][0].at_ms, detail="the disk is full")).write(other)
-    shown.write_bytes(b"".join(line + b"\n" for line in redacted_lines(one, find_game, 0)))
+    shown.write_bytes(b"".join(line + b"\n" for line in redact(one, find_game, 0)))
     assert audited(one, shown).holds
     for path in (one, shown):
         report = audited(path, other)
@@ -320,7 +320,7 @@ def test_a_swapped_file_is_called_by_what_it_holds(folder: Path) -> None:
 @pytest.mark.forges
 def test_a_redacted_file_is_called_by_what_it_holds(folder: Path) -> None:
     """Its header is open, so it is compared with what was opened as that of a whole record is."""
-    lines = redacted_lines(folder / "cup-00003.jsonl", find_game, 0, find_wire=installed().wire)
+    lines = redact(folder / "cup-00003.jsonl", find_game, 0, find_wire=installed().wire)
     (folder / "cup-00001.jsonl").write_bytes(b"\n".join([*lines, b""]))
     assert broken(audited(folder)).found == "a file that holds the record of cup-00003"
 
@@ -360,7 +360,7 @@ def test_the_claim_of_a_lone_record_is_told(folder: Path) -> None:
     """That it is a match of a tournament nobody can tell from it alone; next to that one's record it is verified."""
     path = folder / "cup-00001.jsonl"
     seen = folder.parent.parent / "seen.jsonl"
-    seen.write_bytes(b"\n".join([*redacted_lines(path, find_game, 0, find_wire=installed().wire), b""]))
+    seen.write_bytes(b"\n".join([*redact(path, find_game, 0, find_wire=installed().wire), b""]))
     assert [getattr(report, "tournament", "") for report in audited(path, seen).records] == ["cup", "cup"]
     assert {getattr(report, "tournament", "") for report in audited(folder).records} == {None}
     assert {getattr(report, "tournament", "") for report in audited(path, folder / "cup.jsonl").records} == {None}

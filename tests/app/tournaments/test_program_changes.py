@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.app.tournaments.beginning import digests_of, note_changes
-from referee.record.tournament_record import read_begun
+from referee.record.tournament_record import read_start
 from referee.tournament.spec import Participant
 
 from ...record.tournaments import Organiser, cup
@@ -53,7 +53,7 @@ def test_a_changed_program_is_put_on_record_once(ada: Path, organiser: Organiser
     (ada / "src" / "player.js").write_text("2")
     assert note_changes(organiser.recorder, programs) == ["ada"]
     assert note_changes(organiser.recorder, programs) == []
-    begun = read_begun(organiser.folder)
+    begun = read_start(organiser.folder)
     assert begun is not None
     assert (begun.programs, begun.changed) == (programs, {"ada": AT})
     assert programs != first

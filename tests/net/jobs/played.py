@@ -41,7 +41,7 @@ class Played:
         self.writer = _begun(folder, JOB, header or {})
         self.path = self.writer.path
         for number, (event, commands) in enumerate(drive(self.match, _seats(self.match)), 1):
-            self.writer.write_step(event, commands)
+            self.writer.write_transition(event, commands)
             self.told.append(Stepped(match=JOB.match, line=number, hash=self.writer.head, event=_any(event)))
             if number == steps:
                 break
@@ -104,7 +104,7 @@ def record_of(
     with TemporaryDirectory() as folder:
         writer = _begun(Path(folder), job, {})
         for event, commands in steps:
-            writer.write_step(began(event) if isinstance(event, e.MatchOpened) else event, commands)
+            writer.write_transition(began(event) if isinstance(event, e.MatchOpened) else event, commands)
         _end(writer, match)
         return writer.path.read_bytes()
 
@@ -133,7 +133,7 @@ def _begun(folder: Path, job: MatchJob, header: dict[str, Any]) -> RecordWriter:
 
 def _end(writer: RecordWriter, match: Match) -> str:
     assert match.result is not None
-    writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+    writer.end(match)
     writer.close()
     return writer.sealed_head
 

@@ -98,7 +98,7 @@ def test_a_match_whose_worker_dies_is_void(tmp_path: Path, steps: int) -> None:
     match.void(WHY, SEALER)
     record = read_record(match.path)
     assert record.is_sealed
-    assert len(record.steps) == steps + 1
+    assert len(record.transitions) == steps + 1
     result = audited(match.path)
     assert (result, result.void, result.fouls) == (match.played.result, WHY, ())
 

@@ -134,7 +134,7 @@ def test_remote_entrants_play_beside_workers(tmp_path: Path) -> None:
     (apart,) = (record for record in records if "ada" not in record.header.setup.names)
     assert [presences(record)[0].process for record in records if record is not apart] == [begun[0]] * 2
     assert presences(apart)[0].process == begun[1]
-    answers = sum(isinstance(step.event, e.Answer) for step in apart.steps)
+    answers = sum(isinstance(step.event, e.Answer) for step in apart.transitions)
     assert f'referee_answer_seconds_count{{game="q"}} {answers}.0' in counted[0]
     assert "referee_matches_running 0.0" in counted[0]
     assert 'referee_connections_total{event="welcomed"} 2.0' in counted[0]

@@ -293,7 +293,7 @@ def test_a_record_that_cannot_be_written_ends_the_match(
     def full(*_args: object) -> None:
         raise NotWritten(28, "No space left on device")
 
-    monkeypatch.setattr(RecordWriter, "write_step", full)
+    monkeypatch.setattr(RecordWriter, "write_transition", full)
     running.answer(0)
     assert [failure.value.errno for failure in failures] == [28]
     assert kinds(running.peers[1].heard()) == ["Start"]

@@ -86,13 +86,13 @@ def test_all_lines_are_written_before_anything_is_sent(tables: Tables, monkeypat
 def test_whose_clock_runs_begins_when_it_was_asked(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not when its match was judged: what the others of a batch take is nobody's time."""
     first, second = tables.ready("a"), tables.ready("b")
-    write = second.writer.write_step
+    write = second.writer.write_transition
 
     def _slowly(*step: Any) -> None:
         tables.clock.rightNow += 0.05
         write(*step)
 
-    monkeypatch.setattr(second.writer, "write_step", _slowly)
+    monkeypatch.setattr(second.writer, "write_transition", _slowly)
     tables.together(lambda: first.answer(0), lambda: second.answer(0))
     tables.clock.rightNow += 0.15
     first.answer(1)

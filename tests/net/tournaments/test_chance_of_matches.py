@@ -26,7 +26,7 @@ def moves(folder: Path) -> dict[str, list[Any]]:
     """Return what was played in each match."""
     found = {}
     for path in (folder / "logs" / "cup").glob("cup-*.jsonl"):
-        events = [step.event for step in read_record(path).steps]
+        events = [step.event for step in read_record(path).transitions]
         found[path.stem] = [event.move for event in events if isinstance(event, MoveReceived)]
     return found
 

@@ -137,7 +137,7 @@ def test_an_unfinished_record_is_folded(tmp_path: Path, name: str) -> None:
     lines = lines_of(record_of(name))
     for count in range(1, len(lines) - 1):
         record = audited(tmp_path / "m", sealed(lines[:count]), is_strict=False)
-        assert (len(record.steps), record.result, record.state) == (count - 1, None, "unfinished")
+        assert (len(record.transitions), record.result, record.state) == (count - 1, None, "unfinished")
         given = lines[count].get("commands")
         if given is None:
             continue
@@ -180,7 +180,7 @@ def test_an_unfinished_record_with_a_secret_seed_is_read_only(tmp_path: Path) ->
     lines = lines_of(record_of("dealt, unfinished"))
     forged = changed(lines, 5, ("commands", 0, "what"), {"any": "thing"})
     record = audited(tmp_path / "m", sealed(forged), is_strict=False)
-    assert record.steps[4].commands[0]["what"] == {"any": "thing"}
+    assert record.transitions[4].commands[0]["what"] == {"any": "thing"}
     assert open_match(read_record(tmp_path / "m"), REGISTRY.game) is None
     assert refused(tmp_path / "m", unchained(forged), is_strict=False).line == 5
     later = changed(lines, 5, ("event", "at_ms"), 1e6)
@@ -192,7 +192,7 @@ def test_a_torn_result_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
     data = b"".join(record_of("clean").splitlines(keepends=True)[:-1])
     for size in (1, 2, 100):
         record = audited(tmp_path / "m", data[:-size], is_strict=False)
-        assert (record.result, record.is_torn, len(record.steps)) == (None, True, len(CLEAN) - 3)
+        assert (record.result, record.is_torn, len(record.transitions)) == (None, True, len(CLEAN) - 3)
 
 
 def test_a_torn_seal_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_torn_seal_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
     data = record_of("clean")
     for size in (1, 2, 100):
         record = audited(tmp_path / "m", data[:-size], is_strict=False)
-        assert (record.state, record.is_torn, len(record.steps)) == ("unfinished", True, len(CLEAN) - 3)
+        assert (record.state, record.is_torn, len(record.transitions)) == ("unfinished", True, len(CLEAN) - 3)
         assert record.result is not None
 
 

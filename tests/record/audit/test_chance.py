@@ -38,11 +38,11 @@ def read(folder: Path, name: str) -> Record:
 
 def with_event(record: Record, kind: type[e.Event], nth: int = 0, **changes: Any) -> tuple[Record, int]:
     """Return a record with the n-th event of a kind changed, and its line."""
-    index = [index for index, step in enumerate(record.steps) if isinstance(step.event, kind)][nth]
-    step = record.steps[index]
+    index = [index for index, step in enumerate(record.transitions) if isinstance(step.event, kind)][nth]
+    step = record.transitions[index]
     event = msgspec.structs.replace(step.event, **changes)
-    steps = (*record.steps[:index], msgspec.structs.replace(step, event=event), *record.steps[index + 1 :])
-    return replace(record, steps=steps), index + 1
+    steps = (*record.transitions[:index], msgspec.structs.replace(step, event=event), *record.transitions[index + 1 :])
+    return replace(record, transitions=steps), index + 1
 
 
 def with_result(record: Record, **changes: Any) -> Record:
@@ -128,14 +128,14 @@ def _other_nonces(record: Record) -> Record:
 def _other_view(record: Record) -> Record:
     index, step = next(
         (index, step)
-        for index, step in enumerate(record.steps)
+        for index, step in enumerate(record.transitions)
         if any(command["command"] == "start-seat" for command in step.commands)
     )
     commands = [
         {**command, "view": "0" * 64} if command["command"] == "start-seat" else command for command in step.commands
     ]
     changed = msgspec.structs.replace(step, told=msgspec.Raw(encoded(commands)))
-    return replace(record, steps=(*record.steps[:index], changed, *record.steps[index + 1 :]))
+    return replace(record, transitions=(*record.transitions[:index], changed, *record.transitions[index + 1 :]))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_commands_without_their_fields_are_told(tmp_path: Path) -> None:
         {"command": "ask-move", "seat": 0, "limit_ms": 10**400},
         {"command": "ask-move", "seat": 0, "limit_ms": "1"},
     ):
-        step = msgspec.structs.replace(record.steps[0], told=msgspec.Raw(encoded([command])))
+        step = msgspec.structs.replace(record.transitions[0], told=msgspec.Raw(encoded([command])))
         with pytest.raises((BadLine, RecordError), match=r"commands: |a seat from 0 to 1"):
             check_seats(record.path, 2, step, 2)
 

@@ -12,7 +12,7 @@ from referee.plugins import find_format, find_game
 from referee.record.audit.match import audit
 from referee.record.audit.tournament import MatchProof, audit_tournament
 from referee.record.reader import RecordError
-from referee.record.tournament_record import path_of
+from referee.record.tournament_record import record_path
 from referee.tournament import events as e
 from referee.tournament.pairing.base import RoundToPair
 
@@ -36,7 +36,7 @@ def _pair_otherwise(asked: Sequence[RoundToPair]) -> list[tuple[tuple[tuple[int,
 
 def refused(folder: Path, lines: list[dict[str, Any]]) -> str:
     """Seal other lines, and return what the audit says of them."""
-    path = path_of(folder, "cup")
+    path = record_path(folder, "cup")
     path.write_bytes(chain(lines, SEALER))
     with pytest.raises(RecordError) as caught:
         audit_tournament(path, find_format, find_game, _pair_otherwise)
@@ -51,7 +51,7 @@ BLANKS = (" ", "\t", "\u00a0", "\u200b", "\u3000 ", "\u3164", "\u2800", "---")
 @pytest.mark.parametrize("text", BLANKS)
 def test_a_ruling_says_why_and_who_decided(folder: Path, key: str, text: str) -> None:
     """What shows nothing names nobody."""
-    lines = course_of(path_of(folder, "cup"))
+    lines = course_of(record_path(folder, "cup"))
     event_lines(lines, "ruled")[0]["event"]["ruling"][key] = text
     assert "a ruling says why, and who decided" in refused(folder, lines)
 
@@ -59,7 +59,7 @@ def test_a_ruling_says_why_and_who_decided(folder: Path, key: str, text: str) ->
 @pytest.mark.forges
 def test_a_ruling_is_carried_out_once(folder: Path) -> None:
     """Two rulings that have one id are one that was carried out twice."""
-    lines = course_of(path_of(folder, "cup"))
+    lines = course_of(record_path(folder, "cup"))
     first, second = event_lines(lines, "ruled")[:2]
     second["event"]["ruling"]["id"] = first["event"]["ruling"]["id"]
     said = refused(folder, lines)
@@ -70,17 +70,17 @@ def test_a_ruling_is_carried_out_once(folder: Path) -> None:
 @pytest.mark.parametrize("by", ["", " ", "\u200b"])
 def test_a_round_names_what_paired_it(folder: Path, by: str) -> None:
     """Else nobody could say why it is not paired again."""
-    lines = course_of(path_of(folder, "cup"))
+    lines = course_of(record_path(folder, "cup"))
     event_lines(lines, "round-paired")[0]["event"]["by"] = by
-    path_of(folder, "cup").write_bytes(chain(lines, SEALER))
+    record_path(folder, "cup").write_bytes(chain(lines, SEALER))
     with pytest.raises(RecordError, match="expected name and version of what paired the round"):
-        audit_tournament(path_of(folder, "cup"), find_format, find_game, _pair_otherwise)
+        audit_tournament(record_path(folder, "cup"), find_format, find_game, _pair_otherwise)
 
 
 @pytest.mark.forges
 def test_nothing_happens_while_no_referee_runs(folder: Path) -> None:
     """Behind a stop a referee goes on before anything else is played, and a tournament begins once."""
-    lines = course_of(path_of(folder, "cup"))
+    lines = course_of(record_path(folder, "cup"))
     resumed = event_lines(lines, "resumed")[0]
     assert "nothing while no referee runs" in refused(folder, [line for line in lines if line is not resumed])
     begun = event_lines(lines, "begun")[0]
@@ -95,7 +95,7 @@ def test_a_program_that_changes_is_another_one(tmp_path: Path) -> None:
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
         organiser.recorder.take(e.ProgramChanged(at=AT, entrant=1, digest="ab" * 32))
-    assert "line 3: expected another program of e1" in refused(tmp_path, course_of(path_of(tmp_path, "cup")))
+    assert "line 3: expected another program of e1" in refused(tmp_path, course_of(record_path(tmp_path, "cup")))
 
 
 @pytest.mark.forges
@@ -111,7 +111,7 @@ def test_only_the_last_leg_tells_the_seed(tmp_path: Path, monkeypatch: pytest.Mo
                 told = {"nonces": False, "seed_opens": "at-end-unless-void"}
                 organiser.recorder.close(organiser.record_match(context, **told))
         organiser.recorder.take(e.Finished(at=AT))
-    audited = audit_tournament(path_of(tmp_path, "cup"), find_format, find_game, _pair_otherwise)
+    audited = audit_tournament(record_path(tmp_path, "cup"), find_format, find_game, _pair_otherwise)
     first, last = (MatchProof.of(audit(tmp_path / f"{name}.jsonl", find_game)) for name in audited.contexts)
     with pytest.raises(RecordError, match="line 0: expected seed_opens after-last-leg"):
         audited.check_match(first, find_game)

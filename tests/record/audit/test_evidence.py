@@ -136,11 +136,11 @@ def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
     monkeypatch.setattr(redacted_record, "audit", lambda whole, *_args, **_more: read_record(whole))
     for seat in range(3):
         shown = tmp_path / f"{seat}.jsonl"
-        lines = redacted_record.redacted_lines(path, installed().game, seat)
+        lines = redacted_record.redact(path, installed().game, seat)
         shown.write_bytes(b"".join(line + b"\n" for line in lines))
         if seat == lie.seat or expected == "a code of the wire":
             with pytest.raises(RecordError, match="line 6: expected "):
-                redacted_record.check_redacted(shown, installed().game)
+                redacted_record.check_redacted_record(shown, installed().game)
 
 
 @pytest.mark.forges
@@ -155,9 +155,9 @@ def test_other_evidence_than_its_event_has_is_named_in_what_its_player_may_see(
     lie = dataclasses.replace(true, steps=(*true.steps[:5], (event, (other, *others)), *true.steps[6:]))
     path, shown = lie.write(tmp_path / "m.jsonl"), tmp_path / "shown.jsonl"
     monkeypatch.setattr(redacted_record, "audit", lambda whole, *_args, **_more: read_record(whole))
-    shown.write_bytes(b"".join(line + b"\n" for line in redacted_record.redacted_lines(path, installed().game, ASKED)))
+    shown.write_bytes(b"".join(line + b"\n" for line in redacted_record.redact(path, installed().game, ASKED)))
     with pytest.raises(RecordError, match="line 6: expected the evidence of its event, c1; found c1c1"):
-        redacted_record.check_redacted(shown, installed().game)
+        redacted_record.check_redacted_record(shown, installed().game)
 
 
 OFFERED: dict[str, tuple[e.Event, str]] = {

@@ -146,7 +146,7 @@ def test_a_match_may_have_been_at_another_time(tmp_path: Path) -> None:
     lines = lines_of(record_of("clean"))
     for line in lines[2:-2]:
         line["event"] |= {key: value + 50.0 for key, value in line["event"].items() if key in INSTANTS - {"lag_ms"}}
-    assert audited(tmp_path / "m", sealed(lines)).steps[1].event.at_ms == 51.25
+    assert audited(tmp_path / "m", sealed(lines)).transitions[1].event.at_ms == 51.25
 
 
 def test_seats_that_are_ready_at_once_have_no_order(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_the_end_of_a_long_detail(tmp_path: Path, length: int, is_shown: bool) -
     if is_shown:
         assert refused(tmp_path / "n", sealed(lines), is_strict=False).line == 5
     else:
-        assert len(audited(tmp_path / "n", sealed(lines), is_strict=False).steps) == 5
+        assert len(audited(tmp_path / "n", sealed(lines), is_strict=False).transitions) == 5
 
 
 def test_salts_are_drawn_by_whoever_writes(tmp_path: Path) -> None:

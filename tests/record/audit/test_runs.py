@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee.record.audit.processes import check_runs
 from referee.record.audit.times import Presence, presences
 from referee.record.reader import RecordError, read_record
-from referee.record.tournament_record import TournamentRecord, TournamentStep, read_tournament
+from referee.record.tournament_record import TournamentRecord, TournamentTransition, read_tournament
 from referee.tournament import events as e
 from referee.tournament.hosts import Calibration
 
@@ -24,13 +24,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     folder = tmp_path_factory.mktemp("played")
     play_cup(folder, 1)
     record = read_tournament(folder / "cup.jsonl")
-    closed = [step.event.entry.match for step in record.steps if isinstance(step.event, e.MatchClosed)]
+    closed = [step.event.entry.match for step in record.transitions if isinstance(step.event, e.MatchClosed)]
     return record, {name: tuple(presences(read_record(folder / f"{name}.jsonl"))) for name in closed}
 
 
 def with_runs(record: TournamentRecord, *names: str) -> TournamentRecord:
     """Let a tournament be stopped and gone on with before the first match closes, by a run of each of these names."""
-    steps = list(record.steps)
+    steps = list(record.transitions)
     place = next(index for index, step in enumerate(steps) if isinstance(step.event, e.MatchClosed))
     runs = [e.TournamentResumed(at=steps[0].event.at, referee="0.0", processes=(name,)) for name in names]
     steps[place:place] = [replace(steps[place], event=event) for event in runs]
@@ -40,11 +40,11 @@ def with_runs(record: TournamentRecord, *names: str) -> TournamentRecord:
 def begun_by(record: TournamentRecord, *processes: str) -> TournamentRecord:
     """Let the first run of a tournament name these processes."""
 
-    def _named(step: TournamentStep) -> TournamentStep:
+    def _named(step: TournamentTransition) -> TournamentTransition:
         is_first = isinstance(step.event, e.Begun)
         return replace(step, event=replace(step.event, processes=processes)) if is_first else step
 
-    return replace(record, steps=tuple(map(_named, record.steps)))
+    return replace(record, steps=tuple(map(_named, record.transitions)))
 
 
 def in_process(shown: tuple[Presence, ...], *processes: str) -> tuple[Presence, ...]:
@@ -54,7 +54,7 @@ def in_process(shown: tuple[Presence, ...], *processes: str) -> tuple[Presence, 
 
 def open_still(record: TournamentRecord, name: str) -> TournamentRecord:
     """Leave out that a match was closed."""
-    steps = (s for s in record.steps if not (isinstance(s.event, e.MatchClosed) and s.event.entry.match == name))
+    steps = (s for s in record.transitions if not (isinstance(s.event, e.MatchClosed) and s.event.entry.match == name))
     return replace(record, steps=tuple(steps))
 
 
@@ -136,10 +136,10 @@ def test_a_resumption_that_the_tournament_does_not_tell_of_is_named(
 
 def with_hosts(record: TournamentRecord, *processes: str) -> TournamentRecord:
     """Let a host come at the end, in each of these processes."""
-    last = record.steps[-1]
+    last = record.transitions[-1]
     calibration = Calibration(tables=1, wall_ms=10.0, processor_ms=9.0)
     came = (e.HostCame(at=last.event.at, host="h", process=name, calibration=calibration) for name in processes)
-    return replace(record, steps=(*record.steps, *(replace(last, event=event) for event in came)))
+    return replace(record, steps=(*record.transitions, *(replace(last, event=event) for event in came)))
 
 
 @pytest.mark.forges
@@ -147,7 +147,7 @@ def with_hosts(record: TournamentRecord, *processes: str) -> TournamentRecord:
 def test_hosts_have_processes_of_their_run(played: Played, processes: tuple[str, ...]) -> None:
     """Each one of its own."""
     record, ran = played
-    run = next(step.event for step in reversed(record.steps) if isinstance(step.event, e.TournamentResumed))
+    run = next(step.event for step in reversed(record.transitions) if isinstance(step.event, e.TournamentResumed))
     (own,) = run.processes
     check_runs(with_hosts(record, own), ran)
     with pytest.raises(RecordError, match="a process of this run, and of no other host"):

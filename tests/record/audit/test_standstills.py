@@ -45,9 +45,9 @@ def audited(folder: Path, story: Story, standstills: dict[int, list[Standstill]]
     writer: RecordWriter = story.begin(path)
     for number, (event, commands) in enumerate(story.steps):
         found = standstills_of(event) if standstills is None else standstills.get(number, [])
-        writer.write_step(event, commands, found)
+        writer.write_transition(event, commands, found)
     assert story.match.result is not None
-    writer.write_result(story.match.result, seed=story.match.seed.hex(), nonces=story.match.nonces.opened)
+    writer.end(story.match)
     writer.close()
     return audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
 

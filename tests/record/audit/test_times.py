@@ -21,11 +21,11 @@ from .test_chance import read, with_event, with_result
 
 def with_commands(record: Record, line: int, change: Callable[[list[Any]], object]) -> Record:
     """Return a record with other commands in a line."""
-    step = record.steps[line - 1]
+    step = record.transitions[line - 1]
     commands = step.commands
     change(commands)
     told = msgspec.structs.replace(step, told=msgspec.Raw(encoded(commands)))
-    return replace(record, steps=(*record.steps[: line - 1], told, *record.steps[line:]))
+    return replace(record, transitions=(*record.transitions[: line - 1], told, *record.transitions[line:]))
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_who_returns_is_told_of_every_standstill(
         msgspec.structs.replace(step, standstills=(tuple(asked_ms + ms for ms in standstill),))
         if isinstance(step.event, e.SeatReturned)
         else step
-        for step in record.steps
+        for step in record.transitions
     )
     if not is_named:
-        check_book(replace(record, steps=told))
+        check_book(replace(record, transitions=told))
         return
     with pytest.raises(RecordError, match=r"expected a (standstill|lag) of"):
-        check_book(replace(record, steps=told))
+        check_book(replace(record, transitions=told))
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_who_has_an_excuse_is_not_late(
     """A standstill that the record tells of, and that is over the margin, excuses whoever did not storm the lobby."""
     record, line = with_event(read(tmp_path, "deadline"), e.DeadlinePassed, **changes)
     index = line - 1
-    step = record.steps[index]
+    step = record.transitions[index]
     assert isinstance(step.event, e.DeadlinePassed)
     begun_ms = step.event.sent_ms + 10.0
     told = msgspec.structs.replace(step, standstills=((begun_ms, begun_ms + standing_ms),))
-    record = replace(record, steps=(*record.steps[:index], told, *record.steps[index + 1 :]))
+    record = replace(record, transitions=(*record.transitions[:index], told, *record.transitions[index + 1 :]))
     if not is_named:
         check_book(record)
         return
@@ -177,7 +177,7 @@ def test_what_is_left_of_a_limit_when_the_referee_is_back(
 ) -> None:
     """No more than there was, and later turns have what is left of the bank then."""
     record = died_in_a_turn(tmp_path, time)
-    assert isinstance(record.steps[AGAIN - 1].event, e.MatchResumed)
+    assert isinstance(record.transitions[AGAIN - 1].event, e.MatchResumed)
 
     def _told(commands: list[Any]) -> None:
         next(command for command in commands if command["command"] == "ask-move").update(change)
@@ -197,7 +197,7 @@ def test_time_that_nobody_used_is_found(tmp_path: Path) -> None:
     for changed in ([used_ms[0] + 0.001, *used_ms[1:]], used_ms[::-1][:2], [0.0] * 3):
         with pytest.raises(RecordError, match="expected used_ms") as caught:
             check_book(with_result(record, used_ms=tuple(changed)))
-        assert caught.value.line == len(record.steps) + 1
+        assert caught.value.line == len(record.transitions) + 1
 
 
 def test_a_foul_that_did_not_happen_is_found(tmp_path: Path) -> None:

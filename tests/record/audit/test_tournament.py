@@ -17,7 +17,7 @@ from referee.record.audit.match import audit
 from referee.record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from referee.record.key import Sealer
 from referee.record.reader import RecordError
-from referee.record.tournament_record import path_of
+from referee.record.tournament_record import record_path
 from referee.tournament.pairing.base import BadFormat, RoundToPair
 from referee.tournament.pairing.dutch import pair_round
 
@@ -46,7 +46,7 @@ def folder(played: Path, tmp_path: Path) -> Path:
 
 def audited(folder: Path, *keys: str, **more: Any) -> AuditedTournament:
     """Audit a tournament as a whole."""
-    path = path_of(folder, "cup")
+    path = record_path(folder, "cup")
     pair = partial(map, more.pop("pair", pair_round))
     found = audit_tournament(path, REGISTRY.format, find_game, pair, keys=keys, **more)
     files = [file for file in sorted(folder.glob("**/*.jsonl")) if file != path]
@@ -58,7 +58,7 @@ def audited(folder: Path, *keys: str, **more: Any) -> AuditedTournament:
 
 def forged(folder: Path, forge: Forge) -> None:
     """Change the course of a tournament, and chain and sign it anew."""
-    path = path_of(folder, "cup")
+    path = record_path(folder, "cup")
     path.write_bytes(chain(forge(course_of(path)), SEALER))
 
 
@@ -79,9 +79,9 @@ def test_what_was_played_holds(folder: Path) -> None:
 
 def test_a_course_that_is_chained_anew_is_the_same(folder: Path) -> None:
     """The forger's tools forge nothing by themselves."""
-    before = path_of(folder, "cup").read_bytes()
+    before = record_path(folder, "cup").read_bytes()
     forged(folder, folded)
-    assert path_of(folder, "cup").read_bytes() == before
+    assert record_path(folder, "cup").read_bytes() == before
 
 
 # --- what he changes
@@ -179,7 +179,7 @@ def test_what_an_organiser_changes_is_named(folder: Path, name: str) -> None:
 @pytest.mark.forges
 def test_a_replayed_match_is_named(folder: Path, tmp_path: Path) -> None:
     """It was opened by the same line, and came out otherwise than the tournament's record has it."""
-    (*_, line) = event_lines(course_of(path_of(folder, "cup")), "match-closed")
+    (*_, line) = event_lines(course_of(record_path(folder, "cup")), "match-closed")
     path = folder / f"{_match(line)}.jsonl"
     context = audit(path, find_game).header.context
     assert context is not None
@@ -268,7 +268,7 @@ def test_only_the_key_that_was_published_counts(folder: Path) -> None:
 @pytest.mark.forges
 def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path) -> None:
     """What stands in it is verified all the same."""
-    path = path_of(folder, "cup")
+    path = record_path(folder, "cup")
     lines = path.read_bytes().splitlines(keepends=True)
     for data, found in ((lines[:-1], "crashed or goes on"), ([*lines[:-1], b"{"], "a line that is torn")):
         path.write_bytes(b"".join(data))
@@ -293,7 +293,7 @@ def test_a_round_is_told_before_what_is_wrong_behind_it(folder: Path, monkeypatc
         tables, by = pair_round(asked)
         return tables[::-1], by
 
-    path, lines = path_of(folder, "cup"), course_of(path_of(folder, "cup"))
+    path, lines = record_path(folder, "cup"), course_of(record_path(folder, "cup"))
     first, second, _ = (lines.index(line) for line in event_lines(lines, "round-paired"))
     for at_once in (1, 2, 64):
         monkeypatch.setattr(audit_module, "_ROUNDS", at_once)
@@ -323,7 +323,7 @@ def test_what_is_not_installed_is_no_fault_of_the_record(folder: Path) -> None:
 @pytest.mark.forges
 def test_all_records_written_anew_show_against_heads_alone(folder: Path) -> None:
     """Who writes every record of the folder anew contradicts nothing in it; every hash in it is another one."""
-    path = path_of(folder, "cup")
+    path = record_path(folder, "cup")
     before = {line.hash for line in audited(folder).record.chain.lines}
     lines = changed(course_of(path), 1, ["event", "at"], "2001-01-01T00:00:00.000+00:00")
     path.write_bytes(chain(bind_matches(folder, lines, SEALER), SEALER))
@@ -334,7 +334,7 @@ def test_all_records_written_anew_show_against_heads_alone(folder: Path) -> None
 @pytest.mark.forges
 def test_what_was_taken_back_shows_against_heads_alone(folder: Path) -> None:
     """Cut off behind an earlier seal, the later matches removed, it is the record of that stop."""
-    path = path_of(folder, "cup")
+    path = record_path(folder, "cup")
     lines = path.read_bytes().splitlines(keepends=True)
     whole = audited(folder)
     first = next(number for number, line in enumerate(course_of(path)) if line["kind"] == "seal")
@@ -352,7 +352,7 @@ def test_what_was_taken_back_shows_against_heads_alone(folder: Path) -> None:
 @pytest.mark.forges
 def test_a_result_of_its_own_is_told_as_a_ruling(folder: Path) -> None:
     """What nobody asked for stands in the record as the organiser's, with his name."""
-    path = path_of(folder, "cup")
+    path = record_path(folder, "cup")
     lines = course_of(path)
     (ruled, *_) = event_lines(lines, "ruled")
     ruling = {**ruled["event"]["ruling"], "id": "ff", "kind": "disqualify", "entrant": "e0", "match": None}

@@ -15,7 +15,7 @@ from referee.plugins import find_game, load
 from referee.record.explain import Heard
 from referee.record.folder import Printed
 from referee.record.reader import RecordError, read_record
-from referee.record.redacted_record import check_redacted
+from referee.record.redacted_record import check_redacted_record
 from referee.tournament.match_context import Fixture, MatchContext
 from referee.web.submissions.archive import ArchiveEntry, pack
 from referee.web.submissions.matches import AuthoredMatch, AuthorsMatches, AuthorsSeat, _own
@@ -100,7 +100,7 @@ def test_what_an_author_is_told(matches: AuthorsMatches, tmp_path: Path) -> None
     data = matches.record("bob", name, None)
     assert data is not None
     (tmp_path / "mine.redacted").write_bytes(data)
-    lines = check_redacted(tmp_path / "mine.redacted", find_game).chain.lines
+    lines = check_redacted_record(tmp_path / "mine.redacted", find_game).chain.lines
     asked = [seen for line in lines for seen in line.shown]
     assert asked
     assert b'"hand"' in data
