@@ -30,7 +30,7 @@ from ..record.audit.match import check_course
 from ..record.audit.times import Presence, presences
 from ..record.key import Sealer
 from ..record.reader import MAX_RECORD_BYTES, ChainEnd, Record, RecordError, read_record
-from ..record.schema import FORMAT, Header, Transition, read_line, parse_line
+from ..record.schema import FORMAT, Header, Transition, parse_line, read_line
 from ..text import show_json
 
 _ROUNDING_MS = 0.01

@@ -91,7 +91,9 @@ def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
     before = audit(record, load().game, is_strict=False)
     referee("play", "--resume", str(record), cwd=tmp_path)
     whole = audit(record, load().game)
-    last, resumed = (step.event for step in whole.transitions[len(before.transitions) - 1 : len(before.transitions) + 1])
+    last, resumed = (
+        step.event for step in whole.transitions[len(before.transitions) - 1 : len(before.transitions) + 1]
+    )
     assert isinstance(resumed, MatchResumed)
     assert resumed.at_ms == last.at_ms
 

@@ -31,7 +31,7 @@ from ...tournament.points import BadScoring, Scoring
 from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, REMOTE, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
-from ...type_words import TABLE, explain_mismatch, show_value, describe_type, unfit
+from ...type_words import TABLE, describe_type, explain_mismatch, show_value, unfit
 from .entrants import TEXT, Entrants, EntrantsReader
 from .sheet import BadToml, Section, Sheet, ValueKind, read_toml
 
@@ -49,7 +49,9 @@ def are_fit(section: Section, options_type: type[Struct], options: Mapping[str, 
                 if isinstance(value, dict) and TABLE in describe_type(fields[key].type):  # it names the place within
                     section.refuse(key, explain_mismatch(error))
                     continue
-                section.refuse(key, f"takes {describe_type(fields[key].type)}, not {show_value(unfit(value, fields[key].type))}")
+                section.refuse(
+                    key, f"takes {describe_type(fields[key].type)}, not {show_value(unfit(value, fields[key].type))}"
+                )
     return len(section.sheet.mistakes) == before and options.keys() <= fields.keys()
 
 
@@ -373,7 +375,9 @@ class _File:
         for index, name in enumerate(names):
             where = ("tie_breaks", index)
             if name not in TIE_BREAKS:
-                self._sheet.refuse(where, f"tie_breaks: there is no tie-break {show_value(name)}{nearest(name, TIE_BREAKS)}")
+                self._sheet.refuse(
+                    where, f"tie_breaks: there is no tie-break {show_value(name)}{nearest(name, TIE_BREAKS)}"
+                )
             elif name in names[:index]:
                 self._sheet.refuse(where, f"tie_breaks: {name} stands there twice; a second time it decides nothing")
         return tuple(names)

@@ -18,9 +18,9 @@ from ...games.base import Game
 from ...match.setup import MatchSetup
 from ...plugins import installed
 from ...record.explain import Explanation, explain
-from ...record.folder import Printed, read_output, read_last_output
+from ...record.folder import Printed, read_last_output, read_output
 from ...record.redacted_record import redact
-from ...record.schema import BadLine, Header, ResultLine, SealLine, read_line, parse_line
+from ...record.schema import BadLine, Header, ResultLine, SealLine, parse_line, read_line
 from .challenges import PERSON, PRACTICE
 from .store import PLAYER, VERSIONS
 
