@@ -12,7 +12,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 
-from ...match.commands import Command, Result
+from ...match.commands import Command
 from ...match.events import Event
 from ...match.machine import Match
 from ...match.timekeeper import Standstill
@@ -75,7 +75,7 @@ class Journal:
         Raises:
             NotWritten: the disk refused.
         """
-        self.writer.write_step(event, commands, standstills)
+        self.writer.write_transition(event, commands, standstills)
         count = self.writer.count
         self._due.append(Due(MatchStep.of(event, commands, match, (count - 1, self.writer.head)), links))
         if self.waits_for_disk:
@@ -92,7 +92,7 @@ class Journal:
         """Take the next settled step, in order; None if there is none."""
         return self._due.popleft() if self._due and self._due[0].step.line < self._settled_lines else None
 
-    def write_result(self, result: Result, match: Match) -> "Deferred[None]":
+    def write_result(self, match: Match) -> "Deferred[None]":
         """Write a match's result and the seal.
 
         Returns:
@@ -101,7 +101,7 @@ class Journal:
         Raises:
             NotWritten: the disk refused on the spot.
         """
-        self.writer.write_result(result, seed=match.seed.hex(), nonces=match.nonces.opened)
+        self.writer.end(match)
         return self.sync()
 
     def sync(self) -> "Deferred[None]":

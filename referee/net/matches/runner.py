@@ -467,7 +467,7 @@ class MatchRunner(Owner):
 
     def _finish(self, result: c.Result) -> None:
         """Seal the record; the match is over once the disk has the seal."""
-        sealed = self._journal.write_result(result, self.match)
+        sealed = self._journal.write_result(self.match)
         sealed.addCallbacks(lambda _: self._conclude(result), lambda failure: self._abort(failure.value))
 
     def _conclude(self, result: c.Result) -> None:
