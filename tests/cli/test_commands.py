@@ -105,7 +105,9 @@ def test_list_names_games_players_and_formats(tmp_path: Path) -> None:
     shown = referee("list", cwd=tmp_path).stdout
     assert "house:greedy" in shown
     assert "Double elimination" in shown
-    assert "q.fit.row" in referee("list", "q", cwd=tmp_path).stdout
+    rules = referee("list", "q", cwd=tmp_path).stdout
+    assert "q.fit.row" in rules
+    assert "docs/games/q.md" in rules
 
 
 def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import asdict, fields
 from rich.table import Column
 from rich.table import Table as RichTable
 
+from ...games import builtin
 from ...games.base import Game, seats_text
 from ...plugins import Registry, UnknownName, installed
 from ...text import nearest
@@ -181,3 +182,6 @@ def _show_rules(game: Game[Any, Any, Any]) -> None:
         table.add_row(rule.id, rule.text, rule.source)
     out.print()
     out.print(table)
+    # A game that a package adds has no page in this manual.
+    if game.name in {builtin_game.name for builtin_game in builtin.referee_games()}:
+        out.say(f"\nThe rules with a picture and a worked turn: docs/games/{game.name}.md in the referee's repository")
