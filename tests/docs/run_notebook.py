@@ -32,7 +32,7 @@ def execute(text: str) -> dict[str, Any]:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-    return dict(notebook)
+    return {**notebook, "metadata": json.loads(text)["metadata"]}  # without the version of the Python that ran it
 
 
 if __name__ == "__main__":
