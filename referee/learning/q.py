@@ -36,7 +36,7 @@ class QEncoding(WindowEncoding):
     choices = _ACTIONS
 
     def _parts(self) -> Iterable[Part]:
-        planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), and those of the move so far"
+        planes = f"tiles by shape ({', '.join(SHAPES)}), by colour ({', '.join(COLORS)}), then the move's own"
         yield Part("map", (_MARKED + 1, WINDOW, WINDOW), planes)
         yield Part("hand", (KINDS,), "own tiles of each kind by 6, without those of the move so far: by shape, colour")
         yield Part("tile", (KINDS,), "the tile that was chosen and has no square yet")

@@ -62,8 +62,8 @@ class QuincalaEncoding(Encoding):
         yield Part(
             "place", (_PIECES, dots), "place a piece: own sizes 1 to 5, then the opponent's; on each dot by rows"
         )
-        directions = ", ".join(f"({down}, {right})" for down, right in boards.DIRECTIONS)
-        legs = f"make a leg: from each dot by rows; in each direction, (rows, columns) {directions}; of 1 to 5 steps"
+        directions = ", ".join(f"({down},{right})" for down, right in boards.DIRECTIONS)
+        legs = f"leg from each dot by rows; by (rows,columns) {directions}; of 1 to 5 steps"
         yield Part("leg", (dots, len(boards.DIRECTIONS), boards.MAX_SIZES), legs)
 
     def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
