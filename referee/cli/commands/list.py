@@ -184,4 +184,5 @@ def _show_rules(game: Game[Any, Any, Any]) -> None:
     out.print(table)
     # A game that a package adds has no page in this manual.
     if game.name in {builtin_game.name for builtin_game in builtin.referee_games()}:
-        out.say(f"\nThe rules with a picture and a worked turn: docs/games/{game.name}.md in the referee's repository")
+        page = f"docs/games/{game.name}.md in the referee's repository"
+        out.print(f"\nThe rules with a picture and a worked turn: {page}", markup=False, highlight=False)
