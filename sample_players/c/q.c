@@ -75,7 +75,7 @@ static void add_placement(struct moves *moves, struct trial *trial) {
     }
 }
 
-/* Lays a first tile, then more of the hand beside it, along one axis in both directions. */
+/* Lays a first tile, then more of the hand next to it, along one axis in both directions. */
 static void try_placement(struct moves *moves, struct table *table, const struct value *hand, struct placed first, int down) {
     struct trial trial = {.table = table, .hand = hand};
     trial.used = need(hand->count, sizeof *trial.used);

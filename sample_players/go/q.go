@@ -48,7 +48,7 @@ func fits(board map[cell]string, at cell, tile string) bool {
 	return true
 }
 
-// placement lays a first tile, then more of the hand beside it, along one axis in both directions.
+// placement lays a first tile, then more of the hand next to it, along one axis in both directions.
 func placement(board map[cell]string, hand []string, first cell, tile string, axis cell) rated {
 	after := map[cell]string{first: tile}
 	for at, other := range board {

@@ -71,7 +71,7 @@ final class Games {
         return true;
     }
 
-    /** Lays a first tile, then more of the hand beside it, along one axis in both directions. */
+    /** Lays a first tile, then more of the hand next to it, along one axis in both directions. */
     private static Rated placement(
             Map<View.Cell, String> board, List<String> hand, View.Cell first, String tile, View.Cell axis) {
         TreeMap<View.Cell, String> after = new TreeMap<>(board);

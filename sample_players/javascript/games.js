@@ -30,7 +30,7 @@ const agree = (tiles, part) => tiles.every((tile) => tile.split("-")[part] === t
 const fits = (board, row, column, tile) =>
   near(board, row, column).every((tiles) => agree([tile, ...tiles], 0) || agree([tile, ...tiles], 1));
 
-// Lays a first tile, then more of the hand beside it, along one axis in both directions.
+// Lays a first tile, then more of the hand next to it, along one axis in both directions.
 function placement(board, hand, first, [down, right]) {
   const after = new Map(board).set(at(first[0], first[1]), first);
   const tiles = [first];

@@ -115,7 +115,7 @@ class Placements:
         return found
 
     def _counted(self, partial: _Partial, cell: Cell, before: list[Tile], after: list[Tile]) -> int:
-        """Return what the runs beside a cell of the line score already, as they hold new tiles."""
+        """Return the points of the runs next to a cell of the line, which hold new tiles already."""
         at, along = cell[1 - partial.axis], [place[1 - partial.axis] for place, _ in partial.placed]
         points = 0
         if any(at - len(before) <= place < at for place in along):

@@ -75,7 +75,7 @@ class _Waiting:
 
     def __iter__(self) -> Iterator[tuple[int, _Reached, int, int]]:
         """Yield the cost of the turn with each leg, what it goes on from, and where it begins and ends."""
-        for cost, waiting in enumerate(self._by_cost):  # which grows meanwhile
+        for cost, waiting in enumerate(self._by_cost):  # the list grows in this loop
             while waiting:
                 yield cost, *waiting.popleft()
 

@@ -59,7 +59,7 @@ class GreedyChoice(NamedTuple):
 def _of_a_four(code: int, has_line: tuple[bool, bool]) -> tuple[float, ...]:
     """Return what a four means for its squares: what a stone of each team is worth, and whether it makes each a line.
 
-    Whoever faces a line (`has_line`, by team) defends the more.
+    A team that faces a line (`has_line`, by team) defends more.
     """
     first, second = divmod(code, 5)
     gains = [more - less for less, more in pairwise((*WORTH, WORTH[-1]))]

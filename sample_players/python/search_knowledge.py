@@ -32,7 +32,7 @@ class Plan(NamedTuple, Generic[M]):
 
 
 class Knowledge(ABC, Generic[S, M]):
-    """What is known of one game beside its rules.
+    """Knowledge about one game besides its rules.
 
     Args:
         game: the rules.

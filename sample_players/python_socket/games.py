@@ -55,7 +55,7 @@ def fits(board: Mapping[Cell, str], cell: Cell, tile: str) -> bool:
 
 
 def placement(board: Mapping[Cell, str], hand: Sequence[str], first: Cell, tile: str, axis: Cell) -> Rated:
-    """Lay a first tile, then more of the hand beside it, along one axis in both directions."""
+    """Lay a first tile, then more of the hand next to it, along one axis in both directions."""
     after, rest, laid = {**board, first: tile}, list(hand), [first]
     rest.remove(tile)
     for sign in (1, -1):

@@ -83,7 +83,7 @@ fn fits(board: &Board<&str>, at: Cell, tile: &str) -> bool {
     })
 }
 
-/// Lays a first tile, then more of the hand beside it, along one axis in both directions.
+/// Lays a first tile, then more of the hand next to it, along one axis in both directions.
 fn placement(board: &Board<&str>, hand: &[&str], first: Cell, tile: &str, axis: Cell) -> Rated {
     let mut after: Board<&str> = board.clone();
     let mut rest = hand.to_vec();
