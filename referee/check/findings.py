@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -72,6 +72,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 class CheckReport(Struct, frozen=True, kw_only=True):
     """Report of a check."""
 
+    version: Literal[1] = 1
+    """Version of this object's form."""
     player: str
     """Player as it was given."""
     passes: bool

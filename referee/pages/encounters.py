@@ -19,11 +19,10 @@ from ..tournament.crosstable import HeadToHead
 from ..tournament.match_context import MatchEntry
 from ..tournament.pairing.base import PlayedPairing
 from ..tournament.points import Scoring, rank_groups
-from ..tournament.ratings.elo import ELO, NORMAL_95, PRECISION, PRIOR_ELO, Rating, weigh_result
+from ..tournament.ratings.elo import ELO, MEAN, NORMAL_95, PRECISION, PRIOR_ELO, Rating, weigh_result
 from .match_summary import match_places
 
 _NORMAL = NormalDist()
-MEAN = 1500.0
 MOST_POINTS = 30
 """Number of points of a history: a line on a page shows no more."""
 _MOST_STEPS = 50

@@ -137,7 +137,7 @@ def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) 
         match=entry.match,
         rulings=summary.rulings.of_match(entry.fixture),
         has_replay=entry.match in links.replayed and not entry.is_ruled,
-        is_counted=not summary.uncounted_reason(entry),
+        is_counted=not summary.history.uncounted_reason(entry),
         seat=seat,
         others=[other for other in entrants if other != entrant],
         has_won=summary.places(entry)[seat] == 1 < max(summary.places(entry)),

@@ -17,7 +17,7 @@ from ..text import printable
 from ..tournament.history import History
 from ..tournament.match_context import MatchEntry
 from ..tournament.pairing import swiss, timetable
-from ..tournament.pairing.base import PlayedRounds, RoundLine, half_points
+from ..tournament.pairing.base import PlayedRounds, RoundLine, bye_half_points, half_points
 from ..tournament.pairing.dutch import TrfPlayer, trf_text
 from .columns import standings_columns
 from .match_summary import AWARD, quote_tag
@@ -67,7 +67,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
         fixture, places = entry.fixture, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
-        uncounted_reason = summary.uncounted_reason(entry)
+        uncounted_reason = summary.history.uncounted_reason(entry)
         # A match that a ruling voided was played to an end, but a sentence such as "ann beat bob" would contradict it.
         result = void_sentence(entry.names) if uncounted_reason else summary.outcome(entry).sentence
         for seat, name in enumerate(entry.names):
@@ -118,7 +118,7 @@ def _plain(number: float) -> str:
 def games_pgn(summary: Summary) -> Iterator[str]:
     """Yield each result that counts as a game without moves; one of more seats, as a game of every two opponents."""
     for entry in summary.results:
-        if summary.uncounted_reason(entry):
+        if summary.history.uncounted_reason(entry):
             continue
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
         date = match.opened[:10].replace("-", ".") if match is not None else "????.??.??"
@@ -224,10 +224,10 @@ def _timetable_rounds(history: History, state: timetable.State) -> PlayedRounds:
             continue
         if pairing.against is not None:
             table = (*pairing.seats, pairing.against)
-            lines[table[0]].append(RoundLine(pairing.round, table, 2, "+"))
+            lines[table[0]].append(RoundLine(pairing.round, table, bye_half_points(2), "+"))
             lines[table[1]].append(RoundLine(pairing.round, table, 0, "-"))
         elif pairing.is_bye:
-            lines[pairing.seats[0]].append(RoundLine(pairing.round, pairing.seats, 2, "U"))
+            lines[pairing.seats[0]].append(RoundLine(pairing.round, pairing.seats, bye_half_points(2), "U"))
         else:
             for entrant, points in zip(pairing.seats, half_points(played), strict=True):
                 lines[entrant].append(RoundLine(pairing.round, pairing.seats, points))

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..text import printable
 from ..tournament.match_context import FoulEntry, MatchEntry
-from ..tournament.ratings.elo import Rating
+from ..tournament.ratings.elo import MEAN, Rating
 from .charts.brackets import brackets
 from .charts.curves import MAX_CURVES, Drawing, points_drawings, ratings_drawings
 from .columns import MEANINGS, Column, standings_columns
@@ -237,7 +237,7 @@ def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
 def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
     """Yield match, round, players and why it does not count, mostly a fault of the referee's own."""
     for entry in summary.results:
-        if why := summary.uncounted_reason(entry):
+        if why := summary.history.uncounted_reason(entry):
             yield entry.match, entry.fixture.round, entry.names, why
 
 
@@ -251,7 +251,7 @@ def _match(summary: Summary, entry: MatchEntry) -> _Match:
     template, order = _template(summary, entry)
     return _Match(
         entry=entry,
-        uncounted_reason=summary.uncounted_reason(entry),
+        uncounted_reason=summary.history.uncounted_reason(entry),
         parts=[int(part) if at % 2 else part for at, part in enumerate(_SEAT.split(template))],
         points=" : ".join(str(entry.scores[seat]) for seat in order),
         looks=_looks(summary, entry),
@@ -292,7 +292,7 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
                 entry.scores,
                 [foul.seat for foul in entry.fouls],
                 entry.turns,
-                int(summary.uncounted_reason(entry) != ""),
+                int(summary.history.uncounted_reason(entry) != ""),
                 int(entry.match in links.replayed and not entry.is_ruled),
                 [line.number for line in summary.rulings.of_match(entry.fixture)],
                 sentences[template],
@@ -322,15 +322,15 @@ class RatingBar(NamedTuple):
 def rating_bars(summary: Summary) -> list[RatingBar]:
     """Return everybody's rating with its 95 % interval, the strongest first; groups that never met stand apart."""
     ratings = sorted(summary.ratings, key=lambda rating: (rating.group, -rating.rating))
-    low = min(rating.rating - rating.error for rating in ratings)
-    high = max(rating.rating + rating.error for rating in ratings)
+    low = min(rating.low for rating in ratings)
+    high = max(rating.high for rating in ratings)
     return [
         RatingBar(
             rating,
             None if after is None else rated_superiority(rating, after),
             *(
                 round(100 * (value - low) / max(high - low, 1.0), 2)
-                for value in (rating.rating - rating.error, rating.rating, rating.rating + rating.error, 1500)
+                for value in (rating.low, rating.rating, rating.high, MEAN)
             ),
         )
         for rating, after in zip(ratings, (*ratings[1:], None), strict=True)

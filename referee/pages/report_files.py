@@ -250,7 +250,7 @@ def _matches(summary: Summary) -> Iterator[str]:
     for entry in summary.results:
         match = None if entry.is_ruled else summary.match_summaries.get(entry.match)
         opened, moves = ("", ()) if match is None else (match.opened, match.moves)
-        result, void = summary.outcome(entry).sentence, summary.uncounted_reason(entry)
+        result, void = summary.outcome(entry).sentence, summary.history.uncounted_reason(entry)
         yield match_text(entry, summary.spec.game, opened, moves, void, result)
 
 

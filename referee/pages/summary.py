@@ -244,21 +244,17 @@ class Summary:
     @cached_property
     def counted(self) -> list[MatchEntry]:
         """The matches that were played and count."""
-        return [entry for entry in self.history.entries if entry.match not in self.uncounted]
+        return [entry for entry in self.history.entries if not self.history.uncounted_reason(entry)]
 
     @cached_property
     def uncounted(self) -> Mapping[str, str]:
         """Match that does not count -> why not."""
-        voided = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
-        return {**voided, **self.history.disregarded}
-
-    def uncounted_reason(self, entry: MatchEntry) -> str:
-        """Return why a result does not count; empty if it does."""
-        return "" if entry.is_ruled else self.uncounted.get(entry.match, "")
+        reasons = {entry.match: self.history.uncounted_reason(entry) for entry in self.history.entries}
+        return {match: reason for match, reason in reasons.items() if reason}
 
     def places(self, entry: MatchEntry) -> list[int]:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
-        return [0] * len(entry.names) if self.uncounted_reason(entry) else match_places(entry)
+        return [0] * len(entry.names) if self.history.uncounted_reason(entry) else match_places(entry)
 
     def outcome(self, entry: MatchEntry, names: Sequence[str] | None = None) -> ToldOutcome:
         """Return how a match ended, in words.

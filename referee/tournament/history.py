@@ -109,15 +109,25 @@ class History:
             results.insert(self._awarded[key], awards[key])
         return results
 
-    def counts(self, entry: MatchEntry) -> bool:
-        """Tell whether the standings have a result: it is not void, nobody has taken it back, its pairing is through.
+    def uncounted_reason(self, entry: MatchEntry) -> str:
+        """Return why a result does not count; empty if it does.
+
+        A match is void for a fault of the referee's; any other result counts until a ruling takes it back, or somebody
+        withdraws before its pairing is through. What a ruling has decided counts as long as the ruling stands.
 
         Args:
             entry: one of `results`.
         """
-        is_taken_back = entry.void is not None or (not entry.is_ruled and entry.match in self.disregarded)
+        return "" if entry.is_ruled else self.disregarded.get(entry.match) or entry.void or ""
+
+    def counts(self, entry: MatchEntry) -> bool:
+        """Return whether the standings include a result already: it counts, and its pairing is through.
+
+        Args:
+            entry: one of `results`.
+        """
         played = self._played.get(entry.fixture.number)
-        return not is_taken_back and played is not None and not played.pairing.is_bye
+        return not self.uncounted_reason(entry) and played is not None and not played.pairing.is_bye
 
     @property
     def changes(self) -> list[tuple[int, str]]:

@@ -37,6 +37,7 @@ def checked(player: str, *arguments: str) -> tuple[int, dict[str, Any]]:
     done = CliRunner().invoke(main, ["check", player, *QUICK, *arguments, "--json"])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     report: dict[str, Any] = json.loads(done.stdout)
+    assert report["version"] == 1
     return done.exit_code, report
 
 

@@ -69,6 +69,7 @@ def test_the_same_seed_plays_the_same_match(tmp_path: Path) -> None:
 def test_every_record_audits(one_match: Path) -> None:
     """A record of play holds; the same record with one digit changed does not, and the line is named."""
     report = played(referee("audit", "logs", "--json", cwd=one_match.parent.parent))
+    assert report["version"] == 1
     assert (report["broken"], report["records"][0]["holds"], report["records"][0]["state"]) == (0, True, "sealed")
     lines = one_match.read_text().splitlines()
     lines[5] = lines[5].replace('"at_ms":', '"at_ms":1', 1)

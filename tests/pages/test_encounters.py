@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from referee.pages.encounters import (
-    MEAN,
     MOST_POINTS,
     RatedEncounters,
     by_seat,
@@ -19,7 +18,7 @@ from referee.tournament.crosstable import HeadToHead
 from referee.tournament.events import Begun
 from referee.tournament.history import History
 from referee.tournament.points import Scoring
-from referee.tournament.ratings.elo import PRIOR_ELO, Rating, elo_ratings
+from referee.tournament.ratings.elo import MEAN, PRIOR_ELO, Rating, elo_ratings
 
 from ..tournament.courses import AT, Troubles, events_of, spec_of, tournament_of
 from .tournaments import Stage
@@ -102,23 +101,23 @@ def test_a_course_ends_at_the_rating() -> None:
     ratings = elo_ratings(history.tournament.table)
     encounters = RatedEncounters(list(history.played), history.tournament.spec.scoring)
     for entrant, told in enumerate(ratings):
-        course = encounters.history(entrant, ratings)
-        assert (course[0].encounters, course[0].rating) == (0, MEAN)
-        assert len(course) > 5
-        assert course[-1].rating == pytest.approx(told.rating, abs=0.5)
-        assert course[-1].error == pytest.approx(told.error)
-        assert course[0].error > 2 * course[-1].error
-        assert all(after.error < 1.1 * before.error for before, after in pairwise(course))
-        assert [after.encounters for after in course] == sorted({after.encounters for after in course})
+        history = encounters.history(entrant, ratings)
+        assert (history[0].encounters, history[0].rating) == (0, MEAN)
+        assert len(history) > 5
+        assert history[-1].rating == pytest.approx(told.rating, abs=0.5)
+        assert history[-1].error == pytest.approx(told.error)
+        assert history[0].error > 2 * history[-1].error
+        assert all(after.error < 1.1 * before.error for before, after in pairwise(history))
+        assert [after.encounters for after in history] == sorted({after.encounters for after in history})
 
 
 def test_a_course_is_short(cup: Stage) -> None:
     """Of many results some points are kept, the last one among them; without results there is the mean alone."""
     ratings = [rating(MEAN, 100.0)] * 9
     many = RatedEncounters(list(cup.history.played) * 50, cup.spec.scoring)
-    course = many.history(0, ratings)
-    assert len(course) == MOST_POINTS + 1
-    assert course[-1].encounters == 50 * cup.tournament.table.sums(0).played
+    history = many.history(0, ratings)
+    assert len(history) == MOST_POINTS + 1
+    assert history[-1].encounters == 50 * cup.tournament.table.sums(0).played
     (unknown,) = RatedEncounters([], cup.spec.scoring).history(0, ratings)
     assert (unknown.encounters, unknown.rating) == (0, MEAN)
     assert unknown.error == pytest.approx(1.96 * PRIOR_ELO, abs=1)

@@ -90,7 +90,7 @@ def test_every_two_seats_have_a_result(
         "Summary",
         SimpleNamespace(
             results=[entry(ranking, fouls)],
-            uncounted_reason=lambda _: "",
+            history=SimpleNamespace(uncounted_reason=lambda _: ""),
             match_summaries={},
             spec=SimpleNamespace(scoring=Scoring()),
         ),

@@ -167,7 +167,7 @@ SECTIONS = {
     "joined": "joined",
     "changed": "versions",
     "byes": "byes",
-    "course": "left_at",
+    "runs": "left_at",
     "void": "disregarded",
     "matches": "entries",
 }

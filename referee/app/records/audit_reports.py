@@ -161,6 +161,8 @@ RecordReport = SoundRecord | Broken
 class AuditReport(Struct, frozen=True, kw_only=True):
     """What an audit found."""
 
+    version: Literal[1] = 1
+    """Version of this object's form."""
     records: list[RecordReport]
     manifests: list[SoundManifest | BrokenManifest]
     tournaments: list[SoundTournament | BrokenTournament]

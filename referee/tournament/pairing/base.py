@@ -515,7 +515,7 @@ def without(due: tuple[Pairing, ...], played: PlayedPairing) -> tuple[Pairing, .
 def half_points(played: PlayedPairing) -> tuple[int, ...]:
     """Return by seat what a result is worth to formats that pair by points: 2 for each beaten seat, 1 for each equal.
 
-    A bye is worth nothing here, since that depends on the seats of a match. A seat that fouled gets nothing.
+    A seat that fouled gets nothing. A bye is worth `bye_half_points`.
     """
     worth = [0] * len(played.pairing.seats)
     below = sum(len(group) for group in played.ranking)
@@ -524,3 +524,11 @@ def half_points(played: PlayedPairing) -> tuple[int, ...]:
         for seat in group:
             worth[seat] = 0 if seat in played.fouls else 2 * below + len(group) - 1
     return tuple(worth)
+
+
+def bye_half_points(seats: int) -> int:
+    """Return what a bye is worth to such formats: a win for two seats, for more the average of a match.
+
+    What it is worth in the standings is the organiser's choice: see `points.bye_points`.
+    """
+    return 2 if seats == 2 else seats - 1

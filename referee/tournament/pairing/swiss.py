@@ -29,6 +29,7 @@ from .base import (
     PlayedRounds,
     RoundLine,
     RoundToPair,
+    bye_half_points,
     half_points,
     order_by_seed,
     without,
@@ -288,10 +289,10 @@ def _record(state: State, played: PlayedPairing) -> State:
         return replace(_add_lines(state, lines), due=due)
     (entrant,) = group
     if played.pairing.table == LATE:
-        line = RoundLine(played.pairing.round, group, _bye_worth(state) // 2, "H")
+        line = RoundLine(played.pairing.round, group, bye_half_points(state.seats) // 2, "H")
     else:
         unplayed, group = ("+", _walked_over(state, entrant)) if played.pairing.table == _WALKOVER else ("U", group)
-        line = RoundLine(state.round, group, _bye_worth(state), unplayed)
+        line = RoundLine(state.round, group, bye_half_points(state.seats), unplayed)
     return replace(_add_lines(state, {entrant: line}), due=due)
 
 
@@ -319,11 +320,6 @@ def _remove(state: State, entrant: int) -> State:
 
 def _rounds(options: Options, field: EntrantField) -> int:
     return options.rounds or ceil(log2(len(field.entrants)))
-
-
-def _bye_worth(state: State) -> int:
-    """Return what a bye counts in half points: a win for two seats, for more what a group gives on average."""
-    return 2 if state.seats == 2 else state.seats - 1
 
 
 def _add_lines(state: State, lines: dict[int, RoundLine]) -> State:

@@ -46,6 +46,8 @@ from .likelihood import Matrix, Prior, Vector, factor, inverse, most_likely
 
 ELO = 400 / log(10)
 """Points of Elo in a unit of the logistic scale."""
+MEAN = 1500.0
+"""Mean of the ratings of a group, a convention."""
 PRIOR_ELO = 1150.0
 """Standard deviation of strengths before any match (`elo.prior`)."""
 VERSION_ELO = 120.0
@@ -74,6 +76,16 @@ class Rating(Struct, frozen=True, kw_only=True):
     group: int
     """Ratings of different groups can't be compared; counted from 0, in the order of the field."""
 
+    @property
+    def low(self) -> float:
+        """The lower end of the 95 % interval."""
+        return self.rating - self.error
+
+    @property
+    def high(self) -> float:
+        """The upper end of the 95 % interval."""
+        return self.rating + self.error
+
 
 class Pair(NamedTuple):
     """What two programs did against each other."""
@@ -91,7 +103,7 @@ def expected_score(difference: float) -> float:
     return _logistic(difference / ELO)
 
 
-def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
+def elo_ratings(table: Crosstable, mean: float = MEAN) -> tuple[Rating, ...]:
     """Rate a field whose matches have two seats, in its order.
 
     Args:

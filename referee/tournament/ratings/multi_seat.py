@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from ..pairing.base import EntrantField, PlayedPairing
 from ..points import Scoring, rank_groups
-from .elo import Programs, Rating
+from .elo import MEAN, Programs, Rating
 from .likelihood import Matrix, Prior, Vector, most_likely
 
 # --- Rankings of tables
@@ -271,7 +271,7 @@ class SkillBook:
         self._rankings = self._rename(lambda program: ~program if program == entrant else program)
         self._team_matches = self._rename_teams(lambda program: ~program if program == entrant else program)
 
-    def ratings(self, mean: float = 1500.0) -> tuple[Rating, ...]:
+    def ratings(self, mean: float = MEAN) -> tuple[Rating, ...]:
         """Rate the field, in its order.
 
         Args:
