@@ -92,7 +92,7 @@ def played(size: int, seats: int, teams: tuple[tuple[int, ...], ...] = ()) -> Hi
     return history
 
 
-def test_a_course_ends_at_the_rating() -> None:
+def test_a_history_ends_at_the_rating() -> None:
     """In matches of two the last value is the rating of all results, with its interval; it begins at the mean.
 
     Each interval is narrower than the one before it, or hardly wider: a surprise makes an opponent tell less.
@@ -101,17 +101,17 @@ def test_a_course_ends_at_the_rating() -> None:
     ratings = elo_ratings(history.tournament.table)
     encounters = RatedEncounters(list(history.played), history.tournament.spec.scoring)
     for entrant, told in enumerate(ratings):
-        history = encounters.history(entrant, ratings)
-        assert (history[0].encounters, history[0].rating) == (0, MEAN)
-        assert len(history) > 5
-        assert history[-1].rating == pytest.approx(told.rating, abs=0.5)
-        assert history[-1].error == pytest.approx(told.error)
-        assert history[0].error > 2 * history[-1].error
-        assert all(after.error < 1.1 * before.error for before, after in pairwise(history))
-        assert [after.encounters for after in history] == sorted({after.encounters for after in history})
+        curve = encounters.history(entrant, ratings)
+        assert (curve[0].encounters, curve[0].rating) == (0, MEAN)
+        assert len(curve) > 5
+        assert curve[-1].rating == pytest.approx(told.rating, abs=0.5)
+        assert curve[-1].error == pytest.approx(told.error)
+        assert curve[0].error > 2 * curve[-1].error
+        assert all(after.error < 1.1 * before.error for before, after in pairwise(curve))
+        assert [after.encounters for after in curve] == sorted({after.encounters for after in curve})
 
 
-def test_a_course_is_short(cup: Stage) -> None:
+def test_a_history_is_short(cup: Stage) -> None:
     """Of many results some points are kept, the last one among them; without results there is the mean alone."""
     ratings = [rating(MEAN, 100.0)] * 9
     many = RatedEncounters(list(cup.history.played) * 50, cup.spec.scoring)
