@@ -8,9 +8,9 @@ from difflib import get_close_matches
 import msgspec
 
 _ALIKE = 0.6
-"""How alike two names must be for one to be meant by the other; difflib's own default."""
+"""Similarity from which on a name is suggested for another; difflib's own default."""
 MAX_CHARS = 600
-"""Of one text of a player: a few lines of a screen, and more than any move of a game here."""
+"""Longest text of a player that is shown whole: a few lines of a screen, and more than any move of a game here."""
 
 
 def visible(text: str) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct, inspect
 from .text import counted, near
 
 TABLE = "a table"
-"""What takes keys and values."""
+"""Words for what takes keys and values."""
 _NAMES: dict[type[inspect.Type], str] = {
     inspect.BoolType: "true or false",
     inspect.StrType: "a text in quotation marks",
@@ -43,7 +43,7 @@ _OTHER_VALUE = re.compile("Invalid enum value (.*)", re.DOTALL)
 _OTHER_KIND = re.compile("Expected `([^`]*)`, got `([^`]*)`")
 _LENGTH = re.compile("Expected `([^`]*)` of length (>= |<= |)([0-9]+)(?:, got ([0-9]+))?")
 _PATTERN = re.compile(r"Expected `str` matching regex '(.*?)(?:\(\?!\\{1,2}n\))?'", re.DOTALL)
-"""What a text must match, without the end of the pattern that refuses a line feed."""
+"""msgspec's message about a text, without the end of the pattern that refuses a line feed."""
 _BOUND = re.compile("Expected `([^`]*)` (>=|<=|>|<) (.*)")
 _PARTS = {"str": "character", "object": "key"}
 _BOUNDS = {">=": "from {} up", ">": "above {}", "<=": "up to {}", "<": "below {}"}

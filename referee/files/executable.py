@@ -10,7 +10,7 @@ from pathlib import Path
 _BOM = b"\xef\xbb\xbf"
 _ELF = b"\x7fELF"
 _KIND = slice(4, 6)
-"""Of a program in ELF: how wide its numbers are, and in which order their bytes come."""
+"""Bytes of an ELF file that give the width of its numbers and the order of their bytes."""
 _MACHINE = slice(18, 20)
 _FOREIGN = {b"MZ": "Windows", b"\xcf\xfa\xed\xfe": "macOS", b"\xca\xfe\xba\xbe": "macOS or Java"}
 """First bytes -> whose programs begin with them."""

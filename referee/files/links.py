@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 MAX_HOPS = 40
-"""From link to link on one way; the kernel gives up then, so that nothing behind can be reached."""
+"""Most links on one way; the kernel gives up then, so that nothing behind can be reached."""
 MAX_STEPS = 1_000_000
 """Names on all ways together: a second's work."""
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY
-"""How a folder is opened; with O_NOFOLLOW it is no link to one."""
+"""Flags to open a folder; add O_NOFOLLOW to refuse a link to one."""
 
 
 @contextmanager

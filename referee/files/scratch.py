@@ -21,7 +21,7 @@ MARK = ".referee-scratch"
 _PREFIX = "referee-"
 _MEMORY = "/dev/shm"  # noqa: S108  # what is made there is this user's alone
 _MOST_BYTES, _LEFT_BYTES = MIB, 64 * MIB
-"""What goes into memory unasked, and what is still free there before it does."""
+"""Largest program that goes into memory, and the room that must be free there, in bytes."""
 
 
 @contextmanager

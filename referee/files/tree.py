@@ -21,7 +21,7 @@ MAX_LEVELS = 64
 MAX_ENTRIES = 50_000
 """Files, folders and links. A build in Rust makes some hundred, a virtual environment with its libraries 30,000."""
 MAX_BYTES = 512 * MIB
-"""Of all files together, as long as they say they are. Eight times what may be handed in; read in a second or two."""
+"""Largest sum of the files' sizes. Eight times what may be handed in; read in a second or two."""
 _SHOWN_CHARS = 120
 
 
@@ -48,7 +48,7 @@ class TreeNode(Struct, frozen=True):
     folder: int
     """Descriptor of the folder that it is in."""
     status: os.stat_result
-    """Of itself, not of what it is a link to."""
+    """Status of the thing itself; a link is not followed."""
 
     @property
     def name(self) -> str:

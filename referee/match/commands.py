@@ -49,9 +49,9 @@ class AskMove(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag="a
     """The seat's view in msgpack: the very bytes that are sent."""
     limit_ms: float
     bank_ms: float | None = None
-    """What is left in the seat's bank; None if it has none."""
+    """Time left in the seat's bank, in milliseconds; None if it has no bank."""
     goes_on: bool = False
-    """Whether the turn of the seat's last move goes on, and its time with it."""
+    """True if the turn of the seat's last move goes on, and its time with it."""
 
 
 class ExtendLimit(SeatCommand, frozen=True, kw_only=True, tag="extend-limit"):
@@ -113,14 +113,14 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     scores: tuple[int, ...]
     """Points by seat, of expelled seats too."""
     fouls: tuple[Foul, ...]
-    """In the order in which they happened."""
+    """All fouls, in the order in which they happened."""
     reason: str | None
     """Id of the rule that ended the game; None if the match is void."""
     void: str | None
     """The referee's own fault, if the match is void."""
     turns: int
     used_ms: tuple[float, ...]
-    """By seat, the time its answers took, the referee's lag taken off."""
+    """Time that each seat's answers took, in milliseconds, without the referee's lag."""
 
     def rank(self, seat: int) -> int | None:
         """Return a seat's rank, as rank_of does.

@@ -22,18 +22,19 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
 
 class Began(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of the events with which a referee begins; matches of one process are compared by its clock."""
+    """Base of the events with which a referee begins. An audit compares matches of one process by its clock."""
 
     process: str = ""
-    """Names the clock."""
+    """Name of the process whose clock this is."""
     clock_ms: float = 0.0
-    """What it showed at the instant 0 of the match: an instant of the match, and this, is one of the clock."""
+    """Reading of the clock at the match's instant 0; add it to an instant of the match to get one of the clock."""
     starts: tuple[int, ...] = ()
-    """By seat, which start of a program in that process plays, from 1; 0: none does. Empty unless programs stay."""
+    """Number of the program's start in that process for each seat, from 1; 0 if no program plays. Empty unless programs
+    stay for several matches."""
 
 
 class MatchOpened(Began, frozen=True, kw_only=True, tag="match-opened"):
-    """All seats are there, as far as they will be."""
+    """Every seat is taken, or known to stay vacant."""
 
 
 class SeatEvent(Event, frozen=True, kw_only=True):
@@ -49,9 +50,9 @@ class Answer(SeatEvent, frozen=True, kw_only=True, omit_defaults=True):
     first_byte_ms: float
     lag_ms: float
     stalled_ms: float = 0.0
-    """The longest standstill of the referee's loop since the request was sent, whoever was at work then."""
+    """Longest standstill of the referee's loop since the request was sent, whatever it was busy with."""
     frame: str = ""
-    """The answer's bytes in hex, all of them: evidence, kept only if the answer leads to an expulsion."""
+    """All bytes of the answer in hex, as evidence; empty unless the answer leads to an expulsion."""
 
 
 class ReadyReceived(Answer, frozen=True, kw_only=True, tag="ready-received"):
@@ -80,25 +81,25 @@ class AckReceived(Answer, frozen=True, kw_only=True, tag="ack-received"):
 
 
 class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="deadline-passed"):
-    """The limit of the seat's open request is over, and its socket held no complete answer."""
+    """The limit of the seat's open request has passed, and its socket held no complete answer."""
 
     sent_ms: float
     lag_ms: float
     pending: str
-    """What it had sent of an answer, in hex."""
+    """Bytes of an incomplete answer that had arrived, in hex."""
     stalled_ms: float = 0.0
-    """As of an answer."""
+    """Longest standstill of the referee's loop while the request was open; see Answer.stalled_ms."""
     stormed_ms: float = 0.0
-    """The longest standstill that is no excuse for the seat, for its address stormed the lobby; 0: every one is."""
+    """Longest standstill that does not excuse the seat, since its address flooded the lobby; 0 if every one does."""
 
 
 def used_ms(event: Answer | DeadlinePassed) -> float:
-    """Return the time that a request took its player, the referee's lag taken off: what its limit is compared with."""
+    """Return the milliseconds charged to the player, without the referee's lag: they are compared with the limit."""
     return event.at_ms - event.sent_ms - event.lag_ms
 
 
 class Ending(StrEnum):
-    """Why a seat could not play: what to do about it turns on this."""
+    """Why a seat could not play. The advice to its author depends on it."""
 
     STRANGER = "stranger"
     """Its player said hello without the token of the seat."""
@@ -111,16 +112,16 @@ class Ending(StrEnum):
     SPEECHLESS = "speechless"
     """Its program ended otherwise, and had printed nothing."""
     OUT_OF_MEMORY = "out-of-memory"
-    """Its program ended for want of memory."""
+    """Its program ran out of memory."""
 
 
 class Stage(StrEnum):
-    """How far a player had come that was never seated."""
+    """Progress of a player that was never seated."""
 
     NEW = "new"
     """It had not said hello."""
     GREETED = "greeted"
-    """It had, and had been offered nothing."""
+    """It had said hello, and had not been offered the match yet."""
 
 
 class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="protocol-broken"):
@@ -129,9 +130,9 @@ class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, t
     code: str
     detail: str
     evidence: str
-    """What it sent, in hex, all of it: a frame from its prefix on if that is what is wrong, else its body."""
+    """All offending bytes in hex: the frame with its prefix if the prefix is wrong, else the body only."""
     stage: Stage | None = None
-    """How far it had come; None: it was in its seat."""
+    """Progress of a player that was never seated; None if it had its seat."""
 
 
 class ConnectionLost(SeatEvent, frozen=True, kw_only=True, tag="connection-lost"):
@@ -152,13 +153,13 @@ class SeatReturned(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     """The seat's player came back with its resume token after its connection had been lost; its clock went on."""
 
     gone_ms: float
-    """How long it was away."""
+    """Length of its absence in milliseconds."""
     lag_ms: float = 0.0
-    """Of its open request, as of an answer."""
+    """Time in which the referee was not listening while the open request waited; see Answer.lag_ms."""
     stalled_ms: float = 0.0
-    """Of its open request, as of an answer."""
+    """Longest standstill of the referee's loop while the open request waited; see Answer.stalled_ms."""
     stormed_ms: float = 0.0
-    """Of its open request, as of a deadline that has passed."""
+    """Longest standstill that does not excuse the seat; see DeadlinePassed.stormed_ms."""
 
 
 class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="seat-vacant"):
@@ -166,13 +167,13 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     detail: str
     evidence: str = ""
-    """What came in place of a hello, in hex."""
+    """Bytes that arrived in place of a hello, in hex."""
     ending: Ending | None = None
-    """What its program or a hello tells; None: nothing came of it."""
+    """Reason as far as its program or its hello shows one; None if nothing arrived."""
 
 
 class MatchResumed(Began, frozen=True, kw_only=True, tag="match-resumed"):
-    """The referee died and was started again; `at_ms` is that of the last event: the time in between is nobody's."""
+    """The referee crashed and was started again. `at_ms` is that of the last event: nobody is charged for the gap."""
 
 
 class RefereeFailed(Event, frozen=True, kw_only=True, tag="referee-failed"):
@@ -196,4 +197,4 @@ AnyEvent = (
     | MatchResumed
     | RefereeFailed
 )
-"""Every event there is; a record's lines are decoded as one of these."""
+"""Union of all events; the lines of a record are decoded as one of these."""

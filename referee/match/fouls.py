@@ -65,7 +65,7 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant
-"""What a seat did that is a foul whatever it was asked."""
+"""Events that are a foul at any time, whatever the seat was asked."""
 
 
 def identify_foul(event: Fault) -> tuple[Cause, dict[str, Any]]:

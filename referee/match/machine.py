@@ -27,6 +27,56 @@ from .timekeeper import Lateness, Request, Timekeeper
 
 _encode = msgspec.msgpack.Encoder().encode
 
+# Why a fold
+# ----------
+# Everything that happens to a match is an *event* (events.py): a seat answered, a deadline passed, a program crashed.
+# Everything that has to be done about it is a *command* (commands.py): ask, send, expel, close. `Match.handle` maps one
+# to the other, and nothing else changes a match's state. It never asks what time it is, draws no random number and does
+# no input or output: an event carries its instants, and chance follows from the seed and the nonces.
+#
+# So the same events always give the same commands, and one piece of code serves four callers: the runner, which carries
+# the commands out; the audit, which compares them with those in a record; `resume`, which folds what a crashed referee
+# had written and plays on; and the tests, which need no socket. Had the rules of a match been spread over callbacks of
+# timers and connections, an audit would have to imitate them, and the imitation would have errors of its own.
+#
+# The phases, and what leads from one to the next (`void` leads from every phase to OVER):
+#
+#     NEW ---- MatchOpened ----> OFFERING                every seat is asked for `ready` at once
+#                                   |  all have answered or fouled
+#                                   v
+#                                REVEALING               every seat is asked for its nonce at once
+#                                   |  all have answered or fouled; the cards are dealt
+#                                   v
+#                                STARTING --.            with `acknowledge`: one seat after the other confirms
+#                                   |  ^----'
+#                                   v
+#              .--- a move ----> PLAYING <------.        one seat is asked for a move
+#              |                    |           |
+#              |                    |        its `ack`
+#              |                    v           |
+#              |     a move that draws ----> TELLING     with `acknowledge`: the mover confirms what it drew
+#              |
+#              '-- the game is over ---> ENDING --.      with `acknowledge`: one seat after the other confirms
+#                                          |  ^---'
+#                                          v
+#                                         OVER           CloseMatch was the last command
+#
+# In a tournament, the match also goes to OVER from the deal on once only one seat or team is left (outcome.py).
+#
+# A resumed referee goes back from REVEALING to OFFERING, since a program that was started again does not know the nonce
+# that its predecessor had committed to. In all other phases it asks again what was open.
+#
+# Offers and nonces go to all seats at once: nobody learns anything from the others' answers, and a slow start costs the
+# match only the slowest one. All else is asked of one seat at a time. That makes a record a single sequence, in which
+# the answer to every question is known before the next is put.
+#
+# A foul ends the seat's part, never the match. When the seat was the one that everybody waited for, the match goes on
+# at once. When it was not (a program crashes while another one thinks), the seat is expelled at once but its pieces
+# stay until the open request is answered: the player at turn must be judged by the position that it was shown.
+#
+# An exception out of the rules of a game, or out of this file, is the referee's own fault. It ends the match as void,
+# which blames nobody. The audit folds the same events, fails in the same way, and so confirms the record.
+
 
 class Phase(StrEnum):
     """What the match is waiting for."""
@@ -47,7 +97,7 @@ class Phase(StrEnum):
     OVER = "over"
 
     __hash__ = str.__hash__
-    """In C: an enum's own is a Python function, and every event looks into the table."""
+    """Faster than an enum's own, which is a Python function: every event looks into the table."""
 
 
 class Match:
@@ -86,7 +136,7 @@ class Match:
         self._acks = 0
         self._now_ms = 0.0
         self.fault: Exception | None = None
-        """What this program itself failed with, for which the match is void."""
+        """The referee's own failure, for which the match is void; None while there is none."""
         self._restored = restore_position(game, self.options, setup) if start is None else start
         self._done: set[int] = set()
         self._to_drop: list[Foul] = []
@@ -95,10 +145,14 @@ class Match:
         self._commands: list[c.Command] = []
 
     def handle(self, event: e.Event) -> tuple[c.Command, ...]:
-        """Take an event into the match.
+        """Apply an event to the match.
+
+        Args:
+            event: an event that has happened after all those before it.
 
         Returns:
-            What is to be done, in order. A fault of this program's own voids the match: it is in the commands too.
+            The commands that follow from it, in order. A failure of the referee itself does not raise: it makes the
+            match void, and the commands say so.
 
         Raises:
             ImpossibleEvent: the event cannot happen in this phase; the match is unchanged.
@@ -129,7 +183,7 @@ class Match:
             raise ImpossibleEvent(f"{name} at {event.at_ms} ms, not at {self._last_ms} ms, as the event before it")
 
     def is_out(self, seat: int) -> bool:
-        """Tell whether a seat has fouled."""
+        """Return whether a seat has fouled."""
         return seat in self._out
 
     @property
@@ -143,12 +197,12 @@ class Match:
         self._offer()
 
     def _offer(self) -> None:
-        """Offer the match to all who are in it; what they committed to before does not count."""
+        """Offer the match to all seats that are in it; earlier commitments do not count."""
         self.phase = Phase.OFFERING
         self.nonces.forget()
         for seat in self._in:
             request = self._time.ask(seat, e.ReadyReceived, 0, self.setup.time.start_ms, self._now_ms)
-            self._commands.append(self._asked(seat, request))
+            self._commands.append(self._ask(seat, request))
 
     def _ready(self, event: e.ReadyReceived) -> None:
         if self._accept(event):
@@ -163,7 +217,7 @@ class Match:
         self.nonces.close(self._in)
         for seat in self._in if self.setup.nonces else ():
             request = self._time.ask(seat, e.NonceReceived, 0, self.setup.time.per_move_ms, self._now_ms)
-            self._commands.append(self._asked(seat, request))
+            self._commands.append(self._ask(seat, request))
         self._advance()
 
     def _nonce(self, event: e.NonceReceived) -> None:
@@ -190,23 +244,23 @@ class Match:
         if self.setup.acknowledge:
             self._start_next()
             return
-        self._drop_fouled()
-        self._commands += (self._started(seat, None, None) for seat in self._in)
+        self._drop_expelled()
+        self._commands += (self._start_seat(seat, None, None) for seat in self._in)
         self._next_turn()
 
     def _start_next(self) -> None:
-        self._drop_fouled()
+        self._drop_expelled()
         seat = self._next_in_queue()
         if seat is None:
             self._next_turn()
             return
-        self._commands.append(self._started(seat, *self._demand_ack(seat)))
+        self._commands.append(self._start_seat(seat, *self._demand_ack(seat)))
 
     # --- turns
 
     def _next_turn(self) -> None:
         if self._to_drop:
-            self._drop_fouled()
+            self._drop_expelled()
         outcome = self.game.outcome(self.state)
         if outcome is not None:
             self._end(outcome)
@@ -216,7 +270,7 @@ class Match:
         seat = self.game.to_move(self.state)
         goes_on = self.game.is_same_turn(self.state)
         request = self._time.ask_move(seat, self.turn, self._now_ms, goes_on=goes_on)
-        self._commands.append(self._asked_move(seat, request.limit_ms, goes_on=goes_on))
+        self._commands.append(self._ask_move(seat, request.limit_ms, goes_on=goes_on))
 
     def _move(self, event: e.MoveReceived) -> None:
         limit_ms = self._time.requests[event.seat].limit_ms
@@ -246,7 +300,7 @@ class Match:
             self._deliver()
 
     def _deliver(self) -> None:
-        """Let the mover have what it drew, now that it knows it, and ask for the next move."""
+        """Give the mover what it drew, now that it has been told, and ask for the next move."""
         self.state = self.game.deliver(self.state)
         self._next_turn()
 
@@ -332,7 +386,7 @@ class Match:
         self._foul(event, cause, **facts)
 
     def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, evidence: str = "", **facts: Any) -> None:
-        """Expel the seat; go on with the match if it was the one everybody waited for."""
+        """Expel the seat; go on with the match if it was the one that everybody waited for."""
         seat = event.seat
         if seat in self._done:
             return
@@ -359,8 +413,8 @@ class Match:
         else:
             self._next_turn()
 
-    def _drop_fouled(self) -> None:
-        """Take the pieces of the fouled out of the game, and tell the others."""
+    def _drop_expelled(self) -> None:
+        """Take the pieces of expelled seats out of the game, and report the fouls to the others."""
         for foul in self._to_drop:
             self.state = self.game.drop(self.state, foul.seat)
         self._tell_of_fouls()
@@ -375,9 +429,12 @@ class Match:
         self._to_drop.clear()
 
     def _conclude(self, void: str | None = None) -> None:
-        """Close the match, whatever is open; void: the referee's own fault.
+        """Close the match, whatever is open.
 
-        Who has confirmed the end is told it, too, as it stands for good, with a head that covers that answer.
+        Seats that have confirmed the end are sent it again, now final, with a head that covers their answer.
+
+        Args:
+            void: the referee's own fault in words, if the match is void for it; None if the match counts.
         """
         result = self._final(void)
         order = winners_first(None if void else self._outcome, self._in)
@@ -392,7 +449,7 @@ class Match:
     def _resume(self, event: e.MatchResumed) -> None:
         """Take every seat back, and ask again what was open, with the time that was left.
 
-        Before the deal all is offered anew: a program that was started again knows no nonce to open.
+        Before the deal the match is offered again: a program that was started again knows no nonce to open.
         """
         if self.phase in _GATHERING:
             self._offer()
@@ -401,8 +458,8 @@ class Match:
             self._time.restart(seat, self._last_ms, event.at_ms)
             self._take_back(seat)
 
-    def _returned(self, event: e.SeatReturned) -> None:
-        """Take a seat back whose connection was lost; meanwhile its clock went on."""
+    def _take_return(self, event: e.SeatReturned) -> None:
+        """Take a seat back whose connection was lost; its clock went on while it was away."""
         self._time.run_on(event)
         self._take_back(event.seat)
 
@@ -413,7 +470,7 @@ class Match:
             view = None if self.state is None else self._view(seat)
             self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
         if request is not None:
-            self._commands.append(self._asked(seat, request))
+            self._commands.append(self._ask(seat, request))
 
     # --- what seats are asked and shown
 
@@ -433,27 +490,27 @@ class Match:
         request = self._time.ask(seat, e.AckReceived, self._acks, self.setup.time.per_move_ms, self._now_ms)
         return request.number, request.limit_ms
 
-    def _started(self, seat: int, ack: int | None, limit_ms: float | None) -> c.StartSeat:
+    def _start_seat(self, seat: int, ack: int | None, limit_ms: float | None) -> c.StartSeat:
         return c.StartSeat(seat=seat, view=self._view(seat), ack=ack, limit_ms=limit_ms)
 
-    def _asked(self, seat: int, request: Request) -> c.Command:
-        """Return the command of an open request, the first time and whenever it is made again."""
+    def _ask(self, seat: int, request: Request) -> c.Command:
+        """Make the command of an open request, for the first time or once more."""
         number, limit_ms = request.number, request.limit_ms
         if self.phase is Phase.OFFERING:
             return c.OfferMatch(seat=seat, limit_ms=limit_ms, teams=self.teams)
         if self.phase is Phase.REVEALING:
             return c.AskNonce(seat=seat, limit_ms=limit_ms)
         if self.phase is Phase.PLAYING:
-            return self._asked_move(seat, limit_ms, goes_on=self.game.is_same_turn(self.state))
+            return self._ask_move(seat, limit_ms, goes_on=self.game.is_same_turn(self.state))
         if self.phase is Phase.STARTING:
-            return self._started(seat, number, limit_ms)
+            return self._start_seat(seat, number, limit_ms)
         if self.phase is Phase.TELLING:
             news = self.game.news(self.state)
             what = {"kind": "played", **news.public}
             return c.TellSeat(seat=seat, turn=self.turn, what=what, draws=news.draws, ack=number, limit_ms=limit_ms)
         return _announce_end(self._final(None), seat, number, limit_ms)
 
-    def _asked_move(self, seat: int, limit_ms: float, *, goes_on: bool) -> c.AskMove:
+    def _ask_move(self, seat: int, limit_ms: float, *, goes_on: bool) -> c.AskMove:
         return c.AskMove(
             seat=seat,
             turn=self.turn,
@@ -491,9 +548,9 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     (_RUNNING, e.ConnectionLost, Match._fault),
     (_RUNNING, e.ProgramExited, Match._fault),
     ((Phase.OFFERING,), e.SeatVacant, Match._fault),
-    (_RUNNING, e.SeatReturned, Match._returned),
+    (_RUNNING, e.SeatReturned, Match._take_return),
     (_RUNNING, e.MatchResumed, Match._resume),
     ((Phase.NEW, *_RUNNING), e.RefereeFailed, lambda match, event: match._conclude(event.detail)),
 )
 TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}
-"""(phase, event) -> handler; what has no row is impossible."""
+"""(phase, event) -> handler; an event without a row is impossible in that phase."""

@@ -8,7 +8,7 @@ from .fouls import Foul
 from .setup import MatchSetup
 
 BY_DEFAULT = Rule("default", "One seat or team is left: it wins.", "protocol/SPEC.md, The conversation")
-"""What ends a match of a tournament before the game's own rules do."""
+"""Rule that ends a match of a tournament before the game's own rules do."""
 
 
 def default_outcome(setup: MatchSetup, teams: Sequence[Sequence[int]], present: Sequence[int]) -> Outcome | None:

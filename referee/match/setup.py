@@ -12,7 +12,7 @@ from ..games.base import BadSetup, Game, seats_text
 DEFAULT_PER_MOVE_MS = 6000.0
 """CS4500's limit for one call; Halite allows 2 s, Pelita 3 s, AI Arena 30 s."""
 DEFAULT_START_MS = 30_000.0
-"""From the launch of a program to its `ready`; a JVM on a loaded machine needs seconds. cutechess allows 35 s."""
+"""Limit from a program's launch to its `ready`: a JVM on a loaded machine needs seconds. cutechess allows 35 s."""
 
 DEFAULT_LAG_MARGIN_MS = 250.0
 """A stall is measured, and never charged; but what stalls the referee for longer may well have stalled the players."""
@@ -27,7 +27,7 @@ LEG_WORDS: dict[SeedOpens, str] = {
     "at-end-unless-void": "the last leg of a duplicate deal: its end tells the seed of all legs, unless it is void",
     "after-last-leg": "a leg of a duplicate deal: its seed opens once the last leg of the deal is over",
 }
-"""What a match is of whose seed that is said; of other matches, nothing is."""
+"""Words for a match whose seed opens later than usual; other matches need none."""
 
 Margin = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Points of a game."""
@@ -44,15 +44,15 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The players by seat."""
     time: TimeControl = DEFAULT_TIME
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
-    """How long the referee's loop may stand still while a request is open, and still judge the answer's lateness."""
+    """Longest standstill of the referee's loop during a request that does not excuse its seat, in milliseconds."""
     default_margin: Margin | None = None
     """The match ends once one seat or team is left, which has won by so many points; None: when the rules say so."""
     lot: bool = False
-    """Whether the seats were drawn by lot, from the seed's stream for seating."""
+    """True if the seats were drawn by lot, from the seed's stream for seating."""
     acknowledge: bool = False
-    """Whether `start`, `end` and those `told` that hand something out must be confirmed, one seat after the other."""
+    """True if seats confirm `start`, `end` and each `told` that hands something out, one seat after the other."""
     nonces: bool = True
-    """Whether the players' nonces enter the shuffle; False for duplicate deals."""
+    """True if the players' nonces enter the shuffle; False for duplicate deals."""
     seed_opens: SeedOpens = "at-end"
     """When players are told the seed: not while another leg with the same deal is to be played."""
     commitment: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]

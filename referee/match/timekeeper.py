@@ -25,7 +25,7 @@ Standstill = tuple[float, float]
 """Begin and end, in milliseconds."""
 
 MAX_EXTENSIONS = 2
-"""How often one request is given a new limit because the referee stood still; then its player had three of them."""
+"""Most new limits that one request gets because the referee stood still; its player had three limits then."""
 MIN_LEFT_MS = 1000.0
 """Least time left of a limit after the referee was started again: a player has to find its bearings."""
 _DIGITS = 3
@@ -74,7 +74,7 @@ class Timekeeper:
         self.requests: dict[int, Request] = {}
         """The open ones, by seat."""
         self.used_ms = [0.0] * len(setup.names)
-        """By seat, the time its answers took, the referee's lag taken off."""
+        """Time that each seat's answers took, in milliseconds, without the referee's lag."""
         self._setup = setup
         bank_ms = setup.time.bank_ms
         self._bank_ms = None if bank_ms is None else [bank_ms] * len(setup.names)

@@ -23,7 +23,7 @@ _SAID = (
     *("extend-limit", "tell-seat", "expel-seat", "end-seat"),
 )
 _ANSWER_OF = {"offer-match": "a ready", "ask-nonce": "the nonce", "ask-move": "a move"}
-"""By the command that asks; every other one that has a limit asks for an ack."""
+"""Command -> the answer that it asks for; every other command with a limit asks for an ack."""
 _OVERSIZE = "oversize"
 _NO_JSON = (_OVERSIZE, "not-msgpack")
 """Codes of fouls whose bytes may be JSON, and must not."""
@@ -37,7 +37,7 @@ class Said(Struct, kw_only=True, tag_field="is", tag="said"):
     """The `n` of the record's line."""
     at_ms: float
     command: str
-    """What it was: `ask-move`, `tell-seat`..."""
+    """Name of the command: `ask-move`, `tell-seat`..."""
     content: dict[str, Any]
     """Its fields; of a view, the view itself."""
 
@@ -49,17 +49,17 @@ class Heard(Struct, kw_only=True, tag_field="is", tag="heard"):
     at_ms: float
     event: str
     content: dict[str, Any]
-    """What it sent, or what happened to it."""
+    """Fields of the event: the bytes or values that the seat sent, or what happened to it."""
     limit_ms: float | None = None
-    """Of the request that was open, or None."""
+    """Limit of the request that was open; None if none was."""
     referee_ms: float | None = None
     """Time in which the referee was busy elsewhere; not charged."""
     program_ms: float | None = None
-    """From the request to the first byte of the answer: the program, and the way there and back."""
+    """Time from the request to the answer's first byte: the program's, and the way there and back."""
     wire_ms: float | None = None
-    """From the first to the last byte of the answer."""
+    """Time from the first to the last byte of the answer."""
     used_ms: float | None = None
-    """What was charged: program and wire."""
+    """Time charged to the player: program and wire together."""
 
 
 class Evidence(Struct, kw_only=True):
@@ -67,7 +67,7 @@ class Evidence(Struct, kw_only=True):
 
     hex: str
     decoded: Any
-    """As msgpack or, from a player of a course, as JSON, if they are; else None."""
+    """Value of the bytes in msgpack or, from a player of the course, in JSON; None if they are neither."""
     problem: str | None
     """Why they are not."""
 
@@ -81,7 +81,7 @@ class ExplainedFoul(Struct, kw_only=True):
     """The broken rule of the game."""
     evidence: Evidence | None
     expected: str | None = None
-    """What was asked of the seat when it fouled, and how long it had; None if nothing was, or if it broke a rule."""
+    """Answer that was due when the seat fouled, with its limit; None if nothing was due or the seat broke a rule."""
 
 
 class KnownResult(Struct, kw_only=True):
@@ -106,7 +106,7 @@ class Explanation(Struct, kw_only=True):
     head: str
     """Hash of the record's last line: what this is made from."""
     conversation: list[Said | Heard]
-    """In the order in which it happened."""
+    """Everything that was sent and received, in order."""
     verdict: ExplainedFoul | None
     """None if the seat did not foul."""
     result: KnownResult

@@ -9,9 +9,9 @@ from ..files.below import files_below
 from ..text import printable_lines, visible
 
 _ENDING, _PRINTED = ".jsonl", ".seat"
-"""Of a record's name, and what stands in its place in the name of what a program printed."""
+"""Ending of a record's name, and the text that replaces it in the name of a program's output file."""
 _RECORD = b'{"n":0,'
-"""How a match's record begins."""
+"""First bytes of a match's record."""
 
 
 def record_files(folder: Path) -> list[Path]:
@@ -58,9 +58,9 @@ def _is_record(entry: "os.DirEntry[str]") -> bool:
 
 
 LAST_LINES = 20
-"""Of the output, for the author: any reason of a crash, with the frames that lead to it."""
+"""Number of lines shown to the author: enough for a crash's reason with the frames that lead to it."""
 LINE_CHARS = 200
-"""Of each of these lines."""
+"""Longest of these lines that is shown whole."""
 _READ_BYTES = 65_536
 
 
@@ -68,7 +68,7 @@ class Printed(Struct, frozen=True, kw_only=True):
     """The end of what a program printed."""
 
     path: str
-    """Of the file that has all that is kept; empty: it is no business of the reader's."""
+    """Path of the file with the whole output; empty if the reader has no business there."""
     lines: tuple[str, ...]
     """The last ones, what is not printable in them as visible escapes."""
 

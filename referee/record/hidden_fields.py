@@ -20,11 +20,11 @@ import msgspec
 from msgspec import Meta
 
 SALT_BYTES = 16
-"""As many as nobody can try all of: the values behind are few (a hand of Q is six of 36 kinds)."""
+"""Length of a salt. Nobody can try them all, though the hidden values are few (a hand of Q is six of 36 kinds)."""
 OPEN = "open"
 HASH_KEY = "hidden"
 HASH_PREFIX = b'{"hidden":'
-"""How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
+"""First bytes of a hidden field in a core; no string can contain them, since JSON escapes quotation marks there."""
 HEADER_HIDES = ("seed", "programs", "folder")
 """Fields of a header, besides the position of its setup."""
 
@@ -46,7 +46,7 @@ _ENTRY_LENGTHS = (2, 3)
 _SALTS_AT_ONCE = 32
 _SALT = f"[0-9a-f]{{{2 * SALT_BYTES}}}"
 Salt = Annotated[str, Meta(pattern=f"^{_SALT}$(?!\n)")]
-"""In its one form: else characters could be moved from a value to its salt."""
+"""A salt has one form only: else characters could be moved from a value to its salt."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -59,7 +59,7 @@ class HiddenField(NamedTuple):
     """The object that has the field."""
     name: str
     seat: int | None
-    """Who may know it; None: nobody."""
+    """Seat that may know it; None: nobody may."""
 
 
 class BadRedaction(Exception):

@@ -43,7 +43,7 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     key: Hex32
     """Public key that signed the manifest and sealed the records."""
     records: tuple[ManifestEntry, ...]
-    """By file name."""
+    """One entry for each record, by file name."""
     signature: Hex64
 
 

@@ -99,9 +99,9 @@ class Chain:
     path: Path
     hashes: tuple[str, ...]
     size_bytes: int
-    """Of these lines, with their line feeds."""
+    """Size of these lines, with their line feeds."""
     rest: bytes
-    """What stands behind the last line feed: a torn line."""
+    """Bytes after the last line feed: a torn line."""
     digest: str
     """SHA-256 of the whole file, as it was read."""
     read: Callable[[], tuple[PlainLine, ...]] = field(compare=False, repr=False)
@@ -129,11 +129,11 @@ class ChainEnd:
     head: str
     """Hash of the last line."""
     count: int
-    """Of lines."""
+    """Number of lines."""
     size_bytes: int
-    """Of these lines, with their line feeds."""
+    """Size of these lines, with their line feeds."""
     torn_bytes: int = 0
-    """Of what stands behind the last line feed."""
+    """Number of bytes after the last line feed."""
 
 
 @dataclass(frozen=True, slots=True)

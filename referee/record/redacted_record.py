@@ -42,7 +42,7 @@ class RedactedRecord:
     """Whose fields it shows."""
     chain: Chain
     record: Record
-    """With stand-ins for all that is hidden in its events and its result."""
+    """The record, with stand-ins for all that is hidden in its events and its result."""
 
 
 def redact(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = no_dialects) -> list[bytes]:

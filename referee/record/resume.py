@@ -26,11 +26,11 @@ class Resumption:
     last_ms: float
     """Instant of the last event."""
     programs: tuple[str, ...]
-    """How the players' programs were given, by seat; empty if the referee had not started them."""
+    """Program of each seat, as it was given; empty if the referee had not started them."""
     folder: str | None
     """The folder in which they were given."""
     context: MatchContext | None
-    """What it was opened for, if it is one of a tournament."""
+    """Place of the match in its tournament; None if it is a match by itself."""
     durability: str | None
     """`turn` if whatever follows from a line waits for the disk."""
 

@@ -23,7 +23,7 @@ from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden
 FORMAT = 1
 """The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""
 FIRST_PREV = "0" * 64
-"""What stands in place of the hash of the line before, in the first line."""
+"""`prev` of the first line, which has no line before it."""
 
 Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Hex64 = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)")]
@@ -54,11 +54,11 @@ class Header(Line, frozen=True, kw_only=True, tag="header", omit_defaults=True):
     seed: Hex32 | None
     """The seed in hex if it was fixed beforehand (`--seed`); else it stands in the result only."""
     programs: list[str] | None
-    """How the players' programs were given, by seat, if the referee started them: enough to resume the match."""
+    """Program of each seat, as it was given, if the referee started them: enough to resume the match."""
     folder: str | None = None
     """The folder in which they were given."""
     context: MatchContext | None = None
-    """What the match was opened for, if it is one of a tournament."""
+    """Place of the match in its tournament; None if it is a match by itself."""
     dialect: str | None = None
     """The wire that its players speak; None: the referee's own."""
     durability: Literal["turn"] | None = None
@@ -70,7 +70,7 @@ class Transition(Line, frozen=True, kw_only=True, tag="step", omit_defaults=True
 
     event: AnyEvent
     standstills: tuple[Standstill, ...] = ()
-    """Of the referee, up to the event, those that no line before tells of, or tells of up to then."""
+    """Standstills of the referee up to the event that no earlier line reports, or reports only in part."""
     told: Raw = field(name="commands")
     """The commands as JSON; most are read for their form alone."""
 
@@ -223,7 +223,7 @@ class PlainLine(NamedTuple):
     shown: dict[str, Any]
     """Views of a redacted record, by the path of their digest."""
     hidden_count: int
-    """How many fields are hidden in the line's core, opened or not."""
+    """Number of fields that the line's core hides, opened or not."""
 
     @property
     def is_redacted(self) -> bool:

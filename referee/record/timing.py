@@ -14,7 +14,7 @@ from .reader import Record
 from .schema import Transition
 
 CLOSE_SHARE = 0.9
-"""From this share of its limit on, an answer was a close call."""
+"""Share of its limit from which on an answer is a close call."""
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 _DIGITS = 3
 """Microseconds, as instants have."""
@@ -38,15 +38,15 @@ class Timing(Struct, frozen=True, kw_only=True):
 
     match: str
     line: int
-    """Of the record, from 1."""
+    """Number of the record's line, from 1."""
     seat: int
     name: str
     turn: int | None
-    """Of a move; None of anything else."""
+    """Number of the turn for a move; None for anything else."""
     is_answer: bool
-    """Whether an answer came, in time or not."""
+    """True if an answer came, in time or not."""
     used_ms: float
-    """What was charged to the player: the referee's lag is taken off."""
+    """Time charged to the player, without the referee's lag."""
     limit_ms: float
     lag_ms: float
     stalled_ms: float
@@ -54,10 +54,10 @@ class Timing(Struct, frozen=True, kw_only=True):
     cause: str | None
     """`timeout` or `refused-to-start` if its seat was expelled for time."""
     process: str
-    """That played it, as the record calls it."""
+    """Process that played it, as the record calls it."""
     is_voided: bool
-    """Whether it was too late, and not judged for a standstill of the referee: the answer counted, or the limit began
-    anew."""
+    """True if it was late but not judged, since the referee had stood still: the answer counted, or the limit began
+    again."""
 
     @property
     def is_close(self) -> bool:
@@ -78,7 +78,7 @@ class ProcessTime(Struct, frozen=True, kw_only=True):
     """What answers took in the matches of one process that plays: of a worker, or of a host of a cluster."""
 
     process: str
-    """As the records call it."""
+    """Name of the process in the records."""
     matches: int
     answers: int
     median_ms: float
@@ -95,7 +95,7 @@ class Fairness(Struct, frozen=True, kw_only=True):
     matches: int
     answers: int
     lag: TimeSpread
-    """Of the referee, over all answers."""
+    """The referee's lag, over all answers."""
     standstills: int
     """Requests during which the referee stood still."""
     longest_standstill_ms: float
@@ -106,20 +106,20 @@ class Fairness(Struct, frozen=True, kw_only=True):
     voided: list[Timing]
     """Verdicts on lateness that were not given."""
     players: list[PlayerTime]
-    """By name."""
+    """One entry for each, by name."""
     processes: list[ProcessTime]
-    """By name."""
+    """One entry for each, by name."""
 
 
 class ProcessTotal(Struct, frozen=True, kw_only=True):
     """One process in all matches of a tournament that it has played."""
 
     process: str
-    """As the records call it."""
+    """Name of the process in the records."""
     matches: int
     answers: int
     most_ms: float
-    """Of its answers."""
+    """Longest of its answers."""
     lag_ms: float
     """The most that the referee had there."""
     standstills: int

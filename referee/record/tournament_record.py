@@ -131,9 +131,9 @@ class TournamentStart(NamedTuple):
     """What a tournament was begun with, and who has joined or changed since."""
 
     spec: TournamentSpec
-    """With those who joined."""
+    """The spec, with the entrants that joined later."""
     starters: int
-    """Of its entrants, those that it began with."""
+    """Number of entrants that it began with."""
     salt: str
     programs: dict[str, str]
     """Entrant -> digest of its program as it was last."""

@@ -175,7 +175,7 @@ class ChainWriter:
         self._refusal: NotWritten | None = None
         """Why the disk has refused something: a part of it may stand there, so nothing is written behind that."""
         self.is_named = False
-        """Whether the file's name in its folder is on the disk, too."""
+        """True once the file's name in its folder is on the disk, too."""
         self._file = path.open("xb" if after is None else "r+b")
         self._lock(after)
         if after is not None:

@@ -19,7 +19,7 @@ from ..reader import Record, RecordError
 
 T = TypeVar("T")
 _BLOCKS = 16
-"""Of a stream, made at once."""
+"""Number of a stream's blocks that are computed together."""
 _SURE = 2**64 - 2**32
 """A word below it is never thrown away: no list is longer than the difference."""
 

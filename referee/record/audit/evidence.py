@@ -23,11 +23,11 @@ class Wire(Interface):
     """Reads bytes as the wire of a match's players has them."""
 
     codes: frozenset[str]
-    """Of every breach that there is."""
+    """Codes of all breaches of this wire."""
     game: str | None
     """The only one that is played on it; None: any."""
     nonce: str | None
-    """What the referee commits to and opens for its players, who know no offers, numbers and tokens; None: they do."""
+    """Nonce that the referee commits to and opens for players who know neither offers nor tokens; None if they do."""
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
         """Return what bytes are that were judged as a breach.
@@ -133,7 +133,7 @@ OWN_WIRE = OwnWire()
 
 
 _IN_ITS_PLACE = ("offer-match", "ask-nonce")
-"""What the referee answers itself, at once, for players that know no offers and nonces."""
+"""Requests that the referee answers itself, at once, for players that know no offers and nonces."""
 
 
 def check_dialect(record: Record, wire: Wire) -> None:
@@ -205,7 +205,7 @@ class _Evidence:
         self._programs = dict(enumerate(record.header.programs or ()))
         self._asked: dict[int, str] = {}
         self._unseated: set[int] = set()
-        """Of whom nothing was heard since the referee was started."""
+        """Seats that have sent nothing since the referee was started."""
         self._seats = range(len(record.header.setup.names))
 
     def take(self, number: int, event: e.Event, commands: list[CommandForm]) -> None:

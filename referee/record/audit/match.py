@@ -204,7 +204,7 @@ def _difference(path: Path, number: int, expected: list[Any], found: list[Any]) 
 
 _BEFORE_OPEN = b',"%s":' % OPEN.encode()
 _HASHED = re.compile(re.escape(HASH_PREFIX) + rb'"[0-9a-f]{64}"}')
-"""What stands in place of a hidden value."""
+"""Object in a line's core that replaces a hidden value."""
 _entries = msgspec.json.Decoder(dict[str, tuple[Salt, Raw]])
 _steps = msgspec.json.Decoder(Transition)
 
@@ -269,7 +269,7 @@ class _Steps:
         self._parts: list[tuple[bytes, bytes]] = []
         """Core and, if anything is hidden in it, the key `open`."""
         self.hashes = [prev]
-        """Of the header and the lines."""
+        """Hashes of the header and of the lines after it."""
         for number, data in enumerate(lines, 1):
             core, _, opened = data[:-1].partition(_BEFORE_OPEN)
             core += b"}" if opened else b""

@@ -16,7 +16,7 @@ from ..tournament_record import TournamentRecord
 from .times import ROUNDING_MS, Presence
 
 _ROUNDING_MS = 0.01
-"""Of an instant and of a clock's, each rounded to a microsecond; with some room."""
+"""Tolerance for the sum of an instant and a clock's reading, both rounded to a microsecond, with some room."""
 
 
 class _Runs:
@@ -213,9 +213,9 @@ class Contradiction(Struct, frozen=True, kw_only=True):
     """A standstill that one match of a process had, and another one at the same time had not."""
 
     match: str
-    """That did not have it."""
+    """Match that does not have the standstill."""
     witness: str
-    """That had it."""
+    """Match that has it."""
     at_ms: float
     """When it was over, in the time of the match that did not have it."""
 

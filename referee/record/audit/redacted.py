@@ -24,11 +24,11 @@ from .match import check_ranking
 from .times import check_book
 
 _PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in OF_FOULS)
-"""Of a foul, what everybody may see."""
+"""Fields of a foul that everybody may see."""
 _BYTES = ("frame", "pending", "evidence")
-"""Of an event, what the evidence of its foul is taken from."""
+"""Fields of an event that the evidence of its foul is taken from."""
 _OF_ENDS = ("winners", "ranking", "scores", "void")
-"""Of a result, what each seat is told at the end."""
+"""Fields of a result that each seat is sent at the end."""
 _ACCUSING = (e.ProtocolBroken, e.ProgramExited, e.ConnectionLost, e.SeatVacant)
 _ROUNDING_MS = 0.001
 _TIMED = (e.Answer, e.DeadlinePassed)
@@ -298,7 +298,7 @@ def _without_fouls(result: dict[str, Any]) -> bytes:
 
 
 _BY_OUTCOME = ("winners", "ranking", "scores", "reason")
-"""Of a result, what the game decides."""
+"""Fields of a result that the game decides."""
 
 
 class _Course:
@@ -324,7 +324,7 @@ class _Course:
         """The seats that were expelled, in their order."""
         self._dropped: set[int] = set()
         self._arriving: int | None = None
-        """Who has to confirm what it was handed."""
+        """Seat that has to confirm what it was handed."""
         self.is_over = False
         self.outcome: Outcome | None = None
 

@@ -30,14 +30,14 @@ class Presence(Struct, frozen=True):
     match: str
     process: str
     clock_ms: float
-    """What the process's clock showed at the match's instant 0."""
+    """Reading of the process's clock at the match's instant 0."""
     begin_ms: float
     end_ms: float
     """Instant of its last line."""
     standstills: tuple[Standstill, ...]
-    """In their order; of one that is told of twice, for it went on, the whole."""
+    """All standstills in their order; one that two lines report, since it went on, is here once, as a whole."""
     starts: tuple[int, ...] = ()
-    """By seat, which start of a program played, where programs stay."""
+    """Number of the program's start for each seat, where programs stay for several matches."""
     heard: frozenset[int] = frozenset()
     """The seats that answered something."""
 
@@ -164,7 +164,7 @@ _TIMED = (e.Answer, e.DeadlinePassed)
 _WHOLE_MS = 0.01
 """An answer that is found in the socket after its deadline is charged its whole limit, but for less than this."""
 _MOST_EXTENSIONS = 2
-"""Of one request; protocol/SPEC.md, "Time"."""
+"""Most extensions of one request; protocol/SPEC.md, "Time"."""
 
 
 class _Asked(Struct):

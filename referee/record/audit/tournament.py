@@ -136,7 +136,7 @@ class AuditedTournament:
         self.contexts = record.contexts
         """Match -> what its own record has to say that it was opened for."""
         self._none = RecordError if record.is_sealed else NotSealed
-        """What is raised where something is missing: a tournament that goes on may have written it meanwhile."""
+        """Error for something missing: a tournament that goes on may have written it since."""
         self._closed = {entry.match: entry for entry in history.entries}
         self._line = {
             transition.event.entry.match: transition.n
