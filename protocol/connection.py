@@ -195,7 +195,7 @@ class Conversation(ABC):
         Traceback (most recent call last):
         protocol.errors.LocalProtocolError: 'ack' may not be sent in state new
         """
-        trigger = _trigger(message)
+        trigger = _TRIGGERS[type(message), getattr(message, "ack", None) is not None]
         state = TRANSITIONS.get((self.state, trigger))
         if type(message) not in self._ours:
             raise LocalProtocolError(f"a {self.role} never sends {type_of(message)!r}")
@@ -245,7 +245,8 @@ class Conversation(ABC):
         return match is not None and match == self._past_match and match != self._match
 
     def _take(self, message: Message) -> None:
-        trigger, evidence = _trigger(message), self.last_body
+        trigger = _TRIGGERS[type(message), getattr(message, "ack", None) is not None]
+        evidence = self.last_body
         state = TRANSITIONS.get((self.state, trigger))
         if state is None:
             detail = f"{trigger!r} came while the conversation was {self.state}"
@@ -317,13 +318,9 @@ _UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionS
 """States in which the player was asked nothing; between matches, a last short answer may still be on its way."""
 
 
-def _trigger(message: Message) -> str:
-    trigger, demanding = _TRIGGERS[type(message)]
-    return trigger if demanding is None or getattr(message, "ack", None) is None else demanding
-
-
-_TRIGGERS: dict[type[Message], tuple[str, str | None]] = {
-    **{kind: (name, None) for name, kind in FROM_PLAYER.items()},
-    **{kind: (name, f"{name}+" if "ack" in kind.__struct_fields__ else None) for name, kind in FROM_REFEREE.items()},
+_TRIGGERS: dict[tuple[type[Message], bool], str] = {
+    **{(kind, "ack" in kind.__struct_fields__): name for name, kind in FROM_PLAYER.items()},
+    **{(kind, False): name for name, kind in FROM_REFEREE.items()},
+    **{(kind, True): f"{name}+" for name, kind in FROM_REFEREE.items() if "ack" in kind.__struct_fields__},
 }
-"""Class of a message -> its trigger without an `ack` number, and the one with it, if it may have one."""
+"""(class of a message, whether it carries an `ack` number) -> its trigger in the table of transitions."""

@@ -10,10 +10,8 @@ redacted record holds the view itself as a third element, so that its seat can r
 """
 
 import hashlib
-import os
 import re
 import secrets
-from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -43,7 +41,6 @@ EVENT_HIDES: dict[str, tuple[str, ...]] = {
 _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
 OF_FOULS = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
-_SALTS_AT_ONCE = 32
 _SALT = f"[0-9a-f]{{{2 * SALT_BYTES}}}"
 Salt = Annotated[str, Meta(pattern=f"^{_SALT}$(?!\n)")]
 """A salt has one form only: else characters could be moved from a value to its salt."""
@@ -115,14 +112,6 @@ def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int
         for name in names
         if holder.get(name) is not None
     ]
-
-
-def new_salts() -> Iterator[str]:
-    """Yield salts in hex without end; drawn many at once, for each call of the system costs more than a hash."""
-    while True:
-        block = os.urandom(_SALTS_AT_ONCE * SALT_BYTES).hex()
-        for at in range(0, len(block), 2 * SALT_BYTES):
-            yield block[at : at + 2 * SALT_BYTES]
 
 
 def hide(line: dict[str, Any]) -> dict[str, list[Any]]:

@@ -11,11 +11,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import fields, replace
 
 from ..errors import RefereeError
@@ -28,7 +29,7 @@ from ..match.machine import Match
 from ..match.setup import MatchSetup
 from ..match.timekeeper import Standstill
 from ..tournament.match_context import MatchContext
-from .hidden_fields import EVENT_HIDES, HASH_PREFIX, OF_FOULS, hide, new_salts
+from .hidden_fields import EVENT_HIDES, HASH_PREFIX, OF_FOULS, SALT_BYTES, hide
 from .key import RECORD_PURPOSE, Sealer
 from .reader import ChainEnd
 from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, with_open
@@ -36,19 +37,30 @@ from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, wi
 _encode = msgspec.json.Encoder().encode
 _Showing = c.AskMove | c.StartSeat | c.ResumeSeat
 _HIDDEN = HASH_PREFIX.decode() + '"%s"}'
+_SALTS_AT_ONCE = 32
 
 
-class _LineRedaction:
+def new_salts() -> Iterator[str]:
+    """Return an endless iterator over new salts in hex."""
+    return chain.from_iterable(iter(_draw_salts, []))
+
+
+def _draw_salts() -> list[str]:
+    """Draw many salts at once, because each call of the system costs more than a hash."""
+    block, chars = os.urandom(_SALTS_AT_ONCE * SALT_BYTES).hex(), 2 * SALT_BYTES
+    return [block[at : at + chars] for at in range(0, len(block), chars)]
+
+
+class _LineRedaction(Struct):
     """Puts hashes in place of the fields of one line, and keeps what they stand for."""
 
-    def __init__(self, salts: Iterator[str]) -> None:
-        self.opened: list[bytes] = []
-        """Entries of the line's key `open`, as JSON."""
-        self._salts = salts
+    salts: Iterator[str]
+    opened: list[bytes] = []
+    """Entries of the line's key `open`, as JSON."""
 
     def hide(self, path: str, value: bytes) -> Raw:
         """Return the hash of a value, given as JSON, as it stands in the core."""
-        salt = next(self._salts).encode()
+        salt = next(self.salts).encode()
         self.opened.append(b'"%s":["%s",%s]' % (path.encode(), salt, value))
         return Raw(_HIDDEN % hashlib.sha256(salt + value).hexdigest())
 

@@ -1,7 +1,7 @@
-"""How long the way of a move, of `referee play` and of a standings page is: how many calls, in how many files.
+"""Counts the calls of a move, of `referee play` and of a standings page, and the files that they lead through.
 
-Each is run in this process while every call of a Python function is counted. Calls of the rules (`referee/games`) and
-of the terminal (`referee/cli`) are left out of a move: they are a game's and a view's own.
+Each is run in this process while every call of a Python function is counted. A move leaves out the calls of the rules
+(`referee/games`) and of the terminal (`referee/cli`), which belong to a game and to a view.
 """
 
 import argparse
@@ -21,23 +21,23 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 OWN = (f"{ROOT}/referee/", f"{ROOT}/protocol/", f"{ROOT}/sample_players/")
 LEFT_OUT = ("referee/games/", "referee/cli/", "sample_players/")
-"""Not counted of a move."""
+"""Folders whose calls are left out of a move."""
 FIRST_MOVE, LAST_MOVE = 5, 15
-"""Moves between which calls are counted: none of a match's first or last steps is among them."""
+"""Moves between which calls are counted, far enough from the begin and the end of the match."""
 TOURNAMENT = 'game = "quincy"\nentrants = ["house:greedy", "house:random"]\nformat = "roundrobin"\n'
 
 
 class Way:
-    """Counts the calls of this project's functions, in this thread, while it is followed."""
+    """Counts the calls of this project's functions in this thread."""
 
     def __init__(self) -> None:
         self.calls: Counter[CodeType] = Counter()
         self.moves: list[Counter[CodeType]] = []
-        """The calls up to each move that is judged."""
+        """All calls until each move was judged."""
 
     @contextmanager
-    def followed(self) -> Iterator[None]:
-        """Count all calls within."""
+    def follow(self) -> Iterator[None]:
+        """Count all calls within a block."""
         sys.setprofile(self._take)
         try:
             yield
@@ -52,40 +52,46 @@ class Way:
             self.moves.append(self.calls.copy())
         self.calls[code] += 1
 
-    def move(self) -> Counter[CodeType]:
-        """Return the calls of all moves between the first one and the last one that count."""
-        calls = self.moves[LAST_MOVE] - self.moves[FIRST_MOVE]
-        return Counter({code: count for code, count in calls.items() if not file_of(code).startswith(LEFT_OUT)})
+    def shortest_move(self) -> Counter[CodeType]:
+        """Return the calls of the move that took the fewest, among those that count.
+
+        On a busy machine the loop stalls, and to measure that takes calls of its own: no part of the way of a move.
+        """
+        windows = [self.moves[move + 1] - self.moves[move] for move in range(FIRST_MOVE, LAST_MOVE)]
+        return min(map(_leave_out_views, windows), key=Counter[CodeType].total)
 
 
-def file_of(code: CodeType) -> str:
+def _leave_out_views(calls: Counter[CodeType]) -> Counter[CodeType]:
+    return Counter({code: count for code, count in calls.items() if not find_file(code).startswith(LEFT_OUT)})
+
+
+def find_file(code: CodeType) -> str:
     """Return the file of a function, below the project."""
     return os.path.relpath(code.co_filename, ROOT)
 
 
-def show(what: str, calls: Counter[CodeType], times: int, *, is_whole: bool) -> None:
-    """Print how long a way is, and which files it leads through.
+def show(what: str, calls: Counter[CodeType], *, is_whole: bool) -> None:
+    """Print how many calls a way takes, and in which files.
 
     Args:
         what: was followed.
-        calls: of functions.
-        times: so often it was gone.
+        calls: function -> number of calls.
         is_whole: whether every function is printed, not only the files.
     """
     files = Counter[str]()
     for code, count in calls.items():
-        files[file_of(code)] += count
-    print(f"{what}: {calls.total() / times:.0f} calls in {len(files)} files")
+        files[find_file(code)] += count
+    print(f"{what}: {calls.total()} calls in {len(files)} files")
     for file, count in sorted(files.items()):
-        print(f"  {count / times:8.1f}  {file}")
+        print(f"  {count:8}  {file}")
         for code in sorted(
-            (code for code in calls if is_whole and file_of(code) == file), key=lambda code: code.co_name
+            (code for code in calls if is_whole and find_file(code) == file), key=lambda code: code.co_name
         ):
-            print(f"    {calls[code] / times:8.1f}  {code.co_qualname}")
+            print(f"    {calls[code]:8}  {code.co_qualname}")
 
 
-def quietly(run: Callable[[], object]) -> None:
-    """Run a command in this process, and forget what it prints."""
+def run_quietly(run: Callable[[], object]) -> None:
+    """Run a command in this process, and drop what it prints."""
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         try:
             run()
@@ -95,7 +101,7 @@ def quietly(run: Callable[[], object]) -> None:
 
 
 def command(*words: str) -> Callable[[], object]:
-    """Return what runs a command of the referee in this process."""
+    """Return a function that runs a command of the referee in this process."""
     from referee.cli.main import main  # noqa: PLC0415  # what it imports belongs to nobody's way
 
     return lambda: main.main([*words], standalone_mode=True)
@@ -105,8 +111,8 @@ def follow_play(folder: Path) -> Way:
     """Follow `referee play`."""
     way = Way()
     players = ("house:greedy", "house:random")
-    with way.followed():
-        quietly(command("play", "quincy", *players, "--seed", "7", "--logs", str(folder), "--json"))
+    with way.follow():
+        run_quietly(command("play", "quincy", *players, "--seed", "7", "--logs", str(folder), "--json"))
     return way
 
 
@@ -116,8 +122,8 @@ def follow_standings(folder: Path) -> Way:
     argv = [sys.executable, "-m", "referee", "tournament", "cup.toml", "--no-report"]
     subprocess.run(argv, cwd=folder, check=True, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     way = Way()
-    with way.followed():
-        quietly(command("report", str(folder / "logs" / "cup"), "--jobs", "1", "--replays", "none"))
+    with way.follow():
+        run_quietly(command("report", str(folder / "logs" / "cup"), "--jobs", "1", "--replays", "none"))
     return way
 
 
@@ -134,8 +140,8 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         if options.what == "play":
             way = follow_play(Path(folder))
-            show("a move", way.move(), LAST_MOVE - FIRST_MOVE, is_whole=options.functions)
-            show("referee play, a whole match", way.calls, 1, is_whole=options.functions)
+            show("a move", way.shortest_move(), is_whole=options.functions)
+            show("referee play, a whole match", way.calls, is_whole=options.functions)
         else:
-            show("the report of a tournament", follow_standings(Path(folder)).calls, 1, is_whole=options.functions)
+            show("the report of a tournament", follow_standings(Path(folder)).calls, is_whole=options.functions)
     return 0

@@ -28,10 +28,9 @@ from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match.machine import Match
 from referee.net.links.player_protocol import make_message
-from referee.record.hidden_fields import new_salts
 from referee.record.key import RECORD_PURPOSE, Sealer
 from referee.record.schema import FIRST_PREV
-from referee.record.writer import RecordWriter, transition_line
+from referee.record.writer import RecordWriter, new_salts, transition_line
 
 from . import staircase
 

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.timekeeper import Standstill
-from referee.record.hidden_fields import new_salts
 from referee.record.schema import read_line
-from referee.record.writer import transition_line
+from referee.record.writer import new_salts, transition_line
 
 from ..match.folding import moved
 from .forging import SALT, ZEROS, line_bytes
