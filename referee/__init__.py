@@ -21,7 +21,7 @@ _HOMES = {
     "Record": "record.reader",
     "RefereeError": "errors",
     "Result": "match.commands",
-    "SequentialTest": "api.evaluating",
+    "SequentialTest": "app.comparison",
     "Standing": "tournament.standings",
     "Tournament": "api.tournament",
     "Turn": "api.match",

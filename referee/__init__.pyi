@@ -1,7 +1,6 @@
 # What type checkers know of the API; `__init__.py` imports each of its names when it is used.
 
 from .api.evaluating import Evaluation as Evaluation
-from .api.evaluating import SequentialTest as SequentialTest
 from .api.evaluating import evaluate as evaluate
 from .api.match import Match as Match
 from .api.match import Turn as Turn
@@ -10,6 +9,7 @@ from .api.position import Position as Position
 from .api.position import imagine as imagine
 from .api.tournament import Tournament as Tournament
 from .api.tournament import load as load
+from .app.comparison import SequentialTest as SequentialTest
 from .errors import RefereeError as RefereeError
 from .games.base import IllegalMove as IllegalMove
 from .games.base import MalformedMove as MalformedMove

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from .. import chance
+from ..app.comparison import SequentialTest, compare_pairs, run_test
 from ..app.pool import map_in_processes
 from ..errors import BadRequest
 from ..games.arguments import describe, read_list, read_number, read_options, read_text, read_whole
@@ -26,28 +27,13 @@ from ..text import counted
 from ..tournament.match_context import Fixture, MatchEntry, combine_legs, rotate_seats
 from ..tournament.pairing.base import Pairing
 from ..tournament.ratings.elo import Estimate, as_elo, paired_score
-from ..tournament.sprt import PLAIN, Hypotheses, SprtDecision
+from ..tournament.sprt import PLAIN, Hypotheses
 from ..tournament.sprt import outcome as outcome_of_pair
-from ..tournament.sprt import sprt as sprt_of
 from .match import Match, Matches
 from .paths import read_path, writing
 from .played import new_name, play_out, sealer, whole
 from .players import Player, SeatedPlayer, seated
 from .playing import tell, time_control
-
-
-class SequentialTest(Struct, frozen=True, kw_only=True):
-    """What the sequential test says: is the player better by `elo1` rather than by `elo0`?"""
-
-    elo0: float
-    elo1: float
-    verdict: str
-    """`better`, `not better`, or `undecided`."""
-    llr: float
-    """Logarithm of how much likelier the results are under `elo1` than under `elo0`."""
-    lower: float
-    upper: float
-    """Bounds of the logarithm, at which the test decides."""
 
 
 class Evaluation(Matches):
@@ -75,12 +61,7 @@ class Evaluation(Matches):
 
     def __str__(self) -> str:
         own, other = self.players
-        score, elo = self.score, self.elo
-        lines = [
-            f"{own} against {other}: {counted(self.games, 'match', 'matches')}, each deal from both seats",
-            f"  score  {score.value:.3f}, with 95 % between {score.low:.3f} and {score.high:.3f}",
-            f"  Elo    {elo.value:+.0f}, with 95 % between {elo.low:+.0f} and {elo.high:+.0f}",
-        ]
+        lines = [compare_pairs(other, own, self.counts, self.test).sentence]
         if self.test is not None:
             test = self.test
             bounds = f"log-likelihood ratio {test.llr:.2f} within {test.lower:.2f} and {test.upper:.2f}"
@@ -274,7 +255,7 @@ class _Tally:
         return self.test is not None and self.test.verdict != "undecided"
 
     def _tested(self) -> SequentialTest | None:
-        return None if self._hypotheses is None else _test(self.counts, self._hypotheses)
+        return None if self._hypotheses is None else run_test(self.counts, self._hypotheses)
 
 
 def _evaluated(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: bool) -> Evaluation:
@@ -294,19 +275,6 @@ def _evaluated(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: b
         _work.pop()
     other, own = (player.name for player in work.players)
     return Evaluation((own, other), tally.counts, tally.entries, tally.test, work.records)
-
-
-def _test(counts: Sequence[int], hypotheses: Hypotheses) -> SequentialTest:
-    found = sprt_of(counts, hypotheses)
-    verdicts = {SprtDecision.ACCEPT: "better", SprtDecision.REJECT: "not better", SprtDecision.CONTINUE: "undecided"}
-    return SequentialTest(
-        elo0=hypotheses.elo0,
-        elo1=hypotheses.elo1,
-        verdict=verdicts[found.verdict],
-        llr=found.llr,
-        lower=found.lower,
-        upper=found.upper,
-    )
 
 
 def _play_pair(deal: int) -> _Pair:

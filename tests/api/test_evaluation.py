@@ -21,7 +21,7 @@ def test_a_better_player_is_found_to_be_better(processes: int) -> None:
     assert found.score.low > 0.5
     assert found.score.high == 1
     assert found.elo.low > 0
-    assert str(found).startswith("greedy against random: 20 matches")
+    assert str(found).startswith("greedy is better than random: 100 % of the points, above +")
     assert multiprocessing.active_children() == []
 
 

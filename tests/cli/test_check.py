@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from referee.app.strength import Strength, Trial
+from referee.app.comparison import compare_pairs
 from referee.check.checking import all_steps
 from referee.cli.commands import check
 from referee.cli.main import main
+from referee.cli.strength import Strength, Trial
 from referee.errors import RefereeError
 from referee.plugins import load
 
@@ -153,7 +154,12 @@ def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 FOUND = Strength(
-    game="quincy", opponent="house:greedy", won=2, drawn=1, lost=3, expelled=1, turn_ms=410.0, limit_s=10.0
+    game="quincy",
+    opponent="house:greedy",
+    **asdict(compare_pairs("greedy", "ada", (1, 0, 2, 0, 0))),
+    expelled=1,
+    turn_ms=410.0,
+    limit_s=10.0,
 )
 
 
@@ -176,14 +182,15 @@ def _passing(monkeypatch: pytest.MonkeyPatch, found: Sequence[Strength | Referee
 
 def test_who_passes_is_told_how_strong_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """What did not fit into the time is said, and nobody fails by it."""
-    none = replace(FOUND, won=0, drawn=0, lost=0, expelled=0)
+    none = replace(FOUND, **asdict(compare_pairs("greedy", "ada", ())), expelled=0)
     trials = _passing(monkeypatch, [FOUND, none, RefereeError("the disk is full")])
     given = ("house:random", "--game", "quincy", "--time", "2", "--sandbox", "off", "--logs", "my logs")
     done = CliRunner().invoke(main, ["check", *given])
     assert done.exit_code == 0
     for told in (
-        "quincy against house:greedy: 2 of 6 games won, 1 drawn, expelled in 1, 410 ms a turn (6 of 20 games in 10 s)",
-        "quincy against house:greedy: none of 20 games in 10 s was over",
+        "quincy: ada may be better or worse than greedy: 33 % of the points, ",
+        " Elo, 6 matches, expelled in 1 game, 410 ms a turn (6 of 20 games in 10 s)",
+        "quincy against house:greedy: no pair of 20 games in 10 s was finished",
         "that can't be told: the disk is full",
     ):
         assert told in done.output

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.app.comparing import find_place
 from referee.app.tournaments.beginning import digests_of
+from referee.cli.commands.compare import find_place
 from referee.record.reader import RecordError
 from referee.record.tournament_record import TournamentWriter, read_start, read_tournament, record_path
 from referee.tournament.spec import Participant, TournamentSpec
@@ -69,11 +69,11 @@ def test_a_changed_program_is_compared_anew(ada: Path) -> None:
     over_at = read_tournament(record_path(first, first.name)).transitions[-1].event.at
     said = compare(folder)
     assert (
-        f"ended on {over_at[:10]} with the same programs; nothing was played. To play it anew, remove {first}" in said
+        f"ended on {over_at[:10]} with the same programs; nothing was played. To play it again, remove {first}" in said
     )
     (ada / "notes").write_text("better")
     said = compare(folder, "--json")
-    assert f"ada has changed since the last comparison (see {first}); a new comparison is begun in {first}-2" in said
+    assert f"ada has changed since the last comparison (see {first}); a new comparison begins in {first}-2" in said
     assert json.loads(said[said.rindex('{"a"') :])["records"] == f"{first}-2"
     (ada / "notes").unlink()
     assert find_place(founded(first), folder / "logs").folder == first
@@ -95,8 +95,8 @@ def test_only_the_option_that_differs_is_named(ada: Path, tmp_path: Path) -> Non
     logs = tmp_path / "logs"
     found(logs, spec(ada))
     place = find_place(spec(ada, elo1=100.0), logs)
-    why = "the last comparison of the two was another: elo1 was 20, is 100"
-    assert place.notice == f"{why} (see {logs / BASE}); a new comparison is begun in {logs / BASE}-2"
+    why = "the last comparison of the two had other options: elo1 was 20, is 100"
+    assert place.notice == f"{why} (see {logs / BASE}); a new comparison begins in {logs / BASE}-2"
     found(logs, place.spec)
     assert find_place(spec(ada, elo1=100.0), logs).notice == ""
     assert find_place(spec(ada), logs).folder == logs / BASE

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from referee.check.remedies import OF_CODE, remedy
+from referee.cli.commands.compare import PlayedComparison
 from referee.cli.commands.list import Listing
 from referee.cli.match_view import PlayedMatch
+from referee.cli.strength import Strength
 from referee.games.schema import schema_of
 from referee.match.fouls import Cause
 from referee.pages.columns import STANDINGS
@@ -19,7 +21,13 @@ from tests.docs.manual import ROOT
 
 REFERENCE = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md")]
 PAGES = [*REFERENCE, ROOT / "docs/troubleshooting.md"]
-OBJECTS = {"tournament.json": TournamentReport, "play": PlayedMatch, "list": Listing}
+OBJECTS = {
+    "tournament.json": TournamentReport,
+    "play": PlayedMatch,
+    "list": Listing,
+    "compare": PlayedComparison,
+    "strength": Strength,
+}
 """Name of a part of a page -> what its table describes."""
 OTHERS = ("standings.csv", "causes", "codes")
 """Parts of a page that no struct describes."""

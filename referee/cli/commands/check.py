@@ -17,7 +17,6 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ...app.services import RefereeOptions, find_confinement
-from ...app.strength import Strength, Trial, games_of, measure
 from ...check.checking import all_steps, report, run_check
 from ...check.context import CheckRequest, CheckStep
 from ...check.findings import Finding, Shown, StepVerdict, Trouble
@@ -31,6 +30,7 @@ from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
 from ..match_options import seconds_option
 from ..running_options import confinement_options, logs_option
+from ..strength import Strength, Trial, find_games, measure
 
 _COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
 _SHOWN_HEX_CHARS = 3 * 200
@@ -128,24 +128,23 @@ def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool
     trial = Trial(command=(*PROGRAM, "compare", *limits, *times), player=request.player, logs=request.logs)
     console.say("How strong is it? (--no-strength leaves that out)")
     try:
-        for found in measure(trial, games_of(trial.player, request.games, installed())):
+        for found in measure(trial, find_games(trial.player, request.games, installed())):
             if not is_quiet:
-                out.say(_strength_line(found))
+                out.say(_word_strength(found))
             yield found
     except (RefereeError, OSError) as error:
         console.say(f"that can't be told: {error}")
 
 
-def _strength_line(found: Strength) -> str:
-    drawn = f", {found.drawn} drawn" if found.drawn else ""
-    expelled = f", expelled in {found.expelled}" if found.expelled else ""
-    against = f"{found.game} against {found.opponent}"
-    late = f"of {found.planned} games in {found.limit_s:.0f} s"
-    if not found.played:
-        return f"{against}: none {late} was over"
-    results = f"{found.won} of {counted(found.played, 'game')} won{drawn}{expelled}"
-    short_of = f" ({found.played} {late})" if found.played < found.planned else ""
-    return f"{against}: {results}, {duration(found.turn_ms)} a turn{short_of}"
+def _word_strength(strength: Strength) -> str:
+    """Return a strength in one line: never bare counts, which twenty games make look surer than they are."""
+    against = f"{strength.game} against {strength.opponent}"
+    late = f"of {strength.planned} games in {strength.limit_s:.0f} s"
+    if not strength.matches:
+        return f"{against}: no pair {late} was finished"
+    expelled = f", expelled in {counted(strength.expelled, 'game')}" if strength.expelled else ""
+    short_of = f" ({strength.matches} {late})" if strength.matches < strength.planned else ""
+    return f"{strength.game}: {strength.sentence}{expelled}, {duration(strength.turn_ms)} a turn{short_of}"
 
 
 def _failed(findings: Sequence[Finding]) -> list[Finding]:

@@ -1,19 +1,41 @@
-"""`referee compare`: is B better than A? Plays until a sequential test can tell."""
+"""`referee compare`: is B better than A? Plays pairs of matches until a sequential test can tell.
+
+A comparison is a tournament of two, so it is stopped and continued like one. It continues in the folder of an earlier
+comparison with the same programs and options, and otherwise begins in a new folder. The command says what has changed:
+otherwise somebody would take an old verdict for that of a changed program.
+"""
 
 import contextlib
 import sys
 from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
 
+import msgspec
 import rich_click as click
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 from rich.markup import escape
 
-from ...app import comparing
-from ...app.comparing import Comparison, ComparisonTest
-from ...app.services import RefereeOptions
+from ...app.comparison import Comparison, SequentialTest, compare_pairs, run_test
+from ...app.players import find_players, folder_of
+from ...app.services import RefereeOptions, services
+from ...app.tournaments.beginning import digests_of
+from ...app.tournaments.conducting import Conducted, conduct
+from ...errors import BadRequest
+from ...games.base import Game
+from ...net.matches.settings import MatchSettings
+from ...net.tournaments.play import RunSettings
+from ...observers import Observer
 from ...plugins import find_game
+from ...programs.build import BUILDS
 from ...programs.player_spec import PlayerKind, parse_player
+from ...record.tournament_record import TournamentStart, read_start
 from ...text import counted, printable
-from ...tournament.sprt import SprtDecision
+from ...tournament.machine import Tournament
+from ...tournament.spec import Participant, TournamentSpec, differences
+from ...tournament.sprt import Hypotheses, SprtMatch, State
 from ..common import Count, Decorator, console, grouped, json_option, out, print_json
 from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
@@ -21,11 +43,39 @@ from ..match_options import MatchOptions, match_options
 from ..running_options import referee_options
 from ..tournament_view import watch_of
 
-WORDS = {
-    SprtDecision.ACCEPT: "{b} is better than {a}: by {elo1:g} Elo rather than by {elo0:g}",
-    SprtDecision.REJECT: "{b} is not better than {a}: by {elo0:g} Elo at most rather than by {elo1:g}",
-    SprtDecision.CONTINUE: "not decided: {pairs_played} too few to tell",
-}
+MAX_CHARS = 40
+"""Longest name of a tournament, in characters."""
+
+
+class ComparisonTest(Struct, frozen=True, kw_only=True):
+    """The two hypotheses of the test, how often it may be wrong, and how long it may take."""
+
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    pairs: int
+    """Most pairs of matches."""
+    tables: int
+    """Matches at the same time."""
+
+    @property
+    def hypotheses(self) -> Hypotheses:
+        """The hypotheses as the tournament's format takes them."""
+        return Hypotheses(elo0=self.elo0, elo1=self.elo1, alpha=self.alpha, beta=self.beta)
+
+
+class PlayedComparison(Comparison, frozen=True, kw_only=True):
+    """A comparison as it stands after this command, as `referee compare --json` prints it."""
+
+    records: str
+    """Folder of the records."""
+    is_stopped: bool
+    """Whether the command was stopped before the comparison was over."""
+    not_starting: dict[str, str]
+    """Player that did not start -> why."""
+    over_before: str | None
+    """Time of day at which the comparison was over, if this command played nothing; null: it played."""
 
 
 def _number(name: str, default: float, what: str) -> Decorator:
@@ -39,19 +89,19 @@ def _count(name: str, most: int, default: int, what: str) -> Decorator:
 _test_options = grouped(
     "test",
     ComparisonTest,
-    _number("--elo0", 0.0, "B is no better than by this many Elo..."),
-    _number("--elo1", 20.0, "...or better by at least as many."),
-    _number("--alpha", 0.05, "How often B may be called better wrongly."),
-    _number("--beta", 0.05, "How often it may be called no better wrongly."),
-    _count("--pairs", 1_000_000, 2000, "Stop after so many pairs."),
-    _count("--tables", 1000, 1, "Matches at the same time."),
+    _number("--elo0", 0.0, "The test asks whether B is better by this many Elo..."),
+    _number("--elo1", 20.0, "...or by this many."),
+    _number("--alpha", 0.05, "How often B may wrongly be called better."),
+    _number("--beta", 0.05, "How often B may wrongly be called no better."),
+    _count("--pairs", 1_000_000, 2000, "Stop after this many pairs of matches."),
+    _count("--tables", 1000, 1, "Play this many matches at the same time."),
 )
 
 
 @click.command(epilog="Example:  referee compare house:random house:greedy --game quincy --tables 2")
 @click.argument("a", shell_complete=complete_players)
 @click.argument("b", shell_complete=complete_players)
-@click.option("--game", required=True, shell_complete=complete_games, help="What they play; it must be a game for two.")
+@click.option("--game", required=True, shell_complete=complete_games, help="The game; it must be a game for two.")
 @_test_options
 @match_options
 @referee_options
@@ -59,53 +109,217 @@ _test_options = grouped(
 def compare(
     a: str, b: str, *, game: str, test: ComparisonTest, match: MatchOptions, running: RefereeOptions, as_json: bool
 ) -> None:
-    """Tell whether player B is better than player A, with as few matches as it takes.
+    """Find out whether player B is better than player A, with as few matches as possible.
 
-    They play pairs of matches with the same deal, once from each seat, until a sequential probability ratio test
-    tells whether B is better by --elo1 rather than by --elo0. Records go into a folder of --logs called
-    after the two; the same command goes on with a test that was stopped. For a program whose folder has changed, and
-    for other options, a new test is begun in a folder with a number.
+    They play pairs of matches: the same deal twice, with the seats changed. A sequential probability ratio test stops
+    the matches as soon as it can tell whether B is better by --elo1 rather than by --elo0.
+
+    The records go to a folder below --logs that is named after the two players. The same command continues a
+    comparison that was stopped. If a program's folder or an option has changed, a new comparison begins in a folder
+    with a number.
 
     Exit status: 0 the test decided, 1 it did not, 2 usage error.
     """
     rules = find_game(game)
-    found = comparing.compare(rules, (a, b), test, match.settings(rules), running, watch_of(as_json=as_json))
-    with contextlib.suppress(BrokenPipeError):  # what it decided is told by its exit status, too
+    played = play_comparison(rules, (a, b), test, match.settings(rules), running, watch_of(as_json=as_json))
+    with contextlib.suppress(BrokenPipeError):  # the exit status says what was decided, too
         if as_json:
-            print_json(found)
+            print_json(played)
         else:
-            _show(found, (a, b), test)
-    sys.exit(FAILED if found.verdict is SprtDecision.CONTINUE else FINE)
+            _show(played, (a, b))
+    sys.exit(FAILED if played.verdict == "undecided" else FINE)
 
 
-def _show(found: Comparison, players: Sequence[str], test: ComparisonTest) -> None:
-    out.print(f"[bold]{escape(_verdict(found, test))}[/]", highlight=False, soft_wrap=True)
-    if found.over_before is not None:
-        out.say(_earlier(found, players))
-    out.print(f"pairs in which {found.b} got 0, ½, 1, 1½ and 2 points: {list(found.outcomes_of_b)}", highlight=False)
-    out.print(
-        f"log-likelihood ratio {found.llr:.2f}, decided below {found.lower:.2f} or above {found.upper:.2f};"
-        f" {found.b} is {found.elo:+.0f} ± {found.elo_error:.0f} Elo against {found.a}",
-        highlight=False,
+def play_comparison(
+    game: Game[Any, Any, Any],
+    players: Sequence[str],
+    test: ComparisonTest,
+    settings: MatchSettings,
+    options: RefereeOptions,
+    observer: Observer,
+) -> PlayedComparison:
+    """Play until the test decides, or until the user stops it.
+
+    Args:
+        game: the game that the two play.
+        players: A and B, as the user gave them.
+        test: the hypotheses, and the most pairs.
+        settings: settings of each match; the comparison gets a folder below their folder.
+        options: how the referee runs.
+        observer: hears what happens.
+
+    Raises:
+        BadRequest: a number is wrong, or the game is not for two.
+        PlayerError: a player can't be found.
+        RefereeError: a record in the folder does not hold.
+        OSError: the machine failed.
+    """
+    place = find_place(_spec(game, players, test, settings, options.memory_mib), settings.folder.absolute())
+    builds = settings.folder / BUILDS  # shared with checks and single matches, so that nothing is built twice
+    run_settings = RunSettings(folder=place.folder, builds=builds, tables=test.tables, sandbox=options.sandbox)
+    with services(options, place.folder) as at_hand, at_hand.match.observers.also(observer) as observers:
+        if place.notice:
+            observers.notify(Observer.on_notice, place.notice)
+        conducted = conduct(place.spec, SprtMatch(), run_settings, at_hand)
+    return _summarise(conducted, place.folder, test.hypotheses)
+
+
+def _spec(
+    game: Game[Any, Any, Any], players: Sequence[str], test: ComparisonTest, settings: MatchSettings, memory_mib: int
+) -> TournamentSpec:
+    if 2 not in game.seats:
+        raise BadRequest(f"{game.name} is not a game for two; compare needs a game for two players")
+    try:
+        hypotheses = msgspec.to_builtins(test.hypotheses)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    names = [launch.name for launch in find_players(game.name, players)]
+    # A folder is written with its whole path: the comparison may be continued from another working directory.
+    paths = [str(folder.absolute()) if (folder := folder_of(player)) else player for player in players]
+    return TournamentSpec(
+        name=f"compare-{game.name}-{names[0]}-{names[1]}"[:MAX_CHARS],
+        game=game.name,
+        options=settings.options,
+        entrants=tuple(Participant(name=name, player=path) for name, path in zip(names, paths, strict=True)),
+        seats=2,
+        format=SprtMatch.name,
+        format_options={"hypotheses": hypotheses, "max_pairs": test.pairs, "window": test.tables},
+        duplicate=True,
+        time=settings.time,
+        lag_margin_ms=settings.lag_margin_ms,
+        acknowledge=settings.acknowledge,
+        seed=settings.seed,
+        memory_mib=memory_mib,
     )
-    console.say(f"the records are in {found.records}")
 
 
-def _verdict(found: Comparison, test: ComparisonTest) -> str:
-    if found.is_stopped:
-        return "stopped; the same command goes on with it"
-    missing = "; ".join(f"{name} does not start: {printable(why)}" for name, why in found.not_starting.items())
-    if missing and found.verdict is SprtDecision.CONTINUE:
+def _summarise(conducted: Conducted, folder: Path, hypotheses: Hypotheses) -> PlayedComparison:
+    tournament = conducted.tournament
+    a, b = (entrant.name for entrant in tournament.spec.entrants)
+    state: State = tournament.state
+    result = compare_pairs(a, b, state.counts, run_test(state.counts, hypotheses, state.verdict))
+    return PlayedComparison(
+        **asdict(result),
+        records=str(folder),
+        is_stopped=not conducted.is_over,
+        not_starting=_failed_starts(tournament),
+        over_before=conducted.over_before,
+    )
+
+
+def _failed_starts(tournament: Tournament) -> dict[str, str]:
+    """Return why entrants did not start, by name: those that are suspended for it, and those that never did."""
+    reasons = {}
+    for index, entrant in enumerate(tournament.spec.entrants):
+        failures = tournament.failures.times(index)
+        if index in tournament.suspended:
+            reasons[entrant.name] = tournament.suspended[index].why
+        elif failures and failures == tournament.played:
+            reasons[entrant.name] = f"failed to start in {counted(failures, 'match', 'matches')}"
+    return reasons
+
+
+# --- The folder of a comparison
+
+
+class ComparisonFolder(Struct, frozen=True, kw_only=True):
+    """The folder in which a comparison is played."""
+
+    spec: TournamentSpec
+    """The comparison, under the name of its folder."""
+    folder: Path
+    notice: str = ""
+    """Why a new comparison begins although the two were compared before; empty if they were not."""
+
+
+def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
+    """Return the folder in which a comparison continues or begins.
+
+    Args:
+        spec: the comparison; its name may get a number.
+        logs: folder of all records.
+
+    Raises:
+        RecordError: a folder of that name has a damaged record.
+        OSError: the folder can't be read.
+    """
+    digests = digests_of(spec.entrants)
+    before: tuple[Path, str] | None = None
+    for number in count(1):
+        suffix = "" if number == 1 else f"-{number}"
+        wanted = replace(spec, name=spec.name[: MAX_CHARS - len(suffix)] + suffix)
+        folder = logs / wanted.name
+        begun = read_start(folder)
+        if begun is None:
+            break
+        wanted = _with_window(wanted, begun.spec)
+        why = _explain_difference(begun.spec, wanted) or _explain_change(begun, digests)
+        if not why:
+            return ComparisonFolder(spec=wanted, folder=folder)
+        before = folder, why
+    notice = "" if before is None else f"{before[1]} (see {before[0]}); a new comparison begins in {folder}"
+    return ComparisonFolder(spec=wanted, folder=folder, notice=notice)
+
+
+def _with_window(spec: TournamentSpec, earlier: TournamentSpec) -> TournamentSpec:
+    """Return a spec with as many pairings due at once as an earlier one: that number can't change the verdict."""
+    if "window" not in earlier.format_options:
+        return spec
+    options = {**spec.format_options, "window": earlier.format_options["window"]}
+    return replace(spec, format_options=options)
+
+
+def _explain_difference(earlier: TournamentSpec, wanted: TournamentSpec) -> str:
+    """Return which options an earlier comparison had otherwise; empty if none."""
+    parts = [
+        f"{path.rpartition('.')[2]} was {_word_value(old)}, is {_word_value(new)}"
+        for path, (old, new) in differences(earlier, wanted).items()
+    ]
+    return f"the last comparison of the two had other options: {', '.join(parts)}" if parts else ""
+
+
+def _word_value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _explain_change(begun: TournamentStart, digests: dict[str, str]) -> str:
+    """Return which programs have changed since a comparison began; empty if none has."""
+    names = [name for name, now in digests.items() if name in begun.changed or begun.programs.get(name) != now]
+    have = "has" if len(names) == 1 else "have"
+    return f"{' and '.join(names)} {have} changed since the last comparison" if names else ""
+
+
+# --- What is shown
+
+
+def _show(played: PlayedComparison, players: Sequence[str]) -> None:
+    out.print(f"[bold]{escape(_word_result(played))}[/]", highlight=False, soft_wrap=True)
+    if played.over_before is not None:
+        out.say(_explain_earlier(played, players))
+    if played.test is not None:
+        out.say(_word_test(played.b, played.test))
+    out.print(f"pairs in which {played.b} got 0, ½, 1, 1½ and 2 points: {list(played.outcomes_of_b)}", highlight=False)
+    console.say(f"the records are in {played.records}")
+
+
+def _word_result(played: PlayedComparison) -> str:
+    if played.is_stopped:
+        return f"stopped; the same command continues it. So far: {played.sentence}"
+    missing = "; ".join(f"{name} does not start: {printable(why)}" for name, why in played.not_starting.items())
+    if missing and played.verdict == "undecided":
         return f"not decided: {missing}"
-    played = f"{counted(found.pairs, 'pair')} of matches {'was' if found.pairs == 1 else 'were'}"
-    words = WORDS[found.verdict].format(a=found.a, b=found.b, elo0=test.elo0, elo1=test.elo1, pairs_played=played)
-    return f"{words}; but {missing}" if missing else words
+    return f"{played.sentence}; but {missing}" if missing else played.sentence
 
 
-def _earlier(found: Comparison, players: Sequence[str]) -> str:
-    """Return when a comparison was over that was taken up again, and how it is played anew."""
+def _word_test(b: str, test: SequentialTest) -> str:
+    bounds = f"log-likelihood ratio {test.llr:.2f}, decided below {test.lower:.2f} or above {test.upper:.2f}"
+    return f"sequential test of whether {b} is better by {test.elo1:g} or by {test.elo0:g} Elo: {bounds}"
+
+
+def _explain_earlier(played: PlayedComparison, players: Sequence[str]) -> str:
+    """Return when a comparison was over that this command did not continue, and how to play it again."""
     unseen = [player for player in players if parse_player(player).kind is PlayerKind.COMMAND]
-    what = "ended" if found.verdict is SprtDecision.CONTINUE else "decided"
-    when = f" on {found.over_before[:10]}" if found.over_before else " before"
-    but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""
-    return f"{what}{when} with the same programs{but}; nothing was played. To play it anew, remove {found.records}"
+    what = "ended" if played.verdict == "undecided" else "decided"
+    when = f" on {played.over_before[:10]}" if played.over_before else " before"
+    but = f" (the referee can't see whether the files of {' and '.join(unseen)} have changed)" if unseen else ""
+    return f"{what}{when} with the same programs{but}; nothing was played. To play it again, remove {played.records}"

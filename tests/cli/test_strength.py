@@ -1,4 +1,4 @@
-"""How strong a player is told to be, by what a comparison says of its matches."""
+"""The strength of a player, from what a comparison says of its matches."""
 
 import json
 import sys
@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
-from referee.app import strength
-from referee.app.strength import OPPONENTS, PART_S, TOTAL_S, Strength, Trial, games_of, measure
+from referee.app.comparison import compare_pairs
+from referee.cli import strength
+from referee.cli.strength import OPPONENTS, PART_S, TOTAL_S, Strength, Trial, find_games, measure
 from referee.errors import RefereeError
 from referee.plugins import load
 from referee.programs.build import BUILDS
@@ -31,35 +33,32 @@ def _trial(folder: Path, lines: list[dict[str, Any]], status: int) -> Trial:
     return Trial(command=(sys.executable, str(script)), player="ada/", logs=folder / "logs")
 
 
-END = {"b": "ada", "not_starting": {}}
+NOTHING = {"a": "other", "b": "ada", "outcomes_of_b": [], "not_starting": {}}
+END: dict[str, Any] = {"a": "other", "b": "ada", "outcomes_of_b": [0, 0, 1, 0, 3], "not_starting": {}}
 
 
 @pytest.mark.parametrize(
-    ("matches", "won", "drawn", "lost", "expelled"),
+    ("matches", "expelled"),
     [
-        ([_closed([[0], [1]])], 1, 0, 0, 0),
-        ([_closed([[0], [1]], seat=1)], 0, 0, 1, 0),
-        ([_closed([[1], [0]], seat=1), _closed([[0, 1]])], 1, 1, 0, 0),
-        ([_closed([[1]], [{"seat": 0}]), _closed([[0]], [{"seat": 1}])], 1, 0, 1, 1),
-        ([_closed([], [{"seat": 0}, {"seat": 1}])], 0, 0, 1, 1),
+        ([_closed([[0], [1]])], 0),
+        ([_closed([[0], [1]], seat=1)], 0),
+        ([_closed([[1]], [{"seat": 0}]), _closed([[0]], [{"seat": 1}])], 1),
+        ([_closed([], [{"seat": 0}, {"seat": 1}])], 1),
     ],
 )
-def test_what_matches_say(
-    matches: list[dict[str, Any]], won: int, drawn: int, lost: int, expelled: int, tmp_path: Path
-) -> None:
-    """Won is who alone is first; a turn took what it used by half of the turns."""
+def test_what_matches_say(matches: list[dict[str, Any]], expelled: int, tmp_path: Path) -> None:
+    """The result is that of every comparison, with its interval; a turn took what it used by half of the turns."""
     trial = _trial(tmp_path, [{"event": "match-opened"}, *matches, END], 1)
-    found = list(measure(trial, ["quincy"]))
-    assert [strength.opponent for strength in found] == list(OPPONENTS)
-    assert found[0] == Strength(
+    strengths = list(measure(trial, ["quincy"]))
+    assert [strength.opponent for strength in strengths] == list(OPPONENTS)
+    assert strengths[0] == Strength(
         game="quincy",
         opponent="house:random",
-        won=won,
-        drawn=drawn,
-        lost=lost,
+        **asdict(compare_pairs("other", "ada", END["outcomes_of_b"])),
         expelled=expelled,
         turn_ms=10.0,
     )
+    assert (strengths[0].verdict, strengths[0].matches, strengths[0].score) == ("better", 8, 0.875)
 
 
 @pytest.mark.parametrize(("lines", "status"), [([END], 1), ([_closed([[0], [1]]), END], 2), ([], 3)])
@@ -69,12 +68,12 @@ def test_what_was_not_played_is_told(lines: list[dict[str, Any]], status: int, t
         next(measure(_trial(tmp_path, lines, status), ["quincy"]))
 
 
-def test_which_games_are_tried() -> None:
+def test_which_games_are_played() -> None:
     """Those that are wanted, else those that it plays; nobody is tried against itself."""
     registry = load()
-    assert games_of("house:random", ["quincy"], registry) == ["quincy"]
-    assert games_of("house:dag", [], registry) == ["q"]
-    assert {"q", "quincy", "quincala", "quadominos"} <= {*games_of("cmd:x", [], registry)}
+    assert find_games("house:random", ["quincy"], registry) == ["quincy"]
+    assert find_games("house:dag", [], registry) == ["q"]
+    assert {"q", "quincy", "quincala", "quadominos"} <= {*find_games("cmd:x", [], registry)}
     assert not list(measure(Trial(command=("false",), player="house:random", logs=Path()), []))
 
 
@@ -104,10 +103,10 @@ class LateProcess:
 
 
 @pytest.mark.parametrize(
-    ("lines", "status", "played"), [([_closed([[0], [1]]), END], 1, 1), ([END], 1, 0), ([], -15, 0)]
+    ("lines", "status", "matches"), [([_closed([[0], [1]]), END], 1, 8), ([NOTHING], 1, 0), ([], -15, 0)]
 )
 def test_what_does_not_fit_is_stopped(
-    lines: list[dict[str, Any]], status: int, played: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    lines: list[dict[str, Any]], status: int, matches: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What was over by then is told, and how much was not; nobody fails for it."""
     (tmp_path / BUILDS).mkdir()
@@ -120,8 +119,8 @@ def test_what_does_not_fit_is_stopped(
         return LateProcess(lines, status, output)
 
     monkeypatch.setattr(strength, "OwnProcess", _start)
-    (found,) = measure(Trial(command=(), player="house:random", logs=tmp_path), ["quincy"])
-    assert (found.opponent, found.played, found.planned, found.limit_s) == ("house:greedy", played, 20, PART_S)
+    (late,) = measure(Trial(command=(), player="house:random", logs=tmp_path), ["quincy"])
+    assert (late.opponent, late.matches, late.planned, late.limit_s) == ("house:greedy", matches, 20, PART_S)
 
 
 def test_games_share_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,9 +131,10 @@ def test_games_share_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         nonlocal now_s
         shares.append(limit_s)
         now_s += limit_s if len(shares) < 3 else 0.0
-        return Strength(game=game, opponent=opponent, won=0, drawn=0, lost=0, expelled=0, turn_ms=0)
+        result = asdict(compare_pairs(opponent, "ada", ()))
+        return Strength(**result, game=game, opponent=opponent, expelled=0, turn_ms=0)
 
-    monkeypatch.setattr(strength, "_against", _part)
+    monkeypatch.setattr(strength, "play_games", _part)
     trial = Trial(command=(), player="ada/", logs=tmp_path)
     games = ["q", "quincy", "quincala", "quadominos"]
     assert len(list(measure(trial, games, lambda: now_s))) == 2 * len(games)
