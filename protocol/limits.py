@@ -47,7 +47,7 @@ MAX_NAME_CHARS = 20
 
 NAME_PATTERN = rf"^[a-zA-Z0-9][a-zA-Z0-9_-]{{0,{MAX_NAME_CHARS - 1}}}$(?!\n)"
 """A player's name: safe in file names, tables and JSON, and on a command line, where it never looks like an option.
-Python lets `$` stand before a line feed at the end, hence the last group, here and in all patterns of the wire."""
+Python's `$` also matches before a line feed at the end. The last group excludes that, in all patterns of the wire."""
 
 MAX_TOKEN_CHARS = 128
 """A token is 32 random bytes in hex; twice that is room."""
