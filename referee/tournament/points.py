@@ -35,8 +35,8 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     worth the share of opponents beaten, times the most that any first place is worth.
     """
     bye: float | None = None
-    """Points of a bye as a share of a first place: 1 all of it, 0.5 half. None: a win in matches of two, and in larger
-    ones the average points of a table."""
+    """Points of a bye as a share of a first place: 1 all of it, 0.5 half. If None, a win in matches of two, and in
+    larger ones the average points of a table."""
     late_bye: float = 0.5
     """Points of each round that an entrant missed because it joined late, as a share of a first place."""
     default_margin: Margin = 0

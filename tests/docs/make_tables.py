@@ -1,16 +1,19 @@
 """Fill in tables of the manual: `python -m tests.docs.make_tables`.
 
 Makes a row for each key from the structs that write the objects, one for each column of standings.csv, and one for each
-cause and code of a foul. Refuses to know the prose of the pages.
+command, cause and code of a foul. Refuses to know the prose of the pages.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import click
+
 from referee.check.remedies import OF_CODE, remedy
 from referee.cli.commands.compare import PlayedComparison
 from referee.cli.commands.list import Listing
+from referee.cli.main import main
 from referee.cli.match_view import PlayedMatch
 from referee.cli.strength import Strength
 from referee.games.schema import schema_of
@@ -19,7 +22,7 @@ from referee.pages.columns import STANDINGS
 from referee.pages.tournament_json import TournamentReport
 from tests.docs.manual import ROOT
 
-REFERENCE = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md")]
+REFERENCE = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md", "cli.md")]
 PAGES = [*REFERENCE, ROOT / "docs/troubleshooting.md"]
 OBJECTS = {
     "tournament.json": TournamentReport,
@@ -29,7 +32,7 @@ OBJECTS = {
     "strength": Strength,
 }
 """Name of a part of a page -> what its table describes."""
-OTHERS = ("standings.csv", "causes", "codes")
+OTHERS = ("standings.csv", "commands", "causes", "codes")
 """Parts of a page that no struct describes."""
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
 
@@ -44,6 +47,8 @@ def table_called(name: str) -> str:
     match name:
         case "standings.csv":
             return lines_of("column", "meaning", {column.key: column.meaning for column in STANDINGS if column.key})
+        case "commands":
+            return lines_of("command", "what it does", dict(commands()))
         case "causes":
             by_code = {Cause.MALFORMED_MESSAGE: "See the table of codes below."}
             return lines_of("cause", "do this", {cause: by_code.get(cause) or remedy(cause, cause) for cause in Cause})
@@ -53,6 +58,16 @@ def table_called(name: str) -> str:
             )
         case _:
             return table_of(OBJECTS[name])
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Yield each command with the first sentence of its help."""
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        if command is not None and not command.hidden:
+            text = " ".join((command.help or "").split("\n\n")[0].split())
+            yield name, re.split(r"(?<=\.) (?=[A-Z])", text)[0]
 
 
 def lines_of(first: str, second: str, rows: Mapping[str, str]) -> str:
