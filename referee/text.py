@@ -78,8 +78,8 @@ def near(name: str, known: Iterable[str], before: str = "") -> str:
         before: stands before each name where it is typed.
     """
     by_lower = {known_name.lower(): known_name for known_name in known}
-    found = get_close_matches(name.lower(), by_lower, 1, _ALIKE)
-    return f'; did you mean "{before}{by_lower[found[0]]}"?' if found else ""
+    matches = get_close_matches(name.lower(), by_lower, 1, _ALIKE)
+    return f'; did you mean "{before}{by_lower[matches[0]]}"?' if matches else ""
 
 
 def nearest(name: str, known: Iterable[str], before: str = "") -> str:

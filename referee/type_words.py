@@ -66,29 +66,29 @@ def explain_mismatch(error: msgspec.ValidationError, whole: str = "") -> str:
         return str(error)
     what, place = parts["what"], (whole + (parts["place"] or parts["holder"] or "").removeprefix("$")).removeprefix(".")
     within = f" in {place}" if place else ""
-    if found := _UNKNOWN.fullmatch(what):
-        return f"there is no key {found[1]}{within}"
-    if found := _MISSING.fullmatch(what):
-        return f"the key {found[1]} is missing{within}"
+    if match := _UNKNOWN.fullmatch(what):
+        return f"there is no key {match[1]}{within}"
+    if match := _MISSING.fullmatch(what):
+        return f"the key {match[1]} is missing{within}"
     subject = place or "it" if parts["holder"] is None else f"a key of {place or 'the table'}"
-    if found := _OTHER_VALUE.fullmatch(what):
-        return f"{subject} can't be {found[1]}"
+    if match := _OTHER_VALUE.fullmatch(what):
+        return f"{subject} can't be {match[1]}"
     taken = _taken_instead(what)
     return f"{subject} takes {taken}" if taken else f"{what}{within}"
 
 
 def _taken_instead(what: str) -> str:
     """Return what is taken and what came, by a message of msgspec without its place; empty: it says less."""
-    if found := _OTHER_KIND.fullmatch(what):
-        return f"{_name_kinds(found[1])}, not {_name_kinds(found[2])}"
-    if found := _LENGTH.fullmatch(what):
-        bound = {">= ": "at least ", "<= ": "at most "}.get(found[2], "")
-        count = counted(int(found[3]), _PARTS.get(found[1], "element"))
-        return f"{bound}{count}{f', not {found[4]}' if found[4] else ''}"
-    if found := _PATTERN.fullmatch(what):
-        return f"a text of the form {found[1]}"
-    if found := _BOUND.fullmatch(what):
-        return f"{_name_kinds(found[1])} {_BOUNDS[found[2]].format(found[3].removesuffix('.0'))}"
+    if match := _OTHER_KIND.fullmatch(what):
+        return f"{_name_kinds(match[1])}, not {_name_kinds(match[2])}"
+    if match := _LENGTH.fullmatch(what):
+        bound = {">= ": "at least ", "<= ": "at most "}.get(match[2], "")
+        count = counted(int(match[3]), _PARTS.get(match[1], "element"))
+        return f"{bound}{count}{f', not {match[4]}' if match[4] else ''}"
+    if match := _PATTERN.fullmatch(what):
+        return f"a text of the form {match[1]}"
+    if match := _BOUND.fullmatch(what):
+        return f"{_name_kinds(match[1])} {_BOUNDS[match[2]].format(match[3].removesuffix('.0'))}"
     return ""
 
 

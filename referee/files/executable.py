@@ -51,7 +51,7 @@ def _obstacle_of_script(line: bytes, folder: Path) -> str | None:
     named = f"its first line names the interpreter {words[0]}, which is"
     interpreter = folder / words[0]
     if not interpreter.is_file():
-        remedy = f"; PATH has {found}" if (found := shutil.which(interpreter.name)) else ""
+        remedy = f"; PATH has {other}" if (other := shutil.which(interpreter.name)) else ""
         return f"{named} a folder" if interpreter.is_dir() else f"{named} not there; install or change it{remedy}"
     if not os.access(interpreter, os.X_OK):
         return f"{named} not executable"
@@ -67,8 +67,8 @@ def _obstacle_of_env(words: Sequence[str]) -> str | None:
 
 def _obstacle_of_elf(head: bytes) -> str | None:
     with Path(sys.executable).open("rb") as file:
-        own = file.read(_MACHINE.stop)
-    if own[: len(_ELF)] == _ELF and (own[_KIND], own[_MACHINE]) != (head[_KIND], head[_MACHINE]):
+        running = file.read(_MACHINE.stop)
+    if running[: len(_ELF)] == _ELF and (running[_KIND], running[_MACHINE]) != (head[_KIND], head[_MACHINE]):
         return "it is built for another architecture than this machine's; build it here, or name a `build`"
     loader = _loader_of(head)
     if loader is None or Path(loader).exists():

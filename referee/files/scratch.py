@@ -56,11 +56,11 @@ def find_memory(size_bytes: int) -> str | None:
     if size_bytes > _MOST_BYTES or "TMPDIR" in os.environ:
         return None
     try:
-        found, status = os.statvfs(_MEMORY), os.stat(_MEMORY)  # noqa: PTH116  # no path is made for it
+        system, status = os.statvfs(_MEMORY), os.stat(_MEMORY)  # noqa: PTH116  # no path is made for it
     except OSError:
         return None
-    has_room = found.f_bavail * found.f_frsize >= _LEFT_BYTES and os.access(_MEMORY, os.W_OK | os.X_OK)
-    return _MEMORY if has_room and not found.f_flag & os.ST_NOEXEC and _is_safe(status) else None
+    has_room = system.f_bavail * system.f_frsize >= _LEFT_BYTES and os.access(_MEMORY, os.W_OK | os.X_OK)
+    return _MEMORY if has_room and not system.f_flag & os.ST_NOEXEC and _is_safe(status) else None
 
 
 def _made(purpose: str, top: str) -> tuple[Path, int]:
@@ -107,6 +107,6 @@ def _remove_rest(above: int, name: str) -> None:
             remove_within(above, name)
 
 
-def _is_own(found: os.stat_result) -> bool:
+def _is_own(status: os.stat_result) -> bool:
     """Tell whether a file or folder is this user's, and nobody else can do anything with it."""
-    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

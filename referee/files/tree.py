@@ -178,14 +178,14 @@ class _Walk:
 
     def _listed(self, folder: int, prefix: str) -> list[TreeNode]:
         """Return what is in one folder, in order."""
-        found = []
+        nodes = []
         with _readable(prefix or "the folder"), os.scandir(folder) as inner:
             for entry in inner:
                 node = TreeNode(prefix + entry.name, folder, entry.stat(follow_symlinks=False))
                 if not self._left_out(node):
                     self._count(node)
-                    found.append(node)
-        return sorted(found, key=lambda node: node.name)
+                    nodes.append(node)
+        return sorted(nodes, key=lambda node: node.name)
 
     def _count(self, node: TreeNode) -> None:
         self._entries += 1

@@ -60,11 +60,11 @@ def make_result(
     """
     ended = None if void else outcome
     levels = ended.ranking if ended else ()
-    kept = [tuple(sorted(seat for seat in level if seat not in out)) for level in levels]
+    levels_in = [tuple(sorted(seat for seat in level if seat not in out)) for level in levels]
     last = tuple(sorted(out)) if ended else ()
     return Result(
-        winners=kept[0] if kept else (),
-        ranking=tuple(level for level in [*kept, last] if level),
+        winners=levels_in[0] if levels_in else (),
+        ranking=tuple(level for level in [*levels_in, last] if level),
         scores=ended.scores if ended else (0,) * len(used_ms),
         fouls=tuple(fouls),
         reason=ended.reason if ended else None,

@@ -161,7 +161,7 @@ def explain(
 
 
 def _said(number: int, line: PlainLine, seat: int) -> list[Said]:
-    found = []
+    said = []
     for index, command in enumerate(line.fields["commands"]):
         if command["command"] not in _SAID or command.get("seat") != seat:
             continue
@@ -169,13 +169,13 @@ def _said(number: int, line: PlainLine, seat: int) -> list[Said]:
         if "view" in content:
             content["view"] = line.shown.get(f"commands.{index}.view")
         at_ms = line.fields["event"]["at_ms"]
-        found.append(Said(line=number, at_ms=at_ms, command=command["command"], content=content))
-    return found
+        said.append(Said(line=number, at_ms=at_ms, command=command["command"], content=content))
+    return said
 
 
 def _heard(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
-    known = ("event", "seat", "at_ms", "sent_ms", "first_byte_ms", "lag_ms")
-    content = {key: value for key, value in event.items() if key not in known}
+    timing = ("event", "seat", "at_ms", "sent_ms", "first_byte_ms", "lag_ms")
+    content = {key: value for key, value in event.items() if key not in timing}
     heard = Heard(line=number, at_ms=event["at_ms"], event=event["event"], content=content)
     if "sent_ms" in event:
         heard.limit_ms = limit_ms
@@ -192,13 +192,13 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
     if limit_ms is None:
         return None
     said = (entry for entry in reversed(conversation) if isinstance(entry, Said) and entry.content.get("limit_ms"))
-    asked = next((request for request in said if request.command != "extend-limit"), None)
-    if asked is None:  # whoever wrote the record asked for nothing, and gave it another limit
+    open_request = next((request for request in said if request.command != "extend-limit"), None)
+    if open_request is None:  # whoever wrote the record open_request for nothing, and gave it another limit
         return None
     is_greeted = event["event"] != "seat-vacant" and event.get("stage") != Stage.NEW
-    key = "turn" if asked.command == "ask-move" else "ack"
-    number = "" if asked.content.get(key) is None else f" with `{key}` {asked.content[key]}"
-    answer = f"{_ANSWER_OF.get(asked.command, 'an ack')}{number}" if is_greeted else "a hello and then a ready"
+    key = "turn" if open_request.command == "ask-move" else "ack"
+    number = "" if open_request.content.get(key) is None else f" with `{key}` {open_request.content[key]}"
+    answer = f"{_ANSWER_OF.get(open_request.command, 'an ack')}{number}" if is_greeted else "a hello and then a ready"
     return f"{answer}, within {limit_ms / 1000:g} s"
 
 

@@ -16,8 +16,8 @@ _RECORD = b'{"n":0,'
 
 def record_files(folder: Path) -> list[Path]:
     """Return the records below a folder, by name; those in a folder that a dot hides were put aside."""
-    found = files_below(folder, "*.jsonl")
-    return [path for path in found if not any(name.startswith(".") for name in path.relative_to(folder).parts)]
+    paths = files_below(folder, "*.jsonl")
+    return [path for path in paths if not any(name.startswith(".") for name in path.relative_to(folder).parts)]
 
 
 def record_names(folder: Path) -> frozenset[str]:
@@ -93,10 +93,10 @@ def read_last_output(record: Path, seat: int, name: str) -> Printed | None:
         seat: the program's.
         name: the player's, as the record has it: one that leads to another folder has printed nothing.
     """
-    kept = _kept(record, seat, name)
-    if kept is None:
+    output = _kept(record, seat, name)
+    if output is None:
         return None
-    path, text = kept
+    path, text = output
     return Printed(path=str(path), lines=tuple(map(_shown, text.rstrip().split("\n")[-LAST_LINES:])))
 
 
@@ -108,8 +108,8 @@ def read_output(record: Path, seat: int, name: str) -> str | None:
         seat: the program's.
         name: the player's, as in `last_printed`.
     """
-    kept = _kept(record, seat, name)
-    return None if kept is None else printable_lines(kept[1].replace("\r\n", "\n").expandtabs(4))
+    output = _kept(record, seat, name)
+    return None if output is None else printable_lines(output[1].replace("\r\n", "\n").expandtabs(4))
 
 
 def _kept(record: Path, seat: int, name: str) -> tuple[Path, str] | None:

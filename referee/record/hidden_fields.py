@@ -75,21 +75,21 @@ def hidden_fields(line: dict[str, Any]) -> list[HiddenField]:
     if kind == "result":
         return _fields("", line, ("seed",), None) + _of_fouls("result.fouls", line["result"]["fouls"])
     if kind == "header":
-        own = _fields("", line, HEADER_HIDES, None)
-        return own + _fields("setup", line["setup"], ("position",), None)
+        fields = _fields("", line, HEADER_HIDES, None)
+        return fields + _fields("setup", line["setup"], ("position",), None)
     return []
 
 
 def _of_step(line: dict[str, Any]) -> list[HiddenField]:
     event = line["event"]
-    found = _fields("event", event, EVENT_HIDES.get(event["event"], ()), event.get("seat"))
+    fields = _fields("event", event, EVENT_HIDES.get(event["event"], ()), event.get("seat"))
     for index, command in enumerate(line["commands"]):
         name = _OF_COMMANDS.get(command["command"])
         if name is None:
-            found += _of_verdict(f"commands.{index}", command)
+            fields += _of_verdict(f"commands.{index}", command)
         elif command.get(name) is not None:
-            found.append(HiddenField(f"commands.{index}.{name}", command, name, command.get("seat")))
-    return found
+            fields.append(HiddenField(f"commands.{index}.{name}", command, name, command.get("seat")))
+    return fields
 
 
 def _of_verdict(path: str, command: dict[str, Any]) -> list[HiddenField]:
@@ -169,9 +169,9 @@ def _find(line: dict[str, Any], path: str) -> tuple[dict[str, Any], str, dict[st
     try:
         for key in way:
             holder = holder[int(key) if key.isdecimal() else key]
-        found = holder[last]
+        hidden = holder[last]
     except (KeyError, IndexError, ValueError, TypeError):
         raise BadRedaction(f"{path[:80]} is no field of the line") from None
-    if not (isinstance(holder, dict) and isinstance(found, dict)):
+    if not (isinstance(holder, dict) and isinstance(hidden, dict)):
         raise BadRedaction(f"{path[:80]} is not hidden in the line")
-    return holder, last, found
+    return holder, last, hidden

@@ -120,8 +120,8 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
 def _name_in(chain: Chain) -> object:
     """Return the name of the match or the tournament that a record is of; None if it tells none."""
     fields = chain.lines[0].fields if chain.lines else {}
-    told = fields.get("setup", fields.get("spec"))
-    return told.get("match", told.get("name")) if isinstance(told, dict) else None
+    spec = fields.get("setup", fields.get("spec"))
+    return spec.get("match", spec.get("name")) if isinstance(spec, dict) else None
 
 
 def _digest(key: str, records: Any) -> str:

@@ -62,11 +62,11 @@ def by_record(paths: Iterable[Path]) -> dict[str, list[PublishedHead]]:
     Raises:
         BadHeads: as read_heads does.
     """
-    found: dict[str, list[PublishedHead]] = {}
+    heads: dict[str, list[PublishedHead]] = {}
     for path in paths:
         for head in read_heads(path):
-            found.setdefault(head.record, []).append(head)
-    return found
+            heads.setdefault(head.record, []).append(head)
+    return heads
 
 
 def read_heads(path: Path) -> list[PublishedHead]:

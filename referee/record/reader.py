@@ -328,9 +328,9 @@ def check_seats(path: Path, number: int, transition: Transition, seats: int) -> 
     Raises:
         RecordError: it speaks of another one.
     """
-    told = [transition.event.seat] if isinstance(transition.event, SeatEvent) else []
-    told += [form.seat for form in transition.forms if form.seat is not None]
-    for seat in told:
+    seats_named = [transition.event.seat] if isinstance(transition.event, SeatEvent) else []
+    seats_named += [form.seat for form in transition.forms if form.seat is not None]
+    for seat in seats_named:
         if not 0 <= seat < seats:
             raise RecordError(path, number, f"a seat from 0 to {seats - 1}", f"seat {seat}")
 
@@ -411,7 +411,7 @@ def find_break(before: Sequence[PlainLine], data: bytes, following: bytes) -> tu
         The `n` of the changed line, what should stand there, and what does.
     """
     line, prev = read_line(data), before[-1].hash if before else FIRST_PREV
-    told, number = show_json(line.fields.get("prev"), 80), len(before)
+    stated, number = show_json(line.fields.get("prev"), 80), len(before)
     is_alone = not before
     with suppress(BadLine):
         if before and line.fields.get("kind") == "seal":
@@ -422,5 +422,5 @@ def find_break(before: Sequence[PlainLine], data: bytes, following: bytes) -> tu
             restored = read_line(data.replace(here, b'"prev":' + encode_plain(prev), 1))
             is_alone = is_alone or read_line(following.removesuffix(b"\n")).fields.get("prev") == restored.hash
     if is_alone:
-        return number, f"prev = {prev} (the line before)", f"prev = {told}"
-    return number - 1, f"a line whose hash is {told}, as line {number} has it", f"one whose hash is {prev}"
+        return number, f"prev = {prev} (the line before)", f"prev = {stated}"
+    return number - 1, f"a line whose hash is {stated}, as line {number} has it", f"one whose hash is {prev}"

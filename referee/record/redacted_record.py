@@ -75,11 +75,15 @@ def redact(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = 
 def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str]) -> bytes:
     core = msgspec.json.decode(data)
     opened = core.pop(OPEN, {})
-    kept = {path: entry for path, entry in opened.items() if path in mine}
+    entries = {path: entry for path, entry in opened.items() if path in mine}
     for index, command in enumerate(commands):
-        if isinstance(command, AskMove | StartSeat | ResumeSeat) and command.view and f"commands.{index}.view" in kept:
-            kept[f"commands.{index}.view"].append(msgspec.msgpack.decode(command.view))
-    return encode_line(core, kept)[0]
+        if (
+            isinstance(command, AskMove | StartSeat | ResumeSeat)
+            and command.view
+            and f"commands.{index}.view" in entries
+        ):
+            entries[f"commands.{index}.view"].append(msgspec.msgpack.decode(command.view))
+    return encode_line(core, entries)[0]
 
 
 def check_redacted_record(
@@ -127,8 +131,8 @@ def _seat_of(chain: Chain, header: Header) -> int:
         if [*line.shown] != [path for path in shown if path.endswith(".view")]:
             raise RecordError(chain.path, number, "each view, and no other", ", ".join(line.shown)[:200] or "none")
         if not seats:
-            found = ", ".join(line.opened)[:200] or "nothing"
-            raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", found)
+            shown_paths = ", ".join(line.opened)[:200] or "nothing"
+            raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", shown_paths)
     return min(seats)
 
 
@@ -154,14 +158,14 @@ def parse_shown(chain: Chain, header: Header) -> Record:
     transitions, result, seats = [], None, len(header.setup.names)
     for number, (line, kind) in enumerate(zip(chain.lines[1:-1], kinds, strict=False), 1):
         try:
-            found = _typed(line, kind)
+            entry = _typed(line, kind)
         except (BadLine, msgspec.MsgspecError, RecursionError, OverflowError) as error:
             raise RecordError(chain.path, number, f"a line of kind {kind}", str(error) or "too deep a line") from None
-        if isinstance(found, Transition):
-            check_seats(chain.path, number, found, seats)
-            transitions.append(found)
+        if isinstance(entry, Transition):
+            check_seats(chain.path, number, entry, seats)
+            transitions.append(entry)
         else:
-            result = found
+            result = entry
     if result is None or not len(result.result.scores) == len(result.result.used_ms) == len(result.nonces) == seats:
         found_text = "none" if result is None else f"scores, times and nonces of other than {seats} seats"
         raise RecordError(chain.path, len(transitions) + 1, "a line of kind result", found_text)
@@ -175,15 +179,15 @@ def _typed(line: PlainLine, kind: str) -> Transition | ResultLine:
     fields = line.fields
     if fields.get("kind") != kind:
         raise BadLine(f"kind {show_json(fields.get('kind'), 40)}")
-    found: Transition | ResultLine
+    entry: Transition | ResultLine
     if kind == "step":
         filled = {**fields, "event": _filled(fields.get("event"))}
-        found = msgspec.json.decode(encode_plain(filled), type=Transition)
+        entry = msgspec.json.decode(encode_plain(filled), type=Transition)
     else:
         filled = {**_filled(fields), "result": _result_filled(fields.get("result"))}
-        found = msgspec.convert(filled, ResultLine)
-    check_form(filled, found)
-    for command in found.commands if isinstance(found, Transition) else ():
+        entry = msgspec.convert(filled, ResultLine)
+    check_form(filled, entry)
+    for command in entry.commands if isinstance(entry, Transition) else ():
         _check_command(command)
     hidden = hidden_fields(fields)
     for field in hidden:
@@ -194,7 +198,7 @@ def _typed(line: PlainLine, kind: str) -> Transition | ResultLine:
             raise BadLine(f"{field.path} shown as an object")
     if len(hidden) != line.hidden_count:
         raise BadLine(f"{line.hidden_count} hidden values, of {len(hidden)} that are to be hidden")
-    return found
+    return entry
 
 
 def _check_command(command: dict[str, Any]) -> None:
@@ -212,10 +216,10 @@ def _check_command(command: dict[str, Any]) -> None:
         if name in command:
             filled[name] = fill(command[name])
     data = msgspec.json.encode(filled)
-    found = msgspec.json.decode(data, type=form, strict=True)
-    if msgspec.json.encode(found) != data:
+    decoded = msgspec.json.decode(data, type=form, strict=True)
+    if msgspec.json.encode(decoded) != data:
         raise BadLine(f"{kind} with keys in another order, or too many, or numbers in another form")
-    if isinstance(found, ExpelSeat) and not _HEX.fullmatch(found.foul.evidence):
+    if isinstance(decoded, ExpelSeat) and not _HEX.fullmatch(decoded.foul.evidence):
         raise BadLine("evidence that is not in hex")
 
 

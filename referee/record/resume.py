@@ -53,8 +53,8 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
     if record.state != "unfinished":
         raise RecordError(path, len(record.chain.lines), "an unfinished record", f"one that is {record.state}")
     if record.header.dialect is not None:
-        found = f"one of {record.header.dialect}, whose players can't come back"
-        raise RecordError(path, 0, "a match in the referee's own wire", found)
+        wire = f"one of {record.header.dialect}, whose players can't come back"
+        raise RecordError(path, 0, "a match in the referee's own wire", wire)
     match = _new_match(record, find_game(record.header.setup.game), sealer)
     last_ms = 0.0
     for transition, _ in refold(record, match):

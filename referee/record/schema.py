@@ -276,17 +276,17 @@ def parse_line(line: PlainLine) -> AnyLine:
     try:
         if line.is_redacted:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
-        found: AnyLine = _lines.decode(_encoder.encode(fields))
+        parsed: AnyLine = _lines.decode(_encoder.encode(fields))
     except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None
     except RecursionError:
         raise BadLine("no line: RecursionError") from None
     if line.shown:
         raise BadLine("a view: only a redacted record shows one")
-    check_form(fields, found)
+    check_form(fields, parsed)
     if [*line.opened] != [place.path for place in hidden_fields(fields)]:
         raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
-    return found
+    return parsed
 
 
 def check_form(fields: dict[str, Any], line: AnyLine) -> None:

@@ -150,18 +150,18 @@ class FairnessTotals(Struct, frozen=True, kw_only=True):
 def timings(record: Record) -> list[Timing]:
     """Return every request of a record that was answered or ran out, in the order in which that happened."""
     limits: dict[int, float] = {}
-    found: list[Timing] = []
+    requests: list[Timing] = []
     process = ""
     for number, transition in enumerate(record.transitions, 1):
         event = transition.event
         if isinstance(event, e.Began):
             process = event.process
         elif isinstance(event, e.Answer | e.DeadlinePassed) and event.seat in limits:
-            found.append(_timing(record, number, transition, event, limits.pop(event.seat), process))
+            requests.append(_timing(record, number, transition, event, limits.pop(event.seat), process))
         for command in transition.commands:
             if command.get("limit_ms") is not None:
                 limits[command["seat"]] = command["limit_ms"]
-    return found
+    return requests
 
 
 def _timing(
@@ -192,41 +192,41 @@ def _timing(
     )
 
 
-def fairness(found: Sequence[Timing], matches: int = 1) -> Fairness:
+def fairness(requests: Sequence[Timing], matches: int = 1) -> Fairness:
     """Return the figures of timings, of one record or of many.
 
     Args:
-        found: of all of them.
+        requests: of all of them.
         matches: how many they are.
     """
-    answers = [timing for timing in found if timing.is_answer]
+    answers = [timing for timing in requests if timing.is_answer]
     return Fairness(
         matches=matches,
         answers=len(answers),
         lag=spread([timing.lag_ms for timing in answers]),
-        standstills=sum(timing.stalled_ms > 0 for timing in found),
-        longest_standstill_ms=max((timing.stalled_ms for timing in found), default=0.0),
-        close=sum(timing.is_close for timing in found),
-        late=[timing for timing in found if timing.cause is not None],
-        voided=[timing for timing in found if timing.is_voided],
+        standstills=sum(timing.stalled_ms > 0 for timing in requests),
+        longest_standstill_ms=max((timing.stalled_ms for timing in requests), default=0.0),
+        close=sum(timing.is_close for timing in requests),
+        late=[timing for timing in requests if timing.cause is not None],
+        voided=[timing for timing in requests if timing.is_voided],
         players=list(_players(answers)),
-        processes=list(_processes(found)),
+        processes=list(_processes(requests)),
     )
 
 
-def fairness_totals(found: Sequence[Fairness]) -> FairnessTotals:
+def fairness_totals(figures: Sequence[Fairness]) -> FairnessTotals:
     """Return the figures of several records together; there is one at least."""
-    voided = [timing for match in found for timing in match.voided]
-    late = [timing for match in found for timing in match.late]
+    voided = [timing for match in figures for timing in match.voided]
+    late = [timing for match in figures for timing in match.late]
     return FairnessTotals(
-        lag_ms=max(match.lag.most_ms for match in found),
-        standstills=sum(match.standstills for match in found),
-        standstill_ms=max(match.longest_standstill_ms for match in found),
-        close=sum(match.close for match in found),
+        lag_ms=max(match.lag.most_ms for match in figures),
+        standstills=sum(match.standstills for match in figures),
+        standstill_ms=max(match.longest_standstill_ms for match in figures),
+        close=sum(match.close for match in figures),
         late=len(late),
         voided=len(voided),
         cases=[*voided, *late][:MAX_CASES],
-        processes=list(_process_totals(time for match in found for time in match.processes)),
+        processes=list(_process_totals(time for match in figures for time in match.processes)),
     )
 
 
@@ -234,14 +234,14 @@ def _process_totals(times: Iterable[ProcessTime]) -> Iterator[ProcessTotal]:
     played: dict[str, list[ProcessTime]] = {}
     for time in times:
         played.setdefault(time.process, []).append(time)
-    for process, found in sorted(played.items()):
+    for process, times_there in sorted(played.items()):
         yield ProcessTotal(
             process=process,
-            matches=sum(time.matches for time in found),
-            answers=sum(time.answers for time in found),
-            most_ms=max(time.most_ms for time in found),
-            lag_ms=max(time.lag_ms for time in found),
-            standstills=sum(time.standstills for time in found),
+            matches=sum(time.matches for time in times_there),
+            answers=sum(time.answers for time in times_there),
+            most_ms=max(time.most_ms for time in times_there),
+            lag_ms=max(time.lag_ms for time in times_there),
+            standstills=sum(time.standstills for time in times_there),
         )
 
 
@@ -250,13 +250,13 @@ def _players(answers: Iterable[Timing]) -> Iterator[PlayerTime]:
     for timing in answers:
         used.setdefault(timing.name, []).append(timing.used_ms)
     for name, times in sorted(used.items()):
-        found = spread(times)
-        yield PlayerTime(name=name, answers=len(times), median_ms=found.median_ms, most_ms=found.most_ms)
+        distribution = spread(times)
+        yield PlayerTime(name=name, answers=len(times), median_ms=distribution.median_ms, most_ms=distribution.most_ms)
 
 
-def _processes(found: Iterable[Timing]) -> Iterator[ProcessTime]:
+def _processes(requests: Iterable[Timing]) -> Iterator[ProcessTime]:
     played: dict[str, list[Timing]] = {}
-    for timing in found:
+    for timing in requests:
         played.setdefault(timing.process, []).append(timing)
     for process, timings in sorted(played.items()):
         answers = [timing for timing in timings if timing.is_answer]

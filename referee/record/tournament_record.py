@@ -260,12 +260,14 @@ def refold(
             commands = tuple(take(transition.event))
         except (ImpossibleEvent, BadRuling) as error:
             raise RecordError(record.path, transition.n, "an event that can happen then", str(error)) from None
-        expected, found = (
+        expected, recorded = (
             _encode(commands),
             _encode(transition.commands),
         )  # to Python, true is 1, and keys have no order
-        if expected != found:
-            raise RecordError(record.path, transition.n, f"commands {expected.decode():.300}", f"{found.decode():.300}")
+        if expected != recorded:
+            raise RecordError(
+                record.path, transition.n, f"commands {expected.decode():.300}", f"{recorded.decode():.300}"
+            )
         line = record.chain.lines[transition.n]
         yield c.TakenStep(
             line=transition.n, hash=line.hash, event=transition.event, commands=commands, is_recalled=True

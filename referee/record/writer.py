@@ -1,7 +1,4 @@
-"""Writes a file of chained lines, line by line: the record of a match, and what a tournament's record has in common.
-
-Every line is flushed before the caller goes on; whoever writes a record syncs it to the disk.
-"""
+"""Writes a file of chained lines, line by line: the record of a match, and what a tournament's record has in common."""
 
 import contextlib
 import errno
@@ -34,6 +31,39 @@ from .key import RECORD_PURPOSE, Sealer
 from .reader import ChainEnd
 from .schema import FIRST_PREV, FORMAT, encode_plain, line_hash, linked_core, with_open
 
+# Record first
+# ------------
+# A line is written and flushed before any of its commands is carried out. So the record is never behind the world: when
+# a player has been asked for a move, the question is on file. The price is one system call for each line, before
+# anything is sent. Doing it the other way round would be faster and wrong: after a crash between sending and writing, a
+# player would have an answer ready for a question that the record does not know.
+#
+# A flushed line survives a crash of this process, not of the machine. Against that there is `sync`, and the caller
+# decides when to pay for it: a match with durability `turn` waits for the disk at every line, others sync at the end
+# only, and several matches of a process share one sync (net/group_commit.py).
+#
+# The chain
+# ---------
+# Each line holds the hash of the line before it, and the last line is a signature over such a hash. So one signature
+# covers the file: to change, drop or insert a line, one has to change all later ones, and cannot sign the end.
+#
+# A line without its `open` part has the same hash, which is what makes a redacted record possible (hidden_fields.py).
+#
+# The hash of a line that was published before the end, a *head*, pins all lines up to it. Before the seal nothing else
+# does: a referee can rewrite its own running record, and only a head that somebody kept will show it.
+#
+# What a crash leaves
+# -------------------
+# - Nothing: the header was not written. The match never began.
+# - Whole lines, and maybe a torn one. A torn line has no line feed, so nothing followed from it: it is cut off when the
+#   file is opened to go on. Repairing it would be guessing.
+# - A result without a seal: `resume` writes the seal, which needs the key and no new decision.
+# - A file that another process still writes: a worker may outlive the process that started it. The lock on the open
+#   file tells, and the kernel releases it however its holder ends; a file with a process id would go stale.
+#
+# Once the disk has refused a line, a part of it may be there. From then on every write raises the same error: a line
+# behind half a line would be lost, and with it the truth of all that follows.
+
 _encode = msgspec.json.Encoder().encode
 _Showing = c.AskMove | c.StartSeat | c.ResumeSeat
 _HIDDEN = HASH_PREFIX.decode() + '"%s"}'
@@ -52,7 +82,7 @@ def _draw_salts() -> list[str]:
 
 
 class _LineRedaction(Struct):
-    """Puts hashes in place of the fields of one line, and keeps what they stand for."""
+    """Replaces fields of one line by hashes, and keeps the values behind them."""
 
     salts: Iterator[str]
     opened: list[bytes] = []
@@ -68,19 +98,19 @@ class _LineRedaction(Struct):
 def transition_line(
     event: Event, commands: Sequence[c.Command], standstills: Sequence[Standstill], salts: Iterator[str]
 ) -> tuple[bytes, bytes]:
-    """Return what the line of a step holds.
+    """Encode the line of a transition.
 
     Args:
-        event: what happened.
-        commands: what followed.
-        standstills: of the referee, told in this line; none: the line has no such key.
-        salts: for what is hidden, one each.
+        event: the event.
+        commands: the commands that followed from it.
+        standstills: the referee's standstills that this line reports; without any, the line has no such key.
+        salts: salts for the hidden fields, one each.
 
     Returns:
-        The keys and values of its core from `kind` on, and those of `open`, as JSON without the braces around them.
+        Keys and values of the line's core from `kind` on, and those of `open`, as JSON without the braces around them.
     """
     redaction = _LineRedaction(salts)
-    happened = _encode(_redacted_event(event, redaction))
+    happened = _encode(_hide_event(event, redaction))
     follows = list(commands)
     for index, command in enumerate(commands):
         hide = _HIDING.get(type(command))
@@ -92,23 +122,23 @@ def transition_line(
 
 
 @cache
-def _hidden_of(kind: type[Event]) -> tuple[tuple[str, Any], ...]:
+def _list_hidden(kind: type[Event]) -> tuple[tuple[str, Any], ...]:
     """Return the fields of an event that are hidden, each with the value with which it is left out."""
     config: Any = kind.__struct_config__
     defaults = {field.name: field.default for field in fields(kind)} if config.omit_defaults else {}
     return tuple((name, defaults.get(name)) for name in EVENT_HIDES.get(config.tag, ()))
 
 
-def _redacted_event(event: Event, redaction: _LineRedaction) -> Event:
+def _hide_event(event: Event, redaction: _LineRedaction) -> Event:
     hidden = {}
-    for name, default in _hidden_of(type(event)):
+    for name, default in _list_hidden(type(event)):
         value = getattr(event, name)
         if value is not None and value is not default:
             hidden[name] = redaction.hide(f"event.{name}", _encode(value))
     return replace(event, **hidden) if hidden else event
 
 
-def _redacted_view(command: _Showing, path: str, redaction: _LineRedaction) -> c.Command:
+def _hide_view(command: _Showing, path: str, redaction: _LineRedaction) -> c.Command:
     """Hide the digest of a view, for the line does not hold the view itself."""
     if command.view is None:
         return command
@@ -116,45 +146,44 @@ def _redacted_view(command: _Showing, path: str, redaction: _LineRedaction) -> c
     return replace(command, view=redaction.hide(f"{path}.view", b'"%s"' % digest.encode()))
 
 
-def _redacted_draws(command: c.TellSeat, path: str, redaction: _LineRedaction) -> c.Command:
+def _hide_draws(command: c.TellSeat, path: str, redaction: _LineRedaction) -> c.Command:
     if command.draws is None:
         return command
     return replace(command, draws=redaction.hide(f"{path}.draws", _encode(command.draws)))
 
 
-def _redacted_expulsion(command: c.ExpelSeat, path: str, redaction: _LineRedaction) -> c.Command:
-    return replace(command, foul=_redacted_foul(command.foul, f"{path}.foul", redaction))
+def _hide_expulsion(command: c.ExpelSeat, path: str, redaction: _LineRedaction) -> c.Command:
+    return replace(command, foul=_hide_foul(command.foul, f"{path}.foul", redaction))
 
 
-def _redacted_result(command: c.CloseMatch, path: str, redaction: _LineRedaction) -> c.Command:
+def _hide_result(command: c.CloseMatch, path: str, redaction: _LineRedaction) -> c.Command:
     fouls = [
-        _redacted_foul(foul, f"{path}.result.fouls.{index}", redaction)
-        for index, foul in enumerate(command.result.fouls)
+        _hide_foul(foul, f"{path}.result.fouls.{index}", redaction) for index, foul in enumerate(command.result.fouls)
     ]
     return replace(command, result=replace(command.result, fouls=fouls)) if fouls else command
 
 
-def _redacted_foul(foul: Foul, path: str, redaction: _LineRedaction) -> Foul:
+def _hide_foul(foul: Foul, path: str, redaction: _LineRedaction) -> Foul:
     return replace(foul, **{name: redaction.hide(f"{path}.{name}", _encode(getattr(foul, name))) for name in OF_FOULS})
 
 
 _HIDING: dict[type[c.Command], Callable[[Any, str, _LineRedaction], c.Command]] = {
-    c.AskMove: _redacted_view,
-    c.StartSeat: _redacted_view,
-    c.ResumeSeat: _redacted_view,
-    c.TellSeat: _redacted_draws,
-    c.ExpelSeat: _redacted_expulsion,
-    c.CloseMatch: _redacted_result,
+    c.AskMove: _hide_view,
+    c.StartSeat: _hide_view,
+    c.ResumeSeat: _hide_view,
+    c.TellSeat: _hide_draws,
+    c.ExpelSeat: _hide_expulsion,
+    c.CloseMatch: _hide_result,
 }
 
 
 _LOOK_S = 0.02
 _LOOKS = 250
-"""So often it is looked whether a process that dies has left a record: for five seconds."""
+"""Number of looks at a file that another process may still hold; together they take five seconds."""
 
 
 class NotWritten(RefereeError, OSError):
-    """A line of a record that can't be written: nothing that stands in it may happen."""
+    """A line of a record can't be written, so nothing that it says may happen."""
 
     def __str__(self) -> str:
         return f"the record {self.filename} can't be written: {self.strerror}; what it was for was not finished"
@@ -166,7 +195,7 @@ class ChainWriter:
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
         sealer: the key that seals it.
-        after: where it ends, if it is gone on with; a torn line behind that is cut off.
+        after: where the file ends, if it is continued; a torn line behind that is cut off.
 
     Raises:
         FileExistsError: there is a record of that name.
@@ -185,7 +214,7 @@ class ChainWriter:
         self.count = 0 if after is None else after.count
         """Lines written."""
         self._refusal: NotWritten | None = None
-        """Why the disk has refused something: a part of it may stand there, so nothing is written behind that."""
+        """Error of the first refused write; a part of that line may be there, so nothing is written behind it."""
         self.is_named = False
         """True once the file's name in its folder is on the disk, too."""
         self._file = path.open("xb" if after is None else "r+b")
@@ -195,7 +224,7 @@ class ChainWriter:
             self._file.seek(after.size_bytes)
 
     def _lock(self, after: ChainEnd | None) -> None:
-        """Keep other referees from the record, until this one closes it or dies."""
+        """Keep other referees from the record until this one closes it or ends."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if after is not None and os.fstat(self._file.fileno()).st_size != after.size_bytes + after.torn_bytes:
@@ -205,7 +234,7 @@ class ChainWriter:
             raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
 
     def seal(self) -> None:
-        """Sign what is written, if the key is here; the signature is not synced.
+        """Sign what is written, if this process has the key; the signature is not synced.
 
         Raises:
             NotWritten: the disk refused.
@@ -222,7 +251,7 @@ class ChainWriter:
             fields: plain values.
 
         Raises:
-            NotWritten: the disk refused; so for all that is written.
+            NotWritten: the disk refused, now or earlier.
         """
         plain = {"kind": kind, **fields}
         opened = hide(plain)
@@ -236,7 +265,7 @@ class ChainWriter:
             opened: keys and values of what the hashes stand for, in the same way.
 
         Raises:
-            NotWritten: the disk refused; so for all that is written.
+            NotWritten: the disk refused, now or earlier.
         """
         if self._refusal is not None:
             raise self._refusal
@@ -250,7 +279,7 @@ class ChainWriter:
         self.count += 1
 
     def sync(self) -> None:
-        """Let what is written outlive the machine.
+        """Have the disk keep what is written, so that it survives a power failure.
 
         Raises:
             NotWritten: the disk refused.
@@ -266,30 +295,31 @@ class ChainWriter:
             raise self.refuse(error) from None
 
     def sync_file(self) -> None:
-        """Have the disk keep what is written, but for the file's name; in any thread, while this one writes on.
+        """Have the disk keep the file's content, but not its name. Any thread may call this while another one writes.
 
         Raises:
-            OSError: the disk refused; `refuse` is to be told, in this writer's own thread.
+            OSError: the disk refused; pass the error to `refuse` in the writer's own thread.
             ValueError: the file is closed.
         """
         os.fsync(self._file.fileno())
 
     def refuse(self, error: OSError) -> NotWritten:
-        """Write nothing more, because the disk has refused something; return the error for whoever waits for it."""
+        """Stop all writing, because the disk has refused something; return the error that callers raise."""
         if self._refusal is None:
             self._refusal = NotWritten(error.errno, error.strerror, str(self.path))
         return self._refusal
 
     def close(self) -> None:
-        """Leave the file as it is; what could not be written before can't be now."""
+        """Close the file. An error is ignored: what the disk refused before, it would refuse again."""
         with contextlib.suppress(OSError):
             self._file.close()
 
 
 def wait_until_free(path: Path) -> None:
-    """Wait until nobody writes a file of lines any more, but not for ever: whoever opens it then is told who does.
+    """Wait until no process writes a file of lines any more, for five seconds at most.
 
-    A worker outlives a tournament's process that is killed, for as long as it takes to notice.
+    A worker outlives a tournament's process that is killed, for as long as it takes to notice. If it still holds the
+    file after that, opening it fails with an error that says so.
 
     Args:
         path: the file.
@@ -313,7 +343,7 @@ class RecordWriter(ChainWriter):
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
         sealer: the key that seals the record.
-        after: where the record ends if its referee died; a torn line behind that is cut off.
+        after: where the record ends, if a crashed referee began it; a torn line behind that is cut off.
 
     Raises:
         FileExistsError: there is a record of that name.
@@ -342,16 +372,16 @@ class RecordWriter(ChainWriter):
         """Write the first line.
 
         Args:
-            setup: what was settled beforehand.
-            seed: the match's seed; it is written so that this key alone can read it.
-            is_fixed: whether the seed is no secret: it is written openly, too.
+            setup: what is settled before the match.
+            seed: the match's seed, which is encrypted for this key.
+            is_fixed: True if the seed is no secret, and is also written openly.
             referee: version of this program.
             opened: wall-clock time, ISO 8601 in UTC.
-            programs: how the players' programs were given, by seat, if the referee started them.
-            folder: the one in which they were.
-            context: what the match was opened for, if it is one of a tournament.
-            dialect: the wire that its players speak; None: the referee's own.
-            durability: `turn` if whatever follows from a line waits for the disk; else None.
+            programs: the program of each seat as it was given, if the referee started them.
+            folder: folder that their paths are relative to.
+            context: place of the match in its tournament, if it is one of a tournament.
+            dialect: name of the wire that its players speak; None for the referee's own.
+            durability: `turn` if all that follows from a line waits for the disk; else None.
         """
         self.write(
             "header",
@@ -380,7 +410,7 @@ class RecordWriter(ChainWriter):
             standstills: of the referee, those that were not written yet.
 
         Raises:
-            NotWritten: the disk refused; so for all that is written.
+            NotWritten: the disk refused, now or earlier.
         """
         self.append(*transition_line(event, commands, standstills, self._salts))
 

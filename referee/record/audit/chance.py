@@ -105,14 +105,14 @@ def check_nonces(record: Record) -> list[str | None]:
             digest = hashlib.sha256(f"nonce:{setup.match}:{event.seat}:{event.nonce}".encode()).hexdigest()
             is_judged = foul is None or foul["code"] == "nonce"
             if is_judged and (digest == committed.get(event.seat)) != (foul is None):
-                found = f"a nonce whose commitment is {digest}, {'taken' if foul is None else 'refused'}"
-                raise RecordError(record.path, number, f"a verdict on commitment {committed.get(event.seat)}", found)
+                opened = f"a nonce whose commitment is {digest}, {'taken' if foul is None else 'refused'}"
+                raise RecordError(record.path, number, f"a verdict on commitment {committed.get(event.seat)}", opened)
             nonces[event.seat] = None if foul else event.nonce
             if not setup.nonces:
                 raise RecordError(record.path, number, "no nonce, for this setup has none", "one")
     if record.result is not None and record.result.nonces != nonces:
-        expected, found = show_json(nonces), show_json(record.result.nonces)
-        raise RecordError(record.path, len(record.transitions) + 1, f"nonces {expected}", found)
+        expected, opened = show_json(nonces), show_json(record.result.nonces)
+        raise RecordError(record.path, len(record.transitions) + 1, f"nonces {expected}", opened)
     return nonces
 
 

@@ -149,16 +149,16 @@ def check_dialect(record: Record, wire: Wire) -> None:
     setup, dialect = record.header.setup, record.header.dialect
     is_fit = wire.game in (None, setup.game) and setup.acknowledge and record.header.context is None
     if not is_fit:
-        found = f"{setup.game}, {'with' if setup.acknowledge else 'without'} confirmations"
-        found += "" if record.header.context is None else ", in a tournament"
-        raise RecordError(record.path, 0, f"a match that {dialect} can be spoken in", found)
+        description = f"{setup.game}, {'with' if setup.acknowledge else 'without'} confirmations"
+        description += "" if record.header.context is None else ", in a tournament"
+        raise RecordError(record.path, 0, f"a match that {dialect} can be spoken in", description)
     if wire.nonce is None:
         return
     asked = dict[int, str]()
     for number, transition in enumerate(record.transitions, 1):
         if not _can_happen(transition, transition.forms, asked, setup, wire.nonce):
-            found = f"{type(transition.event).__name__} at {transition.event.at_ms} ms"
-            raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", found)
+            description = f"{type(transition.event).__name__} at {transition.event.at_ms} ms"
+            raise RecordError(record.path, number, f"what can happen where {dialect} is spoken", description)
 
 
 def _can_happen(
@@ -268,9 +268,9 @@ class _Evidence:
             raise self._error(number, "a player that was seated", f"one that is {event.stage}")
         if self._is_hidden(event):
             return
-        found = self._wire.breach(event.code, self._bytes(number, event.evidence), asked, self._match)
-        if found != event.code:
-            raise self._error(number, f"bytes that are {event.code}", f"{found}: {event.evidence}")
+        breach = self._wire.breach(event.code, self._bytes(number, event.evidence), asked, self._match)
+        if breach != event.code:
+            raise self._error(number, f"bytes that are {event.code}", f"{breach}: {event.evidence}")
 
     def _is_fit(self, event: e.ProgramExited | e.SeatReturned) -> bool:
         """Tell whether the seat has a program that the referee started, as what ended, and not what came back."""

@@ -42,6 +42,28 @@ from .chance import check_shuffle
 from .evidence import FindWire, check_evidence, no_dialects
 from .times import check_book
 
+# What an audit does
+# ------------------
+# A record holds events and the commands that followed. The audit takes the header, the seed and the events, folds the
+# match again (match/machine.py) and demands the same commands, byte for byte. So no verdict in a record is believed: it
+# is derived. `prove` is the quick way for a record that is finished: it writes every line once more and compares bytes,
+# and says nothing about what is wrong. If it fails, `refold` goes line by line and names the first that does not hold.
+#
+# A fold that is wrong would confirm its own errors. Therefore the modules next to this one check a second time, without
+# it: the deal and the nonces (chance.py), limits, banks and lags (times.py), the bytes held against a player
+# (evidence.py), the ranking (here). They are written from the specification, and share only the game's rules with the
+# fold.
+#
+# What it can show: every line follows from those before it; the referee had committed to the seed before the players
+# sent their nonces; each expulsion follows from bytes that the record holds and from instants that it states; nothing
+# was changed after the seal; the file was sealed with the key that it names (or with one that the auditor demands).
+#
+# What it cannot show: that the events happened. Only the referee knows when bytes arrived, and it could invent a
+# player's answer, or delay one. A lie has to be consistent, though: standstills are common to all matches of a process,
+# instants must leave room for what they claim, and every answer that led to an expulsion is there in its bytes. Nor can
+# it show that a record is complete: a match that nobody kept a head of can be played again in secret. Published heads,
+# the record of the tournament and the signed list of a folder narrow that down.
+
 FindGame = Callable[[str], Game[Any, Any, Any]]
 
 
@@ -79,8 +101,8 @@ def audit(
     else:
         _check_without_fold(record, match, find_wire)
     if is_strict and record.seal is None:
-        found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
-        raise NotSealed(record.path, len(record.chain.hashes), "a result and its seal", found)
+        end = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
+        raise NotSealed(record.path, len(record.chain.hashes), "a result and its seal", end)
     return record
 
 
@@ -187,19 +209,19 @@ def check_result(record: Record, match: Match) -> None:
         ("result", msgspec.to_builtins(match.result), msgspec.to_builtins(record.result.result)),
         ("nonces", match.nonces.opened, record.result.nonces),
     )
-    for name, expected, found in pairs:
-        if expected != found:
-            raise RecordError(record.path, number, f"{name} {show_json(expected)}", show_json(found))
+    for name, expected, recorded in pairs:
+        if expected != recorded:
+            raise RecordError(record.path, number, f"{name} {show_json(expected)}", show_json(recorded))
 
 
-def _difference(path: Path, number: int, expected: list[Any], found: list[Any]) -> RecordError:
+def _difference(path: Path, number: int, expected: list[Any], recorded: list[Any]) -> RecordError:
     """Name the first command that differs."""
     for index, command in enumerate(expected):
-        if index >= len(found):
+        if index >= len(recorded):
             return RecordError(path, number, f"command {index + 1}: {show_json(command)}", "no such command")
-        if msgspec.json.encode(command) != msgspec.json.encode(found[index]):  # to Python, true is 1 and 1.0 is 1
-            return RecordError(path, number, f"command {index + 1}: {show_json(command)}", show_json(found[index]))
-    return RecordError(path, number, f"{len(expected)} commands", f"{len(found)} commands")
+        if msgspec.json.encode(command) != msgspec.json.encode(recorded[index]):  # to Python, true is 1 and 1.0 is 1
+            return RecordError(path, number, f"command {index + 1}: {show_json(command)}", show_json(recorded[index]))
+    return RecordError(path, number, f"{len(expected)} commands", f"{len(recorded)} commands")
 
 
 _BEFORE_OPEN = b',"%s":' % OPEN.encode()
@@ -222,7 +244,7 @@ def prove(path: Path, open_match: Callable[[Record], Match | None]) -> tuple[Rec
     try:
         with open_file(path) as file:
             return _proven(path, list(read_lines(path, file)), open_match)
-    except Exception:  # noqa: BLE001  # whoever looks closer meets it again, and says what it is
+    except Exception:  # noqa: BLE001  # the slower check meets it again, and says what it is
         return None
 
 
@@ -244,7 +266,7 @@ def _proven(path: Path, lines: Sequence[bytes], open_match: Callable[[Record], M
     record = Record(path, header, (), result, seal, chain)
     match = open_match(record)
     assert match is not None, "a result tells the seed"
-    return replace(record, transitions=transitions.folded(match)), match
+    return replace(record, transitions=transitions.fold(match)), match
 
 
 def _read(data: bytes) -> tuple[PlainLine, ...]:
@@ -278,37 +300,37 @@ class _Steps:
             self._parts.append((core, opened[:-1]))
             self.hashes.append(line_hash(core))
 
-    def folded(self, match: Match) -> tuple[Transition, ...]:
-        """Fold the events, and write the lines anew.
+    def fold(self, match: Match) -> tuple[Transition, ...]:
+        """Fold the events, write the lines once more, and compare.
 
         Args:
             match: before its first event.
 
         Raises:
-            BadLine: a line is not what was written anew.
+            BadLine: a line is not what this fold writes.
             Exception: a line is none, or its event can't happen.
         """
-        transitions, salts = zip(*(_opened(*parts) for parts in self._parts), strict=True)
+        transitions, salts = zip(*(_open_line(*parts) for parts in self._parts), strict=True)
         followed = [match.handle(transition.event) for transition in transitions]
         msgspec.msgpack.encode(
             ([transition.event for transition in transitions], followed)
         )  # fails for integers of over 64 bits
         _ = [transition.forms for transition in transitions]  # fails for commands that are none
-        told = [
-            transition_line(transition.event, commands, transition.standstills, iter(own))
-            for transition, commands, own in zip(transitions, followed, salts, strict=True)
+        written = [
+            transition_line(transition.event, commands, transition.standstills, iter(line_salts))
+            for transition, commands, line_salts in zip(transitions, followed, salts, strict=True)
         ]
-        for number, (fields, opened) in enumerate(told):
+        for number, (fields, opened) in enumerate(written):
             core = linked_core(number + 1, self.hashes[number], fields)
             if core != self._parts[number][0] or with_open(core, opened) + b"\n" != self._lines[number]:
                 raise BadLine("not what follows")
         return transitions
 
 
-def _opened(core: bytes, opened: bytes) -> tuple[Transition, list[str]]:
+def _open_line(core: bytes, opened: bytes) -> tuple[Transition, list[str]]:
     """Return a transition, its values put in their places one after the other, and their salts.
 
-    What is misplaced gives another line when that is written anew.
+    A misplaced value gives another line when that is written once more.
     """
     if not opened:
         return _steps.decode(core), []
@@ -365,8 +387,8 @@ def _check_context(record: Record, context: MatchContext) -> None:
     if fixture.leg >= len(setup.names) or (fixture.leg and setup.nonces):
         raise _wrong(record, "a leg of a duplicate deal, one for each seat at most", f"leg {fixture.leg}")
     if setup.lot or min(fixture.entrants) < 0 or not _HASH.fullmatch(context.head):
-        found = f"lot {show_json(setup.lot)}, entrants {show_json(fixture.entrants)}, head {context.head}"
-        raise _wrong(record, "a match that a line of a tournament's record opened, its seats not drawn", found)
+        contradiction = f"lot {show_json(setup.lot)}, entrants {show_json(fixture.entrants)}, head {context.head}"
+        raise _wrong(record, "a match that a line of a tournament's record opened, its seats not drawn", contradiction)
 
 
 def _check_starts(record: Record, number: int, starts: tuple[int, ...]) -> None:
@@ -407,8 +429,8 @@ def check_ranking(record: Record) -> None:
     elif list(result.winners) not in _possible_winners(record, result, is_deserted=out == list(seats)):
         problem = "the seats of the best rank as winners"
     if problem is not None:
-        found = f"ranking {show_json(result.ranking)}, winners {show_json(result.winners)}"
-        raise RecordError(record.path, len(record.transitions) + 1, problem, found)
+        verdict = f"ranking {show_json(result.ranking)}, winners {show_json(result.winners)}"
+        raise RecordError(record.path, len(record.transitions) + 1, problem, verdict)
 
 
 def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:

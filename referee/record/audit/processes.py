@@ -220,19 +220,19 @@ class Contradiction(Struct, frozen=True, kw_only=True):
     """When it was over, in the time of the match that did not have it."""
 
 
-def contradictions(found: Iterable[Presence]) -> Iterator[Contradiction]:
+def contradictions(presences: Iterable[Presence]) -> Iterator[Contradiction]:
     """Yield, for each match, the first standstill that another one of its process had at the time, and it had not.
 
     One that was not over at the last line of either is not compared: there, its end is not known.
     """
     processes = defaultdict[str, list[Presence]](list)
-    for presence in found:
+    for presence in presences:
         if presence.process:
             processes[presence.process].append(presence)
     for ran in processes.values():
-        told = [_OnClock(presence) for presence in ran]
-        everything = sorted((over_ms, begin_ms, match) for match in told for begin_ms, over_ms in match.standstills)
-        for match in told:
+        on_clock = [_OnClock(presence) for presence in ran]
+        everything = sorted((over_ms, begin_ms, match) for match in on_clock for begin_ms, over_ms in match.standstills)
+        for match in on_clock:
             yield from match.lacking(everything)
 
 

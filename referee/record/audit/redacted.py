@@ -87,8 +87,8 @@ def _check_scores(record: Record) -> None:
     levels = [level for level in result.ranking if out.isdisjoint(level)]
     expected = ranked(result.scores, sorted(seat for level in levels for seat in level))
     if [sorted(level) for level in levels] != [*map(list, expected)]:
-        found = f"ranking {show_json(result.ranking)}, scores {show_json(result.scores)}"
-        raise RecordError(record.path, len(record.transitions) + 1, "a ranking by scores", found)
+        verdict = f"ranking {show_json(result.ranking)}, scores {show_json(result.scores)}"
+        raise RecordError(record.path, len(record.transitions) + 1, "a ranking by scores", verdict)
 
 
 def _check_instants(record: Record) -> None:
@@ -122,13 +122,13 @@ def _check_turns(record: Record) -> None:
                 if command["turn"] not in (turns, turns + 1):
                     raise RecordError(record.path, number, f"turn {turns + 1}", f"turn {command['turn']}")
                 turns = command["turn"]
-            told = command["foul"]["turn"] if command["command"] == "expel-seat" else command.get("turn", turns)
-            if told != turns:
-                raise RecordError(record.path, number, f"{command['command']} of turn {turns}", f"turn {told}")
+            stated = command["foul"]["turn"] if command["command"] == "expel-seat" else command.get("turn", turns)
+            if stated != turns:
+                raise RecordError(record.path, number, f"{command['command']} of turn {turns}", f"turn {stated}")
     assert record.result is not None, "a redacted record has one"
     if record.result.result.turns != turns:
-        found = f"{record.result.result.turns}"
-        raise RecordError(record.path, len(record.transitions) + 1, f"{turns} turns, as were asked for", found)
+        stated_turns = f"{record.result.result.turns}"
+        raise RecordError(record.path, len(record.transitions) + 1, f"{turns} turns, as were asked for", stated_turns)
 
 
 def _check_fouls(record: Record) -> None:
@@ -144,16 +144,20 @@ def _check_fouls(record: Record) -> None:
     line, result = len(record.transitions) + 1, record.result.result
     if fouls != [_public(foul) for foul in result.fouls]:
         raise RecordError(
-            record.path, line, f"the fouls that were told, {show_json(fouls)}", show_json([*map(_public, result.fouls)])
+            record.path,
+            line,
+            f"the fouls that were told, {show_json(fouls)}",
+            show_json([*map(_public, result.fouls)]),
         )
     last = record.transitions[-1].commands if record.transitions else []
-    told = last[-1].get("result") if last else None
-    if not isinstance(told, dict) or _without_fouls(told) != _without_fouls(msgspec.to_builtins(result)):
+    closing = last[-1].get("result") if last else None
+    if not isinstance(closing, dict) or _without_fouls(closing) != _without_fouls(msgspec.to_builtins(result)):
         raise RecordError(
-            record.path, line, f"the result that closed the match: {show_json(told, 140)}", show_json(result, 140)
+            record.path, line, f"the result that closed the match: {show_json(closing, 140)}", show_json(result, 140)
         )
-    for command in (own for own in last if own["command"] == "end-seat"):
-        _check_end(record, line - 1, command, result)
+    for command in last:
+        if command["command"] == "end-seat":
+            _check_end(record, line - 1, command, result)
 
 
 def _check_own_words(record: Record) -> None:
@@ -175,13 +179,13 @@ def _check_words(
 ) -> None:
     """Compare what one foul shows with what was shown of it before, or else with its event."""
     for name in OF_FOULS:
-        key, found = (foul["seat"], name), foul[name]
-        if not isinstance(found, str):
+        key, text = (foul["seat"], name), foul[name]
+        if not isinstance(text, str):
             continue
-        told = identify_foul(event)[1].get(name, "") if isinstance(event, _ACCUSING) and key not in shown else found
-        expected = shown.setdefault(key, told[:MAX_DETAIL] if name == "detail" else told[:SHOWN_HEX])
-        if found != expected:
-            raise RecordError(record.path, number, f"the {name} of that foul, {expected[:80]}", found[:80])
+        source = identify_foul(event)[1].get(name, "") if isinstance(event, _ACCUSING) and key not in shown else text
+        expected = shown.setdefault(key, source[:MAX_DETAIL] if name == "detail" else source[:SHOWN_HEX])
+        if text != expected:
+            raise RecordError(record.path, number, f"the {name} of that foul, {expected[:80]}", text[:80])
 
 
 def _check_told(record: Record, game: Game[Any, Any, Any]) -> None:
@@ -259,16 +263,18 @@ def _present(seats: int, fouls: Sequence[Foul]) -> list[int]:
 
 def _check_shown_bytes(record: Record, number: int, transition: Transition) -> None:
     """Check that a foul whose evidence is shown has the first bytes of its event's."""
-    for told in (command["foul"]["evidence"] for command in transition.commands if command["command"] == "expel-seat"):
-        found = next((getattr(transition.event, name) for name in _BYTES if hasattr(transition.event, name)), "")
-        if isinstance(told, str) and told != found[:SHOWN_HEX]:
-            raise RecordError(record.path, number, f"the evidence of its event, {found[:80]}", told[:80])
+    for evidence in (
+        command["foul"]["evidence"] for command in transition.commands if command["command"] == "expel-seat"
+    ):
+        offence = next((getattr(transition.event, name) for name in _BYTES if hasattr(transition.event, name)), "")
+        if isinstance(evidence, str) and evidence != offence[:SHOWN_HEX]:
+            raise RecordError(record.path, number, f"the evidence of its event, {offence[:80]}", evidence[:80])
 
 
 def _expulsions(transition: Transition) -> list[Foul]:
     """Return the fouls of a transition, with nothing in place of what is hidden."""
-    found = [command for command in transition.commands if command["command"] == "expel-seat"]
-    return [msgspec.convert({name: command["foul"][name] for name in _PUBLIC}, Foul) for command in found]
+    expulsions = [command for command in transition.commands if command["command"] == "expel-seat"]
+    return [msgspec.convert({name: command["foul"][name] for name in _PUBLIC}, Foul) for command in expulsions]
 
 
 def _is_that_of(foul: Foul, event: e.Event) -> bool:
@@ -446,9 +452,9 @@ class _Course:
             self._drop(seat)
         self.outcome = default_outcome(self._setup, self._teams, present) or self._game.outcome(self._state)
 
-    def _demand(self, number: int, what: str, expected: object, found: object) -> None:
-        if not same(expected, found):
-            raise RecordError(self._path, number, f"{what} {show_json(expected, 200)}", show_json(found, 200))
+    def _demand(self, number: int, what: str, expected: object, shown: object) -> None:
+        if not same(expected, shown):
+            raise RecordError(self._path, number, f"{what} {show_json(expected, 200)}", show_json(shown, 200))
 
 
 def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: Shuffle) -> None:
@@ -471,10 +477,10 @@ def check_course(record: Record, seat: int, game: Game[Any, Any, Any], shuffle: 
     if result.void is not None:
         return
     out = {foul.seat for foul in result.fouls}
-    due = make_result(course.outcome, result.fouls, result.used_ms, out=out, turns=result.turns, void=None)
+    derived = make_result(course.outcome, result.fouls, result.used_ms, out=out, turns=result.turns, void=None)
     for name in _BY_OUTCOME:
-        expected, found = getattr(due, name), getattr(result, name)
-        if expected != found:
+        expected, stated = getattr(derived, name), getattr(result, name)
+        if expected != stated:
             raise RecordError(
-                record.path, len(record.transitions) + 1, f"{name} {show_json(expected)}", show_json(found)
+                record.path, len(record.transitions) + 1, f"{name} {show_json(expected)}", show_json(stated)
             )

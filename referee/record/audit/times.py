@@ -49,8 +49,8 @@ class Excuses:
         found: when which process ran the match.
     """
 
-    def __init__(self, found: Iterable[Presence]) -> None:
-        self._all = [standstill for presence in found for standstill in presence.standstills]
+    def __init__(self, presences: Iterable[Presence]) -> None:
+        self._all = [standstill for presence in presences for standstill in presence.standstills]
         self._ends = [over_ms for _, over_ms in self._all]
 
     def all_ms(self, begin_ms: float, end_ms: float) -> float:
@@ -110,22 +110,24 @@ def presences(record: Record) -> list[Presence]:
         RecordError: one is told of that is over before the line before it or after its own, begins before the last one
             was over, or before the referee did.
     """
-    found: list[Presence] = []
-    last_ms, told = 0.0, _Told(0.0)
+    ended: list[Presence] = []
+    last_ms, standstills = 0.0, _Told(0.0)
     began: e.Began | None = None
     for number, transition in enumerate(record.transitions, 1):
         event = transition.event
         if isinstance(event, e.Answer):
-            told.heard.add(event.seat)
+            standstills.heard.add(event.seat)
         elif isinstance(event, e.Began):
-            found += _presence(record, began, last_ms, told)
-            began, told = event, _Told(event.at_ms)
+            ended += _presence(record, began, last_ms, standstills)
+            began, standstills = event, _Told(event.at_ms)
         for standstill in transition.standstills:
-            if not (told.takes(standstill) and last_ms <= standstill[1] <= event.at_ms):
-                what = f"standstills from {told.reached_ms} ms on that are over from {last_ms} to {event.at_ms} ms"
+            if not (standstills.takes(standstill) and last_ms <= standstill[1] <= event.at_ms):
+                what = (
+                    f"standstills from {standstills.reached_ms} ms on that are over from {last_ms} to {event.at_ms} ms"
+                )
                 raise RecordError(record.path, number, what, f"one from {standstill[0]} to {standstill[1]} ms")
         last_ms = event.at_ms
-    return [*found, *_presence(record, began, last_ms, told)]
+    return [*ended, *_presence(record, began, last_ms, standstills)]
 
 
 class _Told:
@@ -385,7 +387,7 @@ def check_book(record: Record) -> None:
     used_ms = tuple(round(used, 3) for used in book.used_ms)
     if used_ms != result.used_ms:
         raise RecordError(record.path, number, f"used_ms {show_json(used_ms)}", show_json(result.used_ms))
-    fouls = [(foul["seat"], foul["cause"]) for foul in book.fouls]
-    found = [(foul.seat, str(foul.cause)) for foul in result.fouls]
-    if fouls != found:
-        raise RecordError(record.path, number, f"fouls {show_json(fouls)}", show_json(found))
+    booked_fouls = [(foul["seat"], foul["cause"]) for foul in book.fouls]
+    told_fouls = [(foul.seat, str(foul.cause)) for foul in result.fouls]
+    if booked_fouls != told_fouls:
+        raise RecordError(record.path, number, f"fouls {show_json(booked_fouls)}", show_json(told_fouls))

@@ -80,8 +80,8 @@ class EventChecks:
         if isinstance(event, e.Begun) and self._has_begun:
             raise RecordError(self._path, number, "one beginning of the tournament", "another one")
         if not begins and not self._is_running:
-            found = type(event).__struct_config__.tag
-            raise RecordError(self._path, number, "nothing while no referee runs: it begins, or goes on", f"{found}")
+            kind = type(event).__struct_config__.tag
+            raise RecordError(self._path, number, "nothing while no referee runs: it begins, or goes on", f"{kind}")
         self._has_begun = True
         self._is_running = not isinstance(event, e.Stopped | e.Finished)
 
@@ -208,8 +208,8 @@ class AuditedTournament:
         record = self.record
         if not record.is_sealed:
             end = "the end of a record whose referee crashed or goes on"
-            found = "a line that is torn" if record.chain.rest else end
-            raise NotSealed(record.path, len(record.chain.lines), "a seal", found)
+            last_line = "a line that is torn" if record.chain.rest else end
+            raise NotSealed(record.path, len(record.chain.lines), "a seal", last_line)
 
     def check_broken(self, path: Path, line: int | None, *, is_unfinished: bool) -> None:
         """Refuse the record of a match that does not hold, for its tournament's results follow from it.
@@ -229,11 +229,11 @@ class AuditedTournament:
 
     def _check_opening(self, path: Path, header: Header) -> None:
         """Check that a match's record says that the tournament opened it, and for what."""
-        match, name, told = path.stem, self.record.path.name, header.context
+        match, name, stated = path.stem, self.record.path.name, header.context
         context = self.contexts.get(match)
-        if told != context or context is None:
+        if stated != context or context is None:
             expected = f"the record of {match}, as line {self._opened.get(match, 0)} of {name} opened it"
-            raise RecordError(path, 0, expected, _told_opening(told, context))
+            raise RecordError(path, 0, expected, _told_opening(stated, context))
         check_key(path, 0, header.key, (self.record.header.key,))
 
     def check_match(self, proof: MatchProof, find_game: FindGame) -> None:
@@ -267,8 +267,8 @@ class AuditedTournament:
         """Check that the legs of one pairing, and no other matches, have the same deal."""
         if proof.seed is None or self.spec.seed is not None:
             return
-        known = self._deals.setdefault(number, proof.seed) if self.spec.duplicate else None
-        if known is not None and known != proof.seed:
+        deal = self._deals.setdefault(number, proof.seed) if self.spec.duplicate else None
+        if deal is not None and deal != proof.seed:
             raise RecordError(proof.path, None, "the deal of the other matches of its pairing", "another one")
         before = self._dealt.setdefault(proof.seed, number if self.spec.duplicate else proof.path.stem)
         if before not in (number, proof.path.stem):
@@ -305,14 +305,14 @@ def audit_tournament(
     check_key(path, 0, header.key, keys)
     _check_spec(path, header.spec, find_game(header.spec.game))
     history = History(new_tournament(header.spec, find_format(header.spec.format), header.salt))
-    rounds, asked = _Rounds(path, pair), None
+    rounds, due_round = _Rounds(path, pair), None
     events = EventChecks(path, header, history.tournament)
     try:
         for transition in refold(record, history.take):
-            if isinstance(transition.event, e.RoundPaired) and asked is not None:
-                rounds.add(asked, transition.event, transition.line)
+            if isinstance(transition.event, e.RoundPaired) and due_round is not None:
+                rounds.add(due_round, transition.event, transition.line)
             events.take(transition.line, transition.event)
-            asked = history.tournament.to_pair
+            due_round = history.tournament.to_pair
     except RecordError:
         rounds.check()  # what is wrong in a line before that is told first
         raise
@@ -358,8 +358,8 @@ class _Rounds:
             RecordError: one is paired otherwise.
         """
         waiting, self._waiting = self._waiting, []
-        found = self._pair([asked for asked, _, _ in waiting])
-        for (asked, event, line), (tables, by) in zip(waiting, found, strict=True):
+        paired = self._pair([asked for asked, _, _ in waiting])
+        for (asked, event, line), (tables, by) in zip(waiting, paired, strict=True):
             if by != event.by:
                 self.on_trust.append(asked.round)
             elif tables != event.tables:
@@ -381,10 +381,10 @@ def _told_opening(told: MatchContext | None, context: MatchContext | None) -> st
     return f"one with {others}" if others else f"one that was opened by a line whose hash is {told.head}"
 
 
-def _check_entry(proof: MatchProof, found: MatchEntry, entry: MatchEntry, where: str) -> None:
+def _check_entry(proof: MatchProof, proven: MatchEntry, entry: MatchEntry, where: str) -> None:
     """Check that a match came out as the tournament's record has it."""
     for field in entry.__struct_fields__:
-        expected, there = getattr(entry, field), getattr(found, field)
+        expected, there = getattr(entry, field), getattr(proven, field)
         if expected != there:
             what = f"{field} {show_json(expected, 200)}, as {where} has it"
             raise RecordError(proof.path, None, what, show_json(there, 200))
@@ -421,17 +421,17 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
         "nonces": spec.seed is None and not spec.duplicate,
         "programs": [spec.entrants[entrant].player for entrant in fixture.entrants],
     }
-    found = {name: getattr(proof.header if name == "programs" else setup, name) for name in expected}
-    found["options"] = _options(path, game, setup.options)
+    actual = {name: getattr(proof.header if name == "programs" else setup, name) for name in expected}
+    actual["options"] = _options(path, game, setup.options)
     for name, value in expected.items():
-        if found[name] != value:
+        if actual[name] != value:
             raise RecordError(
-                path, 0, f"{name} {show_json(value, 140)}, as the spec has it", show_json(found[name], 140)
+                path, 0, f"{name} {show_json(value, 140)}, as the spec has it", show_json(actual[name], 140)
             )
     shares = spec.duplicate and spec.seed is None
     if shares != (setup.seed_opens != "at-end"):
-        told = "a seed that is kept back for the other matches of its deal" if shares else "a seed that is revealed"
-        raise RecordError(path, 0, told, f"seed_opens {setup.seed_opens}")
+        seed_use = "a seed that is kept back for the other matches of its deal" if shares else "a seed that is revealed"
+        raise RecordError(path, 0, seed_use, f"seed_opens {setup.seed_opens}")
     durability = None if spec.durability == "match" else spec.durability
     if proof.header.durability != durability:
         raise RecordError(
