@@ -197,7 +197,7 @@ def dask_version() -> str:
     try:
         return metadata.version("distributed")
     except metadata.PackageNotFoundError:
-        raise NoCluster("Dask is not installed: pip install 'bot-referee[cluster]'") from None
+        raise NoCluster("Dask is not installed: in a checkout of the referee, pip install '.[cluster]'") from None
 
 
 def load_security(keys: Path | None) -> Any:

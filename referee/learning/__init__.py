@@ -17,7 +17,7 @@ try:
     from .quincy import QuincyEncoding
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        f"{missing}; install the referee's extra: pip install 'bot-referee[learning]'", name=missing.name
+        f"{missing}; install the extra, in a checkout of the referee: pip install '.[learning]'", name=missing.name
     ) from None
 
 __all__ = ["ENCODINGS", "Encoding", "Part", "Policy", "chooser", "encoding_of"]

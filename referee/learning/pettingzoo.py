@@ -30,7 +30,7 @@ try:
     from .environment import Environment
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        f"{missing}; install the referee's extra: pip install 'bot-referee[pettingzoo]'", name=missing.name
+        f"{missing}; install the extra, in a checkout of the referee: pip install '.[pettingzoo]'", name=missing.name
     ) from None
 
 __all__ = ["Environment", "env", "raw_env"]

@@ -245,7 +245,11 @@ def _make_engine(url: URL) -> Engine:
     try:
         return create_engine(url)
     except (ImportError, NoSuchModuleError) as error:
-        remedy = "pip install 'bot-referee[postgres]'" if url.get_backend_name() == "postgresql" else "install it"
+        remedy = (
+            "in a checkout of the referee, pip install '.[postgres]'"
+            if url.get_backend_name() == "postgresql"
+            else "install it"
+        )
         raise DatabaseError(f"the driver of {url.render_as_string()} is missing: {error}; {remedy}") from None
 
 
