@@ -1,4 +1,8 @@
-"""Tells how good a player is: plays many matches against another one, in other processes, each deal from both seats."""
+"""Evaluates a player: plays many matches against another one, in other processes, each deal from both seats.
+
+The calculation and the sentence are those of `referee compare` (app/comparison.py). The matches differ: here they are
+played between functions, in processes forked from this one, because a function can't be sent to another process.
+"""
 
 import gc
 import os
@@ -37,7 +41,11 @@ from .playing import tell, time_control
 
 
 class Evaluation(Matches):
-    """What many matches say of a player against another one. Its tables are those of its matches."""
+    """What many matches say of a player against another one. Its tables are those of its matches.
+
+    >>> print(evaluation)
+    greedy is better than random: 100 % of the points, above +101 Elo, 10 matches
+    """
 
     def __init__(
         self,
@@ -48,11 +56,11 @@ class Evaluation(Matches):
         records: Path | None,
     ) -> None:
         self.players = players
-        """The names: of who was evaluated, and of the other one."""
+        """Names of the evaluated player and of the other one."""
         self.counts = tuple(counts)
-        """Deals of which the player got 0, 1/2, 1, 3/2 and 2 points, playing both seats."""
+        """Deals in which the player got 0, 1/2, 1, 3/2 and 2 points, having played both seats."""
         self.test = test
-        """What the sequential test says; None: none was asked for."""
+        """Where the sequential test stands; None if none was asked for."""
         self._matches = tuple(entries)
         self._folder = records
 
@@ -74,17 +82,29 @@ class Evaluation(Matches):
 
     @property
     def games(self) -> int:
-        """How many matches were played."""
+        """Number of matches.
+
+        >>> evaluation.games
+        10
+        """
         return len(self._matches)
 
     @property
     def score(self) -> Estimate:
-        """The player's share of the points, with the interval (`value`, `low`, `high`) that holds it with 95 %."""
+        """The player's share of the points, with its 95 % interval (`value`, `low`, `high`).
+
+        >>> evaluation.score
+        Estimate(value=1.0, low=0.64..., high=1.0)
+        """
         return paired_score(self.counts)
 
     @property
     def elo(self) -> Estimate:
-        """The same in points of Elo; infinite if all points were won or lost."""
+        """The same in points of Elo; infinite if the player got all points or none.
+
+        >>> evaluation.elo
+        Estimate(value=inf, low=101.1..., high=inf)
+        """
         return as_elo(self.score)
 
     def _entries(self) -> Sequence[MatchEntry]:
@@ -100,30 +120,30 @@ class Evaluation(Matches):
 
 
 _THE_OTHER, _OWN = 0, 1
-"""Indices of the players in a pairing: what is counted is how the second one fares."""
+"""Indices of the two players in a pairing. The second one is evaluated, as B is in a comparison."""
 
 
 class _Work(Struct, frozen=True):
-    """What all pairs of matches have in common."""
+    """What all pairs of matches of an evaluation have in common."""
 
     players: tuple[SeatedPlayer, ...]
-    """The other one, and the one that is evaluated."""
+    """The other player, and the evaluated one."""
     setup: MatchSetup
-    """Of every match, but for its name, its seats and its seed."""
+    """Setup of every match, except for its name, its seats and its seed."""
     seed: int
     records: Path | None
 
 
 class _Pair(Struct, frozen=True):
-    """What came of a deal."""
+    """Results of one deal."""
 
     legs: tuple[MatchEntry, ...]
     tracebacks: dict[str, str]
-    """Player -> what it raised."""
+    """Player -> the traceback of what it raised."""
 
 
 _work: list[_Work] = []
-"""What is at work, for the processes that are forked from this one: functions can't be sent to them."""
+"""The evaluation that is running. Forked processes find it here: functions can not be sent to them."""
 
 
 def evaluate(
@@ -140,32 +160,36 @@ def evaluate(
     records: str | Path | None = None,
     progress: bool = True,
 ) -> Evaluation:
-    """Play many matches between two players, and tell how good the first one is against the second.
+    """Play many matches between two players, and say how good the first one is against the second.
 
     Each deal is played twice with the seats changed, so that luck in the deal cancels out. The matches are played in
-    processes that are forked from this one: functions need no file of their own, and what they keep, each process
-    keeps for itself. What they print is lost; of the first thing that each raises, the traceback is shown.
+    processes that are forked from this one: functions need no file of their own, and each process has its own copy of
+    their data. What they print is lost; the first traceback of each player is shown.
 
     Args:
         game: name of the game.
-        players: the one that is evaluated, and the other one, each given as for `play`.
-        pairs: so many deals are played at most, with two matches each.
-        sprt: two numbers of Elo, as (0, 20); the matches end as soon as a sequential probability ratio test tells
-            whether the player is better by the second rather than by the first; it errs in 5 % of the cases.
-        seed: fixes the deals; None: they are different ones each time.
-        options: of the game, by name.
-        names: of the players.
-        per_move_s: how long a move may take, in seconds.
-        processes: so many matches are played at the same time; None: one for each core.
-        records: folder that takes the record of every match; None: none are kept.
-        progress: whether a bar is shown on a terminal.
+        players: the evaluated player and the other one, each given as for `play`.
+        pairs: most deals; each is played in two matches.
+        sprt: two differences in points of Elo, such as (0, 20). The matches end as soon as a sequential probability
+            ratio test can tell whether the player is better by the second or by the first; it errs in 5 % of cases.
+        seed: fixes the deals; None: they are different every time.
+        options: options of the game, by name.
+        names: names of the two players; None: those that they have themselves.
+        per_move_s: limit for each move, in seconds.
+        processes: matches played at the same time; None: one for each core.
+        records: folder for the record of every match; None: no records are kept.
+        progress: whether a progress bar is shown on a terminal.
 
     Returns:
-        What the matches say.
+        The evaluation.
 
     Raises:
         RefereeError: there is no such game, or it can't be played with these players or options.
         KeyboardInterrupt: the user stopped it; the processes are ended.
+
+    >>> players = ["house:greedy", "house:random"]
+    >>> referee.evaluate("quincy", players, pairs=2, seed=1, processes=1).games
+    4
     """
     rules = find_game(read_text("game", game, "quincy"))
     pairs = read_whole("pairs", pairs, 1)
@@ -181,10 +205,10 @@ def evaluate(
 
 
 def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any], per_move_s: float) -> MatchSetup:
-    """Return what is settled of every match, whoever sits where.
+    """Return the setup that all matches share, whoever sits where.
 
     Raises:
-        RefereeError: the options are not the game's, or it is no time that a move can take.
+        RefereeError: the options do not fit the game, or the limit of a move is none.
     """
     find_game(game).parse_options(dict(options))  # a mistake is told before any process is begun
     return MatchSetup(
@@ -199,7 +223,7 @@ def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any
 
 
 def _folder(records: str | Path | None) -> Path | None:
-    """Return the folder of records, whose key is there from now on: it is made once, and not in every process."""
+    """Return the folder of the records, and make the key that seals them: once here, and not in every process."""
     if records is None:
         return None
     folder = read_path("records", records)
@@ -222,13 +246,13 @@ def _hypotheses(sprt: tuple[float, float]) -> Hypotheses:
 
 
 class _Tally:
-    """What came of the pairs so far, in the order of the deals.
+    """The results so far, in the order of the deals.
 
     Args:
-        sprt: of the sequential test, as for `evaluate`; None: there is none.
+        sprt: the hypotheses of the sequential test, as for `evaluate`; None: there is no test.
 
     Raises:
-        BadRequest: these are no two numbers of Elo, the lower one first.
+        BadRequest: they are not two numbers, the lower one first.
     """
 
     def __init__(self, sprt: tuple[float, float] | None) -> None:
@@ -239,7 +263,7 @@ class _Tally:
         self.test = self._tested()
 
     def add(self, pair: _Pair) -> None:
-        """Count a pair, and tell what a player raised for the first time."""
+        """Count a pair, and show the first traceback of each player."""
         self.entries += pair.legs
         number = len(self.entries) // 2
         pairing = Pairing(number=number, round=number, seats=(_OWN, _THE_OTHER))
@@ -259,7 +283,7 @@ class _Tally:
 
 
 def _evaluated(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: bool) -> Evaluation:
-    """Play until all is played, or the test decides."""
+    """Play until all pairs are played, or the test decides."""
     _work.append(work)
     try:
         with (
@@ -300,7 +324,7 @@ def _play_pair(deal: int) -> _Pair:
 
 @contextmanager
 def _bar(pairs: int, *, is_shown: bool) -> Iterator[Any]:
-    """Show how far it is, on a terminal or in a notebook that can; yield what is called after each pair."""
+    """Show a progress bar on a terminal or in a notebook that can; yield a function to call after each pair."""
     console = Console(stderr=True)
     is_possible = console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None)
     columns = (TextColumn("deals"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

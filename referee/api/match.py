@@ -1,4 +1,4 @@
-"""A match that is over, or one that a record tells of: its turns, its positions, its result, its record."""
+"""A match: its turns, positions, result, tables and record."""
 
 import tempfile
 import weakref
@@ -40,12 +40,13 @@ T = TypeVar("T")
 
 
 class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more slots
-    """A tuple of what a match or a tournament has; `what` names that in the plural."""
+    """A tuple of a match's or a tournament's parts, whose IndexError says how many there are."""
 
     what: str
+    """The parts in the plural: `turns`."""
 
     def __new__(cls, values: Iterable[T], what: str = "entries") -> "Numbered[T]":
-        """Return the values, with their name."""
+        """Return the values as a tuple that knows what they are called."""
         made = super().__new__(cls, values)
         made.what = what
         return made
@@ -71,47 +72,58 @@ class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more 
 
 
 def framed(page: str, title: str, *, height_px: int = 760) -> str:
-    """Return HTML that shows a page within another one, without a network.
+    """Return HTML that shows a page inside another one, without a network: a notebook's cell, for example.
+
+    The page runs in a frame of its own, so neither of the two can touch the other.
 
     Args:
-        page: an HTML document that needs nothing from outside.
-        title: what it is, for whom nothing is drawn.
-        height_px: how high the frame is.
+        page: an HTML document that loads nothing from outside.
+        title: description of the page for screen readers.
+        height_px: height of the frame in pixels.
     """
     style = f"width: 100%; height: {height_px}px; border: 0"
     return f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" sandbox="allow-scripts" style="{style}"></iframe>'
 
 
 class NotOver(RefereeError):
-    """A match without a result: its referee stopped, or still plays it."""
+    """A match without a result: its referee stopped, or is still playing it."""
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """A move that a player was asked for and gave, legal or not."""
+    """A move that a player was asked for and gave, legal or not.
+
+    >>> match.turns[0]
+    <referee.Turn 1 of greedy: add:4,4;4,4>
+    """
 
     number: int
-    """Of the turn, from 1."""
+    """Number of the turn, from 1."""
     seat: int
     player: str
-    """Whose turn it was, by name."""
+    """Name of the player whose turn it was."""
     view: Any
-    """What the player was shown, plain."""
+    """The view that the player received, as plain data."""
     move: Any
-    """What it answered, plain."""
+    """The move that the player answered, as plain data."""
     took_ms: float
-    """How long that took."""
+    """Time that the answer took, in milliseconds."""
     before: Position
     after: Position
-    """With what the player drew; of an illegal move, without the player."""
+    """The position after the move and the draw that follows it; after an illegal move, without the player."""
     foul: Foul | None
-    """Why the player was expelled for it; None: it was legal."""
+    """Why the player was expelled for this move; None if it was legal."""
 
     def __repr__(self) -> str:
         return f"<referee.Turn {self.number} of {self.player}: {short(self.move)}>"
 
 
 class Match(Tables):
-    """A match, as `referee.play` and `referee.load` return it; a sequence of its turns: `len(match)`, `match[-1]`."""
+    """A match, as `referee.play` and `referee.load` return it: a sequence of its turns.
+
+    >>> match = referee.play("quincy", ["house:greedy", "house:random"], seed=7)
+    >>> len(match), match[0].player
+    (27, 'greedy')
+    """
 
     def __init__(self, source: Played | Record) -> None:
         if not isinstance(source, Played | Record):
@@ -149,22 +161,38 @@ class Match(Tables):
 
     @property
     def name(self) -> str:
-        """The match's name, and that of its record."""
+        """Name of the match and of its record.
+
+        >>> match.name
+        'quincy-...'
+        """
         return self._setup.match
 
     @property
     def game(self) -> str:
-        """Name of the game."""
+        """Name of the game.
+
+        >>> match.game
+        'quincy'
+        """
         return self._setup.game
 
     @property
     def players(self) -> tuple[str, ...]:
-        """The players' names, by seat."""
+        """Names of the players, by seat.
+
+        >>> match.players
+        ('greedy', 'random')
+        """
         return self._setup.names
 
     @property
     def is_over(self) -> bool:
-        """Whether there is a result: always, of a match that was played in this process."""
+        """Whether the match has a result. A match that was played in this process always has one.
+
+        >>> match.is_over
+        True
+        """
         return self._result is not None
 
     @property
@@ -183,7 +211,10 @@ class Match(Tables):
         """How the match ended.
 
         Raises:
-            RefereeError: it was not finished.
+            RefereeError: the match was not finished.
+
+        >>> match.result.reason, match.result.turns
+        ('quincy.end.lines', 27)
         """
         if self._result is None:
             raise NotOver(f"{self.name} was not finished: it has no result")
@@ -191,29 +222,49 @@ class Match(Tables):
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """The names of those who have won; more than one of a draw, or of a team."""
+        """Names of the winners; several after a draw, or if a team won.
+
+        >>> match.winners
+        ('greedy',)
+        """
         return tuple(self.players[seat] for seat in self.result.winners)
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Points by seat at the end."""
+        """Points by seat at the end.
+
+        >>> match.scores
+        (1, 0)
+        """
         return self.result.scores
 
     @property
     def fouls(self) -> tuple[Foul, ...]:
-        """Why players were expelled, in the order in which that happened."""
+        """Why players were expelled, in the order in which it happened.
+
+        >>> match.fouls
+        ()
+        """
         return self.result.fouls
 
     @property
     def tracebacks(self) -> dict[str, str]:
-        """Player that raised something, by name -> its traceback; a record that was loaded tells of none."""
+        """Traceback of each player that raised an exception, by name; a loaded record has none.
+
+        >>> match.tracebacks
+        {}
+        """
         if isinstance(self._source, Record):
             return {}
         return {self.players[seat]: text for seat, text in self._source.tracebacks.items()}
 
     @cached_property
     def path(self) -> Path:
-        """File of the match's record; of a match that was not saved, a temporary one that goes with this object."""
+        """Path of the match's record. A match that was not saved has a temporary record, removed with this object.
+
+        >>> match.path.suffix
+        '.jsonl'
+        """
         if isinstance(self._source, Record):
             return self._source.path
         folder = Path(tempfile.mkdtemp(prefix="referee-match-"))
@@ -223,7 +274,11 @@ class Match(Tables):
 
     @cached_property
     def record(self) -> Record:
-        """The match's record, as logs/README.md describes it."""
+        """The record of the match; logs/README.md describes its lines.
+
+        >>> match.record.is_sealed
+        True
+        """
         return self._source if isinstance(self._source, Record) else read_record(self.path)
 
     @cached_property
@@ -235,13 +290,21 @@ class Match(Tables):
 
     @cached_property
     def positions(self) -> tuple[Position, ...]:
-        """The position that was dealt, and the one after each move and each expulsion."""
+        """The dealt position, and the position after each move and each expulsion.
+
+        >>> len(match.positions)
+        28
+        """
         states = (frame.state for frame in self._folded.frames if frame.state is not None)
         return Numbered(map(self._position, states), "positions")
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
-        """Every move that was answered, in order."""
+        """Every move that was answered, in order.
+
+        >>> match.turns[-1].move
+        {'action': 'add', 'domino': [0, 6], 'square': [6, 6]}
+        """
         frames = self._folded.frames
         turns = (
             self._turn(frames[at - 1], frame)
@@ -266,17 +329,20 @@ class Match(Tables):
         )
 
     def save(self, path: str | Path = "logs") -> Path:
-        """Write the match's record, sealed with your key: what `referee audit`, `replay` and `explain` read.
+        """Write the record of the match, sealed with your key; `referee audit`, `replay` and `explain` read it.
 
         Args:
-            path: of the file, or of a folder, which need not be there, for a file that is called as the match.
+            path: path of the file; or a folder, which is made if it is missing, for a file named after the match.
 
         Returns:
             The path of the file.
 
         Raises:
-            RefereeError: it can't be written, which is an OSError, too; or there is a file of that name, which is a
-                FileExistsError, too.
+            RefereeError: the file can't be written (this error is an OSError, too), or there is such a file already
+                (this one is a FileExistsError, too).
+
+        >>> match.save(folder).exists()
+        True
         """
         target = read_path("path", path)
         if target.suffix != ".jsonl":
@@ -287,10 +353,12 @@ class Match(Tables):
         return target
 
     def audit(self) -> None:
-        """Verify the match's record, as `referee audit` does.
+        """Verify the record of the match, as `referee audit` does.
 
         Raises:
-            RefereeError: it does not hold; the text names the first line that doesn't.
+            RefereeError: the record does not hold; the text names the first line that does not.
+
+        >>> match.audit()
         """
         audit(self.path, find_game, find_wire=installed().wire)
 
@@ -298,19 +366,22 @@ class Match(Tables):
         """Make a page on which the match can be stepped through, without a network.
 
         Args:
-            html: file that the page is written to, over what is there; None: a temporary one, for a browser to show.
+            html: file for the page, which may exist; None: a temporary file, shown in a browser.
 
         Returns:
             The path of the page.
 
         Raises:
             RefereeError: the file can't be written, or there is no browser.
+
+        >>> match.replay(folder / "match.html").name
+        'match.html'
         """
         target = None if html is None else read_path("html", html)
         return write_page(self._folded, target, is_forced=True, is_opened=html is None)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the page of `replay`."""
+        """Return the page of `replay`, for a notebook to show."""
         return framed(replay_page(self._folded), f"Replay of {self.name}")
 
     def _entries(self) -> Sequence[MatchEntry]:
@@ -336,14 +407,14 @@ class Match(Tables):
 
 
 class Matches(Tables):
-    """Many matches: their tables are those of each, one below the other."""
+    """Many matches: each table is the tables of all matches, one below the other."""
 
     @abstractmethod
     def _records(self) -> Iterable[Match]:
-        """Return the matches with their records.
+        """Return the matches, each with its record.
 
         Raises:
-            RefereeError: there are none.
+            RefereeError: no records were kept.
         """
 
     def _record_rows(self, table: str) -> Iterator[Row]:

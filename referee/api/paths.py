@@ -1,4 +1,4 @@
-"""Paths that a Python program gives, and what is wrong with a file that is to be written."""
+"""Checks paths that a Python program gives, and words what is wrong with a file that is to be written."""
 
 import os
 from collections.abc import Iterator
@@ -10,18 +10,21 @@ from ..games.arguments import describe
 
 
 class CannotWrite(BadRequest, OSError):
-    """A file or folder that can't be written; an OSError as well, as programs expect it."""
+    """A file or folder can't be written. It is an OSError as well, as Python programs expect."""
 
 
 class FileIsThere(CannotWrite, FileExistsError):
-    """A file that is not written over; a FileExistsError as well, as programs expect it."""
+    """A file exists and is not overwritten. It is a FileExistsError as well, as Python programs expect."""
 
 
 def read_path(name: str, value: object) -> Path:
     """Return an argument that is a path.
 
     Raises:
-        BadRequest: it is none, or no path that a file can have.
+        BadRequest: it is not a path, or no file can have it.
+
+    >>> read_path("html", "logs/match.html").name
+    'match.html'
     """
     if not isinstance(value, str | os.PathLike) or isinstance(path := os.fspath(value), bytes):
         raise BadRequest(f"{name} is a path, as text or as a pathlib.Path, not {describe(value)}")
@@ -37,7 +40,7 @@ def writing(path: Path) -> Iterator[None]:
     """Turn the system's refusal to write a file or folder into a sentence.
 
     Raises:
-        FileIsThere: there is a file, and it is not written over.
+        FileIsThere: the file exists and is not overwritten.
         CannotWrite: it can't be written.
     """
     try:

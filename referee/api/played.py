@@ -1,4 +1,8 @@
-"""A match that is played in this process, without sockets: its events, from which all else follows, and its record."""
+"""A match in this process, without sockets: players that are functions answer, and their events make the record.
+
+An answer is encoded and decoded again before the match sees it. Otherwise a move could hold an object that the wire
+cannot carry, and a player that wins here would be expelled in a tournament.
+"""
 
 import os
 import secrets
@@ -40,10 +44,12 @@ from .players import Choose, SeatedPlayer, begun
 
 
 class FunctionSeat:
-    """A player that is a function.
+    """A seat whose player is a function: it answers a command with the event that a player on the wire would cause.
 
     Args:
-        now: the match's clock: milliseconds since it was opened.
+        match: name of the match.
+        choose: the function from a view to a move.
+        now: the clock of the match: milliseconds since it was opened.
     """
 
     def __init__(self, match: str, choose: Choose, now: Callable[[], float]) -> None:
@@ -52,7 +58,7 @@ class FunctionSeat:
         self._now = now
         self._nonce = os.urandom(16).hex()
         self.traceback = ""
-        """Of what the function raised, for its author; empty: it raised nothing."""
+        """Traceback of what the function raised, for its author; empty if it raised nothing."""
 
     def answer(self, command: c.Command) -> e.SeatEvent | None:
         """Answer a command; return None if it asks for nothing."""
@@ -67,7 +73,7 @@ class FunctionSeat:
         return None
 
     def _move(self, command: c.AskMove) -> e.SeatEvent:
-        """Ask the function; what it takes too long for has not come, and what it raises ends its part."""
+        """Ask the function for a move. An exception ends the player, as it would end a program."""
         seat, sent_ms = command.seat, self._now()
         try:
             move = self._choose(msgspec.msgpack.decode(command.view))
@@ -94,16 +100,16 @@ class FunctionSeat:
 
 
 def _instants(sent_ms: float, at_ms: float | None = None) -> dict[str, Any]:
-    """Return the instants of an answer; of one that takes no thought, it comes when it is asked for."""
+    """Return the times of an answer, in milliseconds; an answer that needs no thought comes at once."""
     came_ms = sent_ms if at_ms is None else at_ms
     return {"at_ms": came_ms, "sent_ms": sent_ms, "first_byte_ms": came_ms, "lag_ms": 0.0}
 
 
 def _encoded(answer: Move) -> bytes:
-    """Return an answer's bytes.
+    """Return the bytes of an answer.
 
     Raises:
-        TypeError: the move is no plain data.
+        TypeError: the move is not plain data.
         LocalProtocolError: it is too long to be sent.
     """
     try:
@@ -126,13 +132,13 @@ class Played(Struct, frozen=True, kw_only=True):
     is_fixed: bool
     """Whether the seed was given beforehand."""
     opened: str
-    """Wall-clock time, ISO 8601 in UTC."""
+    """Wall-clock time of the start, ISO 8601 in UTC."""
     programs: tuple[str, ...]
-    """How the players were given, by seat."""
+    """The players by seat, as they were given."""
     events: tuple[Any, ...]
     result: c.Result
     tracebacks: dict[int, str]
-    """Seat -> what its function raised."""
+    """Seat -> the traceback of what its function raised."""
 
     def write(self, path: Path) -> None:
         """Write the match's record, sealed with this user's key.
@@ -162,7 +168,7 @@ class Played(Struct, frozen=True, kw_only=True):
 
 @cache
 def sealer() -> Sealer:
-    """Return the key that seals records of this process; it is the one that `referee` uses, and made on first use.
+    """Return the key that seals the records of this process: the key of the command `referee`, made on first use.
 
     Raises:
         BadKey: it can't be read or made.
@@ -171,7 +177,7 @@ def sealer() -> Sealer:
 
 
 def new_name(game: str) -> str:
-    """Return a new match's name."""
+    """Return a new name for a match."""
     return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
@@ -181,14 +187,14 @@ def play_out(
     """Play a match to its end.
 
     Args:
-        game: what is played.
+        game: the game.
         players: by seat.
-        setup: what is settled.
-        seed: fits the setup's commitment.
-        is_fixed: whether it was given beforehand, and is no secret.
+        setup: the setup of the match.
+        seed: the seed, which fits the setup's commitment.
+        is_fixed: whether the seed was given beforehand, and is no secret.
 
     Raises:
-        BadSetup: the options are not the game's.
+        BadSetup: the options do not fit the game.
         KeyboardInterrupt: the user stopped a player that was thinking; nothing is left of the match.
     """
     match = Match(game, setup, seed)
@@ -233,7 +239,7 @@ def _result(match: Match) -> c.Result:
     """Return how a match ended.
 
     Raises:
-        Exception: what the fold or the rules failed with, for which the match is void: it is no player's fault.
+        Exception: the fold or the rules failed, so the match is void: that is no player's fault.
     """
     if match.fault is not None:
         raise match.fault
@@ -242,15 +248,15 @@ def _result(match: Match) -> c.Result:
 
 
 def seed_of(number: int | None) -> bytes:
-    """Return the seed that a number fixes; None: one that nobody knows beforehand."""
+    """Return the seed that a number fixes; None: a random seed."""
     return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(whole(number))
 
 
 def whole(seed: int) -> int:
-    """Return a seed, of whatever kind of whole number it is.
+    """Return a seed, given as any kind of whole number.
 
     Raises:
-        BadRequest: it is none, or none from 0 to `chance.MAX_SEED`.
+        BadRequest: it is no whole number from 0 to `chance.MAX_SEED`.
     """
     number = read_whole("a seed", seed)
     if not 0 <= number <= chance.MAX_SEED:

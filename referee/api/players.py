@@ -1,4 +1,4 @@
-"""Players that play in this process: functions from a view to a move, and house players."""
+"""Players in this process: functions from a view to a move, and house players."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from ..plugins import installed
 from ..programs.player_spec import PlayerError
 
 Choose = Callable[[Any], Any]
-"""From a view to a move, both plain: dicts, lists, strings, numbers."""
+"""A function from a view to a move, both plain data: dicts, lists, strings, numbers."""
 Player = Choose | str
 """A function from a view to a move, or `house:NAME`."""
 
@@ -26,25 +26,25 @@ _HERE = "a player in this process is a function from a view to a move, or 'house
 
 
 class SeatedPlayer(Struct, frozen=True):
-    """Who sits on a seat."""
+    """A player on its seat."""
 
     name: str
     given: str
-    """How it was given, for the record."""
+    """The player as it was given, for the record."""
     begin: Callable[[Any, bytes], Choose]
-    """Called once a match with the options and a seed; returns what chooses the moves."""
+    """Called once a match with the options and a seed; returns the function that chooses the moves."""
 
 
 def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence[str] | None) -> list[SeatedPlayer]:
-    """Return who sits where, with names that differ.
+    """Return the players by seat, with names that differ.
 
     Args:
-        game: what is played.
+        game: the game.
         players: by seat.
-        names: by seat; None: those that the players have of themselves.
+        names: by seat; None: the names that the players have themselves.
 
     Raises:
-        BadRequest: there are too few or too many, or one is none that can play in this process, or a name is none.
+        BadRequest: the number of players is wrong, a player can't play in this process, or a name is wrong.
     """
     players = read_list("players", players, "a list of one for each seat")
     if len(players) not in game.seats:
@@ -88,12 +88,12 @@ def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlaye
 
 
 def _refuse_class(given: type) -> str:
-    """Return what to say of a class, which would make an object of a view, and no move."""
+    """Return the error for a class given as a player: calling it with a view would make an object, not a move."""
     is_called = any("__call__" in vars(base) for base in given.__mro__)
     meant = f"{given.__name__}()" if is_called else f"a method of an object, such as {given.__name__}().METHOD"
     return f"{given.__name__} is a class, and a player is a function from a view to a move; give {meant}"
 
 
 def begun(players: Sequence[SeatedPlayer], options: Any, seed: bytes) -> list[Choose]:
-    """Begin a match: return by seat what chooses its moves; each has a seed of its own, as launched programs have."""
+    """Begin a match: return by seat the function that chooses its moves. Each has a seed of its own, as programs have."""
     return [player.begin(options, chance.player_seed(seed, seat)) for seat, player in enumerate(players)]

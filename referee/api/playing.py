@@ -30,23 +30,28 @@ def play(
 ) -> Match:
     """Play one match in this process, without sockets.
 
-    The rules, the verdicts and the record are those of a match of `referee play`. A player that answers illegally or
-    too late, or raises something, is expelled, as a program would be; the traceback is printed, and the others play on.
+    The rules, the verdicts and the record are those of `referee play`. A player that answers illegally or too late, or
+    that raises an exception, is expelled, as a program would be. Its traceback is printed, and the others play on.
 
     Args:
         game: name of the game.
-        players: by seat: a function from a view to a move, or `house:NAME`.
-        seed: fixes the deal, and what house players choose; None: nobody knows it beforehand.
-        options: of the game, by name; `referee list GAME` describes them.
-        names: of the players, by seat; None: what the functions are called.
-        per_move_s: how long a move may take, in seconds. A function that takes longer is not stopped, but expelled as
-            soon as it returns.
+        players: by seat, each a function from a view to a move, or `house:NAME`.
+        seed: fixes the deal and the choices of house players; None: nobody can know them beforehand.
+        options: options of the game, by name; `referee list GAME` describes them.
+        names: names of the players, by seat; None: the names of the functions.
+        per_move_s: limit for each move, in seconds. A function that takes longer is not stopped, but expelled as soon
+            as it returns.
 
     Returns:
         The match, played to its end.
 
     Raises:
         RefereeError: there is no such game, or it can't be played with these players or options.
+
+    >>> print(referee.play("quincy", ["house:greedy", "house:random"], seed=7))
+    quincy-...: greedy beat random, 27 turns
+      1  greedy  1  winner
+      2  random  0
     """
     rules = find_game(read_text("game", game, "quincy"))
     sitting = seated(rules, players, names)
@@ -70,7 +75,7 @@ def time_control(per_move_s: float) -> TimeControl:
     """Return the time control of matches in this process.
 
     Raises:
-        BadRequest: it is no time that a move can take.
+        BadRequest: the limit is no time that a move can take.
     """
     seconds = read_number("per_move_s", per_move_s)
     if not (math.isfinite(seconds) and 0 < seconds * 1000 <= MAX_LIMIT_MS):
@@ -79,5 +84,5 @@ def time_control(per_move_s: float) -> TimeControl:
 
 
 def tell(name: str, traceback: str) -> None:
-    """Show a player's author what the player raised."""
+    """Print the traceback of a player that was expelled for an exception, for its author."""
     print(f"{name} was expelled, for it raised:\n{traceback}", file=sys.stderr, end="")  # noqa: T201  # for its author

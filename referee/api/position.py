@@ -1,4 +1,4 @@
-"""A position of a game: what a seat sees in it, what is legal, and what comes of a move."""
+"""A position of a game: the view of each seat, the legal moves, and the position after a move."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,14 @@ from ..type_words import explain_mismatch
 
 
 class Position:
-    """A position of a game. It never changes: a move leads to another one. Equal ones came about in the same way.
+    """A position of a game. It never changes: `play` returns another one.
 
-    Positions come from matches (`match.positions`), from `referee.imagine`, and from `play`.
+    Two positions are equal if they are reached by the same moves from the same deal. Positions come from matches
+    (`match.positions`), from `referee.imagine`, and from `play`.
+
+    >>> position = match.positions[0]
+    >>> position
+    <referee.Position of quincy: seat 0 to move>
     """
 
     def __init__(self, game: Game[Any, Any, Any], state: Any, names: Sequence[str]) -> None:
@@ -43,39 +48,62 @@ class Position:
 
     @property
     def game(self) -> str:
-        """Name of the game."""
+        """Name of the game.
+
+        >>> match.positions[0].game
+        'quincy'
+        """
         return self._game.name
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended."""
+        """Whether the game has ended.
+
+        >>> match.positions[0].is_over, match.positions[-1].is_over
+        (False, True)
+        """
         return self._game.outcome(self._state) is not None
 
     @property
     def seat(self) -> int | None:
-        """The seat whose turn it is; None if the game has ended."""
+        """The seat whose turn it is; None if the game has ended.
+
+        >>> match.positions[0].seat
+        0
+        """
         return None if self.is_over else self._game.to_move(self._state)
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Points by seat, as far as the game tells them before its end."""
+        """Points by seat; empty if the game tells no points before its end.
+
+        >>> match.positions[0].scores, match.positions[-1].scores
+        ((), (1, 0))
+        """
         outcome = self._game.outcome(self._state)
         return tuple(getattr(self._state, "scores", ()) if outcome is None else outcome.scores)
 
     @property
     def ranking(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of seats from best to worst; empty while the game goes on."""
+        """Groups of seats from best to worst; empty while the game goes on.
+
+        >>> match.positions[-1].ranking
+        ((0,), (1,))
+        """
         outcome = self._game.outcome(self._state)
         return () if outcome is None else outcome.ranking
 
     def view(self, seat: int | None = None) -> Any:
-        """Return all that a seat may know, plain, as its player is told it.
+        """Return all that a seat may know, as the plain data that its player receives.
 
         Args:
-            seat: whose view; None: that of the seat to move.
+            seat: the seat; None: the seat to move.
 
         Raises:
-            RefereeError: there is no such seat, or nobody is to move.
+            RefereeError: there is no such seat, or the game has ended and no seat was given.
+
+        >>> match.positions[0].view()["hand"]
+        [[8, 9], [4, 4], [0, 0], [3, 8], [2, 5]]
         """
         wanted = self.seat if seat is None else seat
         if wanted is None:
@@ -86,9 +114,12 @@ class Position:
         return _plain(self._game.view(self._state, wanted))
 
     def legal_moves(self) -> list[Any]:
-        """Return legal moves of the seat to move, plain; empty if the game has ended.
+        """Return the legal moves of the seat to move, as plain data; empty if the game has ended.
 
-        Of the Q game, these are the moves with one tile; several together may be legal, too.
+        In Q these are the moves with one tile; moves with several tiles may be legal, too.
+
+        >>> match.positions[0].legal_moves()[0]
+        {'action': 'add', 'domino': [8, 9], 'square': [8, 9]}
         """
         return [] if self.is_over else list(_plain(self._game.legal_moves(self._state)))
 
@@ -96,12 +127,15 @@ class Position:
         """Return the position after a move of the seat to move.
 
         Args:
-            move: plain.
+            move: the move as plain data.
 
         Raises:
-            MalformedMove: it has not the form of a move of this game.
-            IllegalMove: it breaks a rule.
+            MalformedMove: the move does not have the form of a move of this game.
+            IllegalMove: the move breaks a rule.
             RefereeError: the game has ended.
+
+        >>> match.positions[0].play({"action": "add", "domino": [8, 9], "square": [8, 9]})
+        <referee.Position of quincy: seat 1 to move>
         """
         if self.is_over:
             raise BadRequest("the game has ended, there is no move to play")
@@ -114,18 +148,22 @@ class Position:
 
 
 def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, seed: int = 0) -> Position:
-    """Return a position in which the seat to move sees just this view; what it can't see is dealt at random.
+    """Return a position in which the seat to move has exactly this view. Hidden cards and tiles are dealt at random.
 
-    This is how a player finds its legal moves, and looks ahead.
+    A player uses it to find its legal moves, and to look ahead.
 
     Args:
         game: name of the game.
-        view: what a player was shown in its turn.
-        options: of the match, by name.
-        seed: decides what the view does not show.
+        view: the view that a player received in its turn.
+        options: options of the match, by name.
+        seed: decides the hidden cards and tiles.
 
     Raises:
-        RefereeError: there is no such game, or the view is none of it.
+        RefereeError: there is no such game, or this is not a view of it.
+
+    >>> view = match.turns[0].view
+    >>> len(referee.imagine("quincy", view).legal_moves())
+    88
     """
     rules = find_game(read_text("game", game, "quincy"))
     guess = random.Random(read_whole("seed", seed))  # noqa: S311  # a player guesses, it guards no secret
@@ -139,4 +177,5 @@ def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, s
 
 
 def _plain(value: Any) -> Any:
+    """Return a value as the plain data that a player would receive over the wire."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(value))

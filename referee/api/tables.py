@@ -1,4 +1,4 @@
-"""Tables of matches, for whichever library of tables is installed."""
+"""Tables of matches, for every common library of tables."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -54,28 +54,29 @@ COLUMNS: dict[str, dict[str, Kind]] = {
         "lag_ms": float,
     },
 }
-"""Name of a table -> its columns, each with what it holds where it is not None.
+"""Name of a table -> its columns, each with the type of its values where they are not None.
 
-Libraries are told, as they can't see it in a column without values, and tables of several matches have to fit together.
+The types are stated, not derived from the values: a column without any value has none to derive it from, and the tables
+of several matches have to fit together.
 """
 _PANDAS: dict[Kind, str] = {str: "string", int: "Int64", float: "float64", bool: "bool"}
 _ARROW: dict[Kind, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
 class NotInstalled(RefereeError):
-    """A library that a table was asked of, and that is not there."""
+    """A library was asked for a table, and is not installed."""
 
 
 class Tables(ABC):
-    """What has tables: `matches` (a row for each seat of each match), `turns`, `fouls` and `times`."""
+    """Tables of matches: `matches` (a row for each seat of each match), `turns`, `fouls` and `times`."""
 
     @abstractmethod
     def _entries(self) -> Iterable[MatchEntry]:
-        """Return what came of the matches."""
+        """Return the results of the matches."""
 
     @abstractmethod
     def _record_rows(self, table: str) -> Iterable[Row]:
-        """Return the rows of the table `turns` or `times`; RefereeError without records."""
+        """Return the rows of the table `turns` or `times`; a RefereeError without records."""
 
     def rows(self, table: str = "matches") -> list[dict[str, Any]]:
         """Return a table as plain rows: name of a column -> value.
@@ -85,6 +86,10 @@ class Tables(ABC):
 
         Raises:
             RefereeError: there is no such table, or it needs records that were not kept.
+
+        >>> row = match.rows()[0]
+        >>> row["player"], row["rank"], row["score"], row["foul"]
+        ('greedy', 1, 1, None)
         """
         columns = COLUMNS.get(table) if isinstance(table, str) else None
         if columns is None:
@@ -98,6 +103,9 @@ class Tables(ABC):
 
         Raises:
             RefereeError: pandas is not installed, or as for `rows`.
+
+        >>> match.to_pandas("turns").shape  # doctest: +SKIP
+        (27, 8)
         """
         pandas, columns = _library("pandas"), self._by_column(table)
         kinds = COLUMNS[table]
@@ -110,6 +118,9 @@ class Tables(ABC):
 
         Raises:
             RefereeError: Polars is not installed, or as for `rows`.
+
+        >>> match.to_polars("turns").shape  # doctest: +SKIP
+        (27, 8)
         """
         return _library("polars").DataFrame(self._by_column(table), schema=COLUMNS[table])
 
@@ -118,6 +129,9 @@ class Tables(ABC):
 
         Raises:
             RefereeError: PyArrow is not installed, or as for `rows`.
+
+        >>> match.to_arrow("turns").num_rows  # doctest: +SKIP
+        27
         """
         pyarrow, columns = _library("pyarrow"), self._by_column(table)
         schema = pyarrow.schema([(column, _ARROW[kind]) for column, kind in COLUMNS[table].items()])

@@ -1,4 +1,4 @@
-"""A tournament, as its records tell of it."""
+"""A tournament, read from its records; and `load`, which reads a match or a tournament."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,16 @@ from .match import Match, Matches, Numbered, framed
 from .paths import read_path
 
 _LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
-"""Of the frame in a notebook: as high as its page is, so that the curves below the tables are seen, within bounds."""
+"""Height of the frame in a notebook, in pixels: as high as its page, within bounds, so that the charts below the tables are seen."""
 
 
 class Tournament(Matches):
-    """A tournament that is over or goes on: a sequence of its matches, as far as they have records."""
+    """A tournament that is over or still running: a sequence of its matches, as far as they have records.
+
+    >>> cup = referee.load(cup_folder)
+    >>> cup
+    <referee.Tournament cup: 7 entrants>
+    """
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = read_path("folder", folder)
@@ -63,39 +68,65 @@ class Tournament(Matches):
 
     @property
     def name(self) -> str:
-        """The tournament's name."""
+        """Name of the tournament.
+
+        >>> cup.name
+        'cup'
+        """
         return self._summary.spec.name
 
     @property
     def entrants(self) -> tuple[str, ...]:
-        """The entrants' names, in the order in which standings and ratings number them."""
+        """Names of the entrants, in the order in which standings and ratings number them.
+
+        >>> len(cup.entrants)
+        7
+        """
         return tuple(self._summary.names)
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to be played."""
+        """Whether the tournament has ended.
+
+        >>> cup.is_over
+        True
+        """
         return self._summary.tournament.is_over
 
     @property
     def standings(self) -> tuple[Standing, ...]:
-        """Everybody, from first to last."""
+        """The standings, from first to last.
+
+        >>> cup.standings[0].place
+        1
+        """
         return self._summary.standings
 
     @property
     def ladder_ratings(self) -> tuple[float, ...] | None:
-        """In a ladder, by entrant, the rating that decides its place, around 1500; None in every other format."""
+        """In a ladder, the rating that decides the place of each entrant, around 1500; None in every other format.
+
+        >>> cup.ladder_ratings is None
+        True
+        """
         return self._summary.placing_ratings
 
     @property
     def ratings(self) -> tuple[Rating, ...]:
-        """How strong each entrant is, with its interval, by entrant."""
+        """Strength of each entrant with its interval, in the order of `entrants`.
+
+        >>> [rating.entrant for rating in cup.ratings]
+        [0, 1, 2, 3, 4, 5, 6]
+        """
         return self._summary.ratings
 
     def audit(self) -> None:
         """Verify the records of the tournament and of its matches, as `referee audit` does.
 
         Raises:
-            RefereeError: something does not hold.
+            RefereeError: a record does not hold.
+
+        >>> cup.audit()
         """
         report = audit_paths([self._folder], Demands(), len(os.sched_getaffinity(0)), lambda _report, _count: None)
         if not report.holds:
@@ -107,7 +138,7 @@ class Tournament(Matches):
         return Numbered((Match(read_record(path)) for path in paths if path.exists()), "matches")
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the standings, the ratings, and how they came about."""
+        """Return the page that a notebook shows: standings, ratings, and how they developed."""
         links = PageLinks(entrants=None)
         page = report_page(self._summary, titles_of(self._summary.spec), links, ("standings", "ratings", "history"))
         height_px = min(_LEAST_HIGH_PX + _OF_AN_ENTRANT_PX * len(self.entrants), _MOST_HIGH_PX)
@@ -123,16 +154,19 @@ class Tournament(Matches):
 def load(path: str | Path) -> Match | Tournament:
     """Read the record of a match or of a tournament.
 
-    Its chain, its numbers and its seal are checked; `audit` verifies all the rest.
+    The chain of hashes and the seal are checked here; `audit` verifies everything else.
 
     Args:
-        path: of a match's record (`NAME.jsonl`), of a tournament's record, or of a tournament's folder.
+        path: a match's record (`NAME.jsonl`), a tournament's record, or a tournament's folder.
 
     Returns:
         The match, or the tournament.
 
     Raises:
         RefereeError: there is no record, or it is damaged; the text names the first line that does not hold.
+
+    >>> referee.load(match.save(folder / "again.jsonl")).winners
+    ('greedy',)
     """
     found = read_path("path", path)
     try:

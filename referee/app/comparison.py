@@ -124,7 +124,7 @@ def compare_pairs(a: str, b: str, outcomes_of_b: Sequence[int], test: Sequential
     >>> print(compare_pairs("greedy", "pearl", (20, 0, 60, 0, 20)).sentence)
     pearl may be better or worse than greedy: 50 % of the points, +0 ± 43 Elo, 200 matches
     >>> print(compare_pairs("random", "pearl", (0, 0, 0, 0, 10)).sentence)
-    pearl is better than random: 100 % of the points, above +338 Elo, 20 matches
+    pearl is better than random: 100 % of the points, above +219 Elo, 20 matches
     """
     pairs = sum(outcomes_of_b)
     score = paired_score(outcomes_of_b) if pairs else Estimate(_EVEN, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Games as arrays and numbers, for programs that learn: see `base`. Needs the extra `learning` of the referee."""
+"""Games as arrays and numbers, for programs that learn: see `base`. This needs the extra `learning` of the referee."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,19 +25,23 @@ __all__ = ["ENCODINGS", "Encoding", "Part", "Policy", "chooser", "encoding_of"]
 ENCODINGS: dict[str, type[Encoding]] = {
     kind.game: kind for kind in (QEncoding, QuincyEncoding, QuincalaEncoding, QuadOminosEncoding)
 }
-"""By name of the game."""
+"""Encodings by name of the game."""
 
 
 def encoding_of(game: str, seats: int | None = None, options: Mapping[str, Any] | None = None) -> Encoding:
-    """Return how a game becomes arrays.
+    """Return the encoding of a game: how its positions and moves become arrays and numbers.
 
     Args:
-        game: its name.
-        seats: how many; by default the fewest that it can be played by.
-        options: the game's options, plain; what is missing takes its default.
+        game: name of the game.
+        seats: number of players; None: the fewest that the game takes.
+        options: the game's options as plain data; a missing option takes its default.
 
     Raises:
-        BadRequest: the game is none of those that have arrays, or can't be played so.
+        BadRequest: the game has no encoding, or can't be played like this.
+
+    >>> encoding = encoding_of("quincy")
+    >>> encoding.length, encoding.actions
+    (438, 604)
     """
     if not isinstance(game, str) or game not in ENCODINGS:
         raise BadRequest(f"there are no arrays of the game {describe(game)}; there are of {', '.join(ENCODINGS)}")

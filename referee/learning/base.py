@@ -1,7 +1,12 @@
-"""How positions and moves of a game become arrays and numbers: the contract, and what its parts have in common.
+"""How positions and moves of a game become arrays and numbers: the contract, and what all games share.
 
-An observation holds nothing but what the view of its seat shows. So a policy that was trained in an environment can
-play over the wire, where it is given views: in a state that is imagined from a view, it observes the same.
+An observation holds nothing that the view of its seat does not show. This is what makes training useful: a policy that
+was trained in an environment plays over the wire, where it receives views. It imagines a state from the view, and in
+that state it observes exactly what it would have observed in the environment.
+
+A move may have several steps (a tile, then its square), each of which is an action. Otherwise the actions of a game with
+a thousand squares and forty tiles would be numbered by the tens of thousands, and no policy would see each of them often
+enough to learn anything about it.
 """
 
 from abc import ABC, abstractmethod
@@ -19,13 +24,13 @@ T = TypeVar("T")
 Vector = NDArray[np.float32]
 Mask = NDArray[np.int8]
 LIMIT = 10.0
-"""No number of an observation is greater, or less than its negative."""
+"""Largest absolute value of a number in an observation."""
 _MOST = 100 * LIMIT
-"""The score that is shown as that."""
+"""The score that is shown as LIMIT."""
 
 
 class Part(NamedTuple):
-    """A part of an observation, or some actions of one kind."""
+    """A part of an observation, or the actions of one kind."""
 
     name: str
     shape: tuple[int, ...]
@@ -37,8 +42,8 @@ class Encoding(ABC):
 
     Args:
         game: the rules.
-        options: parsed.
-        seats: how many.
+        options: the parsed options.
+        seats: number of seats.
     """
 
     game: ClassVar[str]
@@ -47,20 +52,20 @@ class Encoding(ABC):
     def __init__(self, game: Game[Any, Any, Any], options: Any, seats: int) -> None:
         self.rules, self.options, self.seats = game, options, seats
         self.parts = tuple(self._parts())
-        """Of an observation, which is all of them one after the other."""
+        """Parts of an observation, one after the other."""
         self.kinds = tuple(self._kinds())
-        """Of actions, which are numbered through."""
+        """Kinds of actions, whose numbers follow one another."""
         self.length = sum(prod(part.shape) for part in self.parts)
-        """Numbers of an observation."""
+        """Numbers in an observation."""
         self.actions = sum(prod(kind.shape) for kind in self.kinds)
-        """How many actions there are."""
+        """Number of actions."""
         self._slices = _slices(self.parts)
         self._at: dict[str, int] = {name: span.start for name, span in self._slices.items()}
-        """Where each part begins."""
+        """Part -> the place at which it begins."""
         self._first: dict[str, int] = {name: span.start for name, span in _slices(self.kinds).items()}
-        """The first action of each kind."""
-        self._kept = np.zeros(self.length, np.float32)
-        """What an observation begins as."""
+        """Kind -> its first action."""
+        self._blank = np.zeros(self.length, np.float32)
+        """An observation before anything is marked in it."""
 
     @abstractmethod
     def _parts(self) -> Iterable[Part]:
@@ -71,73 +76,103 @@ class Encoding(ABC):
         """Yield the kinds of actions."""
 
     @abstractmethod
-    def _mark(self, found: Vector, state: Any, seat: int, chosen: tuple[Any, ...]) -> None:
-        """Write into an observation, which begins as `_kept_up` says, all but the numbers with which it ends."""
+    def _mark(self, vector: Vector, state: Any, seat: int, chosen: tuple[Any, ...]) -> None:
+        """Write into an observation, which begins as a copy of `_common`, all numbers but those of `_last`."""
 
     @abstractmethod
     def _last(self, state: Any, seat: int, chosen: tuple[Any, ...]) -> list[float]:
-        """Return the numbers with which an observation ends."""
+        """Return the numbers at the end of an observation."""
 
     @abstractmethod
     def numbers(self, state: Any, steps: Sequence[Any]) -> Iterable[int]:
-        """Yield the numbers of steps that are legal together.
+        """Yield the actions of steps that are legal together.
 
         Args:
-            state: in which they are.
-            steps: as `legal_steps` returns them.
+            state: the state in which they are legal.
+            steps: the steps, as `legal_steps` returns them.
         """
 
     def observation(self, state: Any, seat: int, chosen: tuple[Step, ...] = ()) -> Vector:
-        """Return what a seat sees, in an array of its own.
+        """Return the observation of a seat, in an array of its own.
 
         Args:
-            state: the game's; of it, only what the view of the seat shows counts.
-            seat: who sees it.
-            chosen: the steps of its own move so far.
-        """
-        found = self._kept_up(state).copy()
-        self._mark(found, state, seat, chosen)
-        last = self._last(state, seat, chosen)
-        found[-len(last) :] = last
-        return found
+            state: state of the game; only what the seat's view shows of it matters.
+            seat: the seat.
+            chosen: the steps of the seat's move so far.
 
-    def _kept_up(self, state: Any) -> Vector:
-        """Return what observations of a state have in common."""
-        return self._kept
+        >>> position = match.positions[0]
+        >>> view = match.turns[0].view
+        >>> encoding = referee.learning.encoding_of("quincy")
+        >>> state = encoding.rules.imagine(encoding.options, as_view(view), dealer)
+        >>> encoding.observation(state, 0).shape
+        (438,)
+        """
+        vector = self._common(state).copy()
+        self._mark(vector, state, seat, chosen)
+        last = self._last(state, seat, chosen)
+        vector[-len(last) :] = last
+        return vector
+
+    def _common(self, state: Any) -> Vector:
+        """Return the numbers that all observations of a state share."""
+        return self._blank
 
     def part(self, observation: Vector, name: str) -> Vector:
-        """Return one part of an observation in its shape."""
+        """Return one part of an observation in its shape.
+
+        >>> encoding = referee.learning.encoding_of("quincy")
+        >>> encoding.part(np.zeros(encoding.length, np.float32), "board").shape
+        (4, 9, 9)
+        """
         shape = next(part.shape for part in self.parts if part.name == name)
         return observation[self._slices[name]].reshape(shape)
 
     def legal(self, state: Any, chosen: tuple[Step, ...]) -> dict[int, Step]:
-        """Return the legal steps by action; of several squares beyond the window, the first one."""
+        """Return the legal steps by action; of several squares beyond the window, the first one.
+
+        >>> encoding = referee.learning.encoding_of("quincy")
+        >>> state = encoding.rules.imagine(encoding.options, as_view(match.turns[0].view), dealer)
+        >>> len(encoding.legal(state, ()))
+        88
+        """
         steps = self.rules.legal_steps(state, chosen)[::-1]
         return dict(zip(self.numbers(state, steps), steps, strict=True))
 
     def mask(self, legal: Iterable[int]) -> Mask:
-        """Return 1 for each of some actions, 0 for the others."""
-        found = bytearray(self.actions)
+        """Return 1 for each of the given actions, and 0 for all others.
+
+        >>> referee.learning.encoding_of("quincy").mask([0, 2])[:4].tolist()
+        [1, 0, 1, 0]
+        """
+        mask = bytearray(self.actions)
         for action in legal:
-            found[action] = 1
-        return np.frombuffer(found, np.int8)
+            mask[action] = 1
+        return np.frombuffer(mask, np.int8)
 
 
 def _slices(parts: Iterable[Part]) -> Mapping[str, slice]:
-    """Return where parts stand that follow one another."""
-    found, start = {}, 0
+    """Return the places of parts that follow one another."""
+    slices, start = {}, 0
     for part in parts:
         end = start + prod(part.shape)
-        found[part.name] = slice(start, end)
+        slices[part.name] = slice(start, end)
         start = end
-    return found
+    return slices
 
 
 def from_own(values: tuple[T, ...], seat: int) -> tuple[T, ...]:
-    """Return values by seat with that of one seat first, the others in the order of seats behind it."""
+    """Return values by seat, beginning with those of one seat and continuing in the order of the seats.
+
+    >>> from_own(("a", "b", "c"), 1)
+    ('b', 'c', 'a')
+    """
     return values[seat:] + values[:seat]
 
 
 def points(scores: Iterable[float]) -> list[float]:
-    """Return scores in hundreds, none beyond the limit."""
+    """Return scores in hundreds, none beyond the limit.
+
+    >>> points([50, -100_000])
+    [0.5, -10.0]
+    """
     return [score / 100 if -_MOST < score < _MOST else copysign(LIMIT, score) for score in scores]

@@ -19,11 +19,11 @@ _NO_RESET = "no game is played now: call reset() first"
 
 
 class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker
-    """One game after the other of the same players, `player_0` the seat that begins.
+    """One game after the other between the same players; `player_0` is the seat that begins.
 
     Args:
-        encoding: of the game, its options and its number of seats.
-        max_cycles: a game is truncated before a player's turn after so many; None: it is played to its end.
+        encoding: encoding of the game, its options and its number of seats.
+        max_cycles: number of turns of a player after which a game is truncated; None: it is played to its end.
         render_mode: `ansi`, `rgb_array`, `human`, or None for no pictures.
     """
 
@@ -60,8 +60,8 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         """Deal a new game.
 
         Args:
-            seed: makes this deal and those after it the same again; without it, the last seed's deals go on.
-            options: none are known; the game's own are given where the environment is made.
+            seed: makes this deal and the following ones reproducible; None: the deals of the last seed continue.
+            options: none are known; the game's own options are given where the environment is made.
 
         Raises:
             BadRequest: the seed is no whole number from 0 up.
@@ -79,15 +79,15 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._turns = [0] * encoding.seats
-        """Of each seat: that are over."""
-        self._asked(())
-        self._drawn()
+        """Turns by seat that are over."""
+        self._ask(())
+        self._draw()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent sees, and which actions it has: none if it is not to act.
+        """Return what an agent observes, and its actions: none if it is not its turn.
 
         Raises:
-            BadRequest: there is no such agent, or there has been no reset.
+            BadRequest: there is no such agent, or `reset` was not called.
         """
         if agent not in self.possible_agents:
             raise BadRequest(f"there is no agent {describe(agent)}; there are {', '.join(self.possible_agents)}")
@@ -99,10 +99,10 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         return {"observation": observed, "action_mask": encoding.mask(self._legal if is_to_act else ())}
 
     def step(self, action: Any) -> None:
-        """Let the agent that is to act choose a step; a whole move is played at once.
+        """Let the agent whose turn it is choose a step; as soon as a move is complete, it is played.
 
         Raises:
-            BadRequest: the action is none, or not legal.
+            BadRequest: the action is none, or is not legal.
         """
         number = read_action(self, action)
         agent = self.agent_selection
@@ -115,10 +115,10 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         chosen = (*self._chosen, step)
         move = self.encoding.rules.move_of(chosen)
         if move is None:
-            self._asked(chosen)
+            self._ask(chosen)
         else:
-            self._played(move)
-        self._drawn()
+            self._play(move)
+        self._draw()
 
     def render(self) -> Any:
         """Return the position as text (`ansi`) or pixels (`rgb_array`), or show it in a window (`human`)."""
@@ -135,20 +135,20 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
         """Close the window."""
         self._window.close()
 
-    def _drawn(self) -> None:
-        """Show every position where somebody looks on."""
+    def _draw(self) -> None:
+        """Show the position if there is a window."""
         if self.render_mode == "human":
             self.render()
 
-    def _asked(self, chosen: tuple[Step, ...]) -> None:
-        """Find out who is to act, and what it may do."""
+    def _ask(self, chosen: tuple[Step, ...]) -> None:
+        """Set the agent whose turn it is, and its legal steps."""
         rules, state = self.encoding.rules, self.state_of_game
         if not chosen:
             self.agent_selection = self.possible_agents[rules.to_move(state)]
         self._chosen, self._legal = chosen, self.encoding.legal(state, chosen)
 
-    def _played(self, move: Any) -> None:
-        """Play a whole move, and ask the next agent, or end the game."""
+    def _play(self, move: Any) -> None:
+        """Play a complete move, and ask the next agent, or end the game."""
         rules = self.encoding.rules
         self.state_of_game = state = rules.deliver(rules.play(self.state_of_game, move))
         outcome = rules.outcome(state)
@@ -159,7 +159,7 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
             self._chosen, self._legal = (), {}
             return
         self._turns[self.possible_agents.index(self.agent_selection)] += not rules.is_same_turn(state)
-        self._asked(())
+        self._ask(())
         if self._turns[rules.to_move(state)] == self.max_cycles:
             self.truncations = dict.fromkeys(self.agents, True)
 
@@ -168,18 +168,17 @@ class Environment(AECEnv):  # type: ignore[misc]  # PettingZoo is not looked int
 
 
 def read_action(env: Any, action: Any) -> int | None:
-    """Return an action as a number of the agent that is to act: NumPy's numbers and arrays of one number are, too.
+    """Return an action as a number; numbers of NumPy and arrays of one number are accepted, too.
 
     Args:
         env: the environment, or a wrapper of it.
-        action: for `step`.
+        action: the argument of `step`.
 
     Returns:
-        None for an agent that is out, which has no action.
+        None for an agent that is out, whose only action is None.
 
     Raises:
-        BadRequest: there has been no reset, or it is no number of an action, or an agent that is out was given one, or
-            one that is to act was given none.
+        BadRequest: `reset` was not called, or this is no action of the agent whose turn it is.
     """
     agents = env.unwrapped.agents
     if not agents:
@@ -202,17 +201,17 @@ def read_action(env: Any, action: Any) -> int | None:
 
 
 def rewards(outcome: Outcome, teams: tuple[tuple[int, ...], ...]) -> dict[int, float]:
-    """Return by seat what an end is worth: the share of its opponents ranked behind it, less that ranked before it.
+    """Return by seat the reward at the end: the share of opponents ranked behind it minus the share ranked before it.
 
     Args:
-        outcome: of the game.
+        outcome: outcome of the game.
         teams: seats that win and lose together.
     """
     rank = {seat: number for number, group in enumerate(outcome.ranking) for seat in group}
     team = {seat: number for number, group in enumerate(teams) for seat in group}
-    found = {}
-    for seat, own in rank.items():
+    by_seat = {}
+    for seat, own_rank in rank.items():
         others = [rank[other] for other in rank if other != seat and team.get(other, other) != team.get(seat, seat)]
-        ahead = sum(other > own for other in others) - sum(other < own for other in others)
-        found[seat] = ahead / len(others) if others else 0.0
-    return found
+        ahead = sum(other > own_rank for other in others) - sum(other < own_rank for other in others)
+        by_seat[seat] = ahead / len(others) if others else 0.0
+    return by_seat

@@ -1,33 +1,17 @@
 """Games as environments of PettingZoo, to learn in: `referee.learning.pettingzoo.env("quincy")`.
 
-Needs the extra `pettingzoo` of the referee. What the arrays and actions mean is told by `referee.learning`.
+This needs the referee's extra `pettingzoo`. `referee.learning` describes the arrays and the actions.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from pettingzoo.utils.wrappers import BaseWrapper
-
 from . import encoding_of
-from .environment import read_action
-
-
-class GivenActionsWrapper(BaseWrapper):  # type: ignore[misc]  # PettingZoo is not looked into by the type checker
-    """Lets numbers of actions through as plain ones."""
-
-    def step(self, action: Any) -> None:
-        """Let the agent that is to act choose a step.
-
-        Raises:
-            BadRequest: it is no number of an action, or the agent is out and was given one.
-        """
-        super().step(read_action(self, action))
-
 
 try:
-    from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
+    from pettingzoo.utils.wrappers import BaseWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
-    from .environment import Environment
+    from .environment import Environment, read_action
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"{missing}; install the extra, in a checkout of the referee: pip install '.[pettingzoo]'", name=missing.name
@@ -47,14 +31,17 @@ def raw_env(
     """Return the environment of a game without wrappers: an illegal action raises BadRequest.
 
     Args:
-        game: its name.
-        seats: how many players; by default the fewest that it can be played by.
-        options: the game's options, plain; what is missing takes its default.
-        max_cycles: a game is truncated before a player's turn after so many; by default it is played to its end.
-        render_mode: `ansi`, `rgb_array` or `human`.
+        game: name of the game.
+        seats: number of players; None: the fewest that the game takes.
+        options: the game's options as plain data; a missing option takes its default.
+        max_cycles: number of turns after which a game is truncated; None: every game is played to its end.
+        render_mode: `ansi`, `rgb_array`, `human`, or None for no pictures.
 
     Raises:
         BadRequest: there is no such environment.
+
+    >>> raw_env("quincy").possible_agents
+    ['player_0', 'player_1']
     """
     return Environment(encoding_of(game, seats, options), max_cycles, render_mode)
 
@@ -69,7 +56,24 @@ def env(
 ) -> Any:
     """Return the environment of a game with PettingZoo's usual wrappers: an illegal action ends the game and costs 1.
 
-    Its arguments and errors are those of `raw_env`. What is no number of an action at all raises BadRequest here, too.
+    Its arguments and errors are those of `raw_env`. An action that is no number at all raises BadRequest here as well.
+
+    >>> game = env("quincy")
+    >>> game.reset(seed=1)
+    >>> game.agent_selection, game.observe("player_0")["observation"].shape
+    ('player_0', (438,))
     """
     bare = raw_env(game, seats, options, max_cycles=max_cycles, render_mode=render_mode)
-    return OrderEnforcingWrapper(GivenActionsWrapper(TerminateIllegalWrapper(bare, illegal_reward=-1)))
+    return OrderEnforcingWrapper(_CheckedActions(TerminateIllegalWrapper(bare, illegal_reward=-1)))
+
+
+class _CheckedActions(BaseWrapper):  # type: ignore[misc]  # the type checker does not look into PettingZoo
+    """Passes actions on as plain numbers, and refuses what is no action."""
+
+    def step(self, action: Any) -> None:
+        """Let the agent that is to act choose a step.
+
+        Raises:
+            BadRequest: the action is no number of an action, or the agent is out and was given one.
+        """
+        super().step(read_action(self, action))

@@ -1,4 +1,4 @@
-"""A policy, which chooses among actions by what it observes, as a player that is given views and returns moves."""
+"""A policy, which chooses among actions by what it observes, as a player that receives views and returns moves."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,17 +11,21 @@ from .base import Encoding, Mask, Vector
 
 T = TypeVar("T")
 Policy = Callable[[Vector, Mask], int]
-"""(observation, which actions are legal: 1 or 0 each) -> a legal action."""
+"""(observation, mask of the legal actions: 1 or 0 each) -> a legal action."""
 _HIDDEN = Dealer(bytes(32))
-"""Deals what a view does not show; what its seat observes and may do does not depend on it."""
+"""Deals what a view does not show. Neither the observation nor the legal actions of the seat depend on it."""
 
 
 def chooser(encoding: Encoding, policy: Policy) -> Callable[[Any], Any]:
-    """Return what chooses the moves of a match: from a plain view to a plain move.
+    """Return a player: a function from a plain view to a plain move, whose steps a policy chooses.
 
     Args:
-        encoding: of the match's game, options and number of seats.
-        policy: is asked once for each step of a move.
+        encoding: encoding of the match's game, options and number of seats.
+        policy: called once for each step of a move.
+
+    >>> first = chooser(referee.learning.encoding_of("quincy"), lambda observation, mask: mask.argmax())
+    >>> first(match.turns[0].view)
+    {'action': 'add', 'domino': (0, 0), 'square': (1, 1)}
     """
     rules = encoding.rules
 

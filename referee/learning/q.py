@@ -52,12 +52,12 @@ class QEncoding(WindowEncoding):
     def _board(self, state: State) -> Mapping[Cell, int]:
         return state.board
 
-    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+    def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
         """Lay the tiles of the move so far."""
         for cell, tile in laid(chosen).items():
             at = self._window.index(cell)
             if at < CELLS:
-                found[[plane * CELLS + at for plane in (*_planes(tile), _MARKED)]] = 1
+                vector[[plane * CELLS + at for plane in (*_planes(tile), _MARKED)]] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return all but the map."""

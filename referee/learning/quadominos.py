@@ -22,7 +22,7 @@ _TASKS = ("open", "lay", "bonus", "second", "extra")
 _ASKED = {task: [float(task == other) for other in _TASKS] for task in _TASKS}
 _NO_TILE = (0.0,) * 5
 _SHOWN = [(1.0, *(int(number) / 5 for number in name)) for name in FACES]
-"""By face: that it is one, and its corners."""
+"""Numbers of each face: that it is one, and its corners."""
 
 
 class QuadOminosEncoding(WindowEncoding):
@@ -32,7 +32,7 @@ class QuadOminosEncoding(WindowEncoding):
     signs = np.array(_SHOWN, np.float32)
     choices = _ACTIONS
     _known: State | None = None
-    """What was seen last."""
+    """State that was observed last."""
     _knower = -1
     """The seat that saw it."""
 
@@ -60,10 +60,10 @@ class QuadOminosEncoding(WindowEncoding):
     def _board(self, state: State) -> Mapping[Cell, int]:
         return state.table.board
 
-    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+    def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
         """Mark the seat's tiles."""
         held, _ = self._of_both_steps(state, seat)
-        found[held] = 1
+        vector[held] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return all but the table and the hand."""

@@ -22,7 +22,7 @@ def _plane(piece: int, seat: int) -> int:
 _PLANES = [
     [[_plane(piece, seat) for piece in boards.pieces(tower)] for tower in range(1 << _PIECES)] for seat in (0, 1)
 ]
-"""By seat and tower."""
+"""Planes by seat and tower."""
 
 
 class QuincalaEncoding(Encoding):
@@ -34,14 +34,14 @@ class QuincalaEncoding(Encoding):
         self._field = boards.field_of(options.board_layout.map)
         self._dots = len(self._field.places)
         self._numbers: tuple[dict[Step, int], dict[Step, int]] = ({}, {})
-        """Of steps, by seat."""
+        """Actions of the steps that were seen, by seat."""
         super().__init__(game, options, seats)
         areas = self._field.areas
         self._areas = [
             [self._at["areas"] + plane * self._dots + dot for plane, area in enumerate(own) for dot in area]
             for own in (areas, areas[::-1])
         ]
-        """By seat: the places of its own placing areas and of its opponent's."""
+        """Places by seat: those of its own placing areas and of its opponent's."""
 
     def _parts(self) -> Iterable[Part]:
         towers = (_PIECES, self._field.height, self._field.width)
@@ -66,7 +66,7 @@ class QuincalaEncoding(Encoding):
         legs = f"leg from each dot by rows; by (rows,columns) {directions}; of 1 to 5 steps"
         yield Part("leg", (dots, len(boards.DIRECTIONS), boards.MAX_SIZES), legs)
 
-    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+    def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
         """Mark where pieces stand, the placing areas, and where a leg goes on."""
         dots, planes = self._dots, _PLANES[seat]
         towers = ((dot, tower) for dot, tower in enumerate(state.board) if tower)
@@ -76,7 +76,7 @@ class QuincalaEncoding(Encoding):
             places += [at + plane * dots + dot for dot, tower in marks for plane in planes[tower]]
         if state.phase == "continue":
             places.append(self._at["here"] + state.path[-1])
-        found[places] = 1
+        vector[places] = 1
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return the hands, and what turn it is."""

@@ -15,20 +15,20 @@ _REMOVES: list[Move] = [
 ]
 _DISCARDS: list[Move] = [Discard(domino) for domino in b.DOMINOES]
 MOVES = (*_ADDS, *_REMOVES, *_DISCARDS)
-"""By action: by domino, smaller end first, and then by square, row by row."""
+"""Moves by action: by domino, smaller end first, and then by square, row by row."""
 _ACTIONS = {move: action for action, move in enumerate(MOVES)}
 
 
 _STRIDE = 10 * b.SIZE
 """Bits of a set of squares."""
 _BITS = 4 * _STRIDE + 2 * len(b.DOMINOES)
-"""Of four sets of squares, the dominoes of a hand, and those face up: as an observation has them, lowest bit first."""
+"""Bits of four sets of squares, the dominoes of a hand, and those face up: as an observation has them, lowest bit first."""
 _BYTES = (_BITS + 7) // 8
 _SHOWN = np.array([bit for bit in range(_BITS) if bit >= 4 * _STRIDE or bit % 10 < b.SIZE])
 """The bits that an observation has: all but the tenth of each row of squares."""
 _HELD = tuple(1 << 4 * _STRIDE + domino for domino in b.ALL_DOMINOES)
 _FACE_UP = tuple(bit << len(b.DOMINOES) for bit in _HELD)
-"""By domino: its bit."""
+"""Bit of each domino."""
 
 
 class QuincyEncoding(Encoding):
@@ -51,7 +51,7 @@ class QuincyEncoding(Encoding):
         yield Part("remove", (len(_REMOVES),), f"play a blank and remove a stone: {order}")
         yield Part("discard", (len(_DISCARDS),), "discard a domino: 0-0, 0-1 ... 9-9")
 
-    def _mark(self, found: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
+    def _mark(self, vector: Vector, state: State, seat: int, chosen: tuple[Any, ...]) -> None:
         """Mark where stones and dominoes are."""
         own, other = seat % 2, 1 - seat % 2
         stones, lines = state.stones, state.unbreakable
@@ -61,7 +61,7 @@ class QuincyEncoding(Encoding):
         for domino in state.face_up:
             bits |= _FACE_UP[domino]
         marks = np.unpackbits(np.frombuffer(bits.to_bytes(_BYTES, "little"), np.uint8), bitorder="little")
-        found[: len(_SHOWN)] = marks[_SHOWN]
+        vector[: len(_SHOWN)] = marks[_SHOWN]
 
     def _last(self, state: State, seat: int, chosen: tuple[Any, ...]) -> list[float]:
         """Return how many dominoes there are, and whose turn goes on."""

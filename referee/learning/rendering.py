@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 _WIDTH = 640
-"""Pixels of a picture."""
+"""Width of a picture in pixels."""
 _TERMINAL_WIDTH = 100
 
 
@@ -36,7 +36,7 @@ class PictureWindow:
     """A window that shows the drawings of one environment.
 
     Args:
-        title: what stands above it.
+        title: title of the window.
     """
 
     def __init__(self, title: str) -> None:
@@ -45,7 +45,7 @@ class PictureWindow:
         self._shown = ""
 
     def show(self, svg: str) -> None:
-        """Show a drawing, unless it is the one that is shown; the window opens with the first one."""
+        """Show a drawing, unless it is already shown; the window opens with the first one."""
         if svg != self._shown:
             self._draw(svg)
         pygame.event.pump()

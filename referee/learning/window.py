@@ -1,4 +1,8 @@
-"""Boards without edges: an observation shows a window of them. Squares beyond it share one action."""
+"""Boards without edges: an observation shows a window of them. All squares beyond it share one action.
+
+The board of Q has no edge, but an array has. The window is centred on what lies on the board, which in all games that
+were measured fits into it; a square beyond it is still legal, and is reached through the one action `elsewhere`.
+"""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,23 +15,25 @@ from ..games.base import Game, Step
 from .base import Encoding, Vector
 
 WINDOW = 31
-"""Rows and columns that an observation shows, around the middle of what lies on the board."""
+"""Rows and columns of the window."""
 CELLS = WINDOW * WINDOW
 Cell = tuple[int, int]
 """(row, column)"""
 _SLACK = WINDOW * (WINDOW // 2 + 1) + WINDOW // 2 + 1
-"""Places by which what is shown moves at most, either way, while it all fits into the window: half of its rows, and
-half of a row; and a little more."""
+"""Longest way that the window moves in its row of numbers, in either direction, as long as everything fits: half of
+its rows and half of a row, and a little more.
+"""
 
 
 class Window:
-    """A square window on a board without edges; its middle is the middle of what lies on the board.
+    """A square window on a board without edges, centred on what lies on the board.
 
-    It follows a game: a board that goes on from the last one is not drawn anew. If its middle moves, all numbers move
-    by equally many places, and so what moves is where the window begins in a longer row of numbers.
+    It follows one game: a board that continues the last one is not drawn again. When the centre moves, all numbers move
+    by the same distance, so the window only begins at another place in a longer row of numbers. That makes observing a
+    position cheap enough to train with.
 
     Args:
-        length: numbers that are shown: CELLS for each plane, and zeros behind them.
+        length: numbers of an observation: CELLS for each plane, and zeros behind them.
         signs: by tile, the number that stands for it in each plane.
     """
 
@@ -37,22 +43,22 @@ class Window:
         self._cells: list[Cell] = []
         self._tiles: list[int] = []
         self._box = (0, 0, 0, 0)
-        """The top row, the left column, the bottom row and the right column of what lies on the board."""
+        """Top row, left column, bottom row and right column of what lies on the board."""
         self._corner: Cell = (0, 0)
         """The cell at the top left of the window."""
-        self._begun_at(_SLACK)
+        self._begin_at(_SLACK)
 
-    def _begun_at(self, place: int) -> None:
-        """Begin the window at a place of the numbers."""
+    def _begin_at(self, place: int) -> None:
+        """Let the window begin at a place in the row of numbers."""
         self._begin, planes = place, self._signs.shape[1]
         self.shown = self._numbers[place : place + self._length]
-        """What the window shows, and zeros."""
+        """The window, and zeros behind it."""
         self._planes = self.shown[: planes * CELLS].reshape(planes, CELLS)
 
-    def _cleared(self) -> None:
-        """Show nothing."""
+    def _clear(self) -> None:
+        """Show an empty board."""
         self._numbers[:] = 0
-        self._begun_at(_SLACK)
+        self._begin_at(_SLACK)
 
     def follow(self, board: Mapping[Cell, int]) -> None:
         """Show a board: its tiles by cell, in the order in which they were laid."""
@@ -61,24 +67,24 @@ class Window:
         cells, tiles, known = [*board], [*board.values()], len(self._cells)
         if not known or cells[:known] != self._cells or tiles[:known] != self._tiles:
             known = 0
-            self._cleared()
+            self._clear()
             self._box = (*cells[0], *cells[0]) if cells else (0, 0, 0, 0)
         self._board, self._cells, self._tiles = board, cells, tiles
         top, left, bottom, right = self._box
         new = cells[known:]
         if not known or any(not (top <= row <= bottom and left <= column <= right) for row, column in new):
-            known = self._moved(known)
+            known = self._move(known)
             new = cells[known:]
         for cell, tile in zip(new, tiles[known:], strict=True):
             at = self.index(cell)
             if at < CELLS:
                 self._planes[:, at] = self._signs[tile]
 
-    def _moved(self, known: int) -> int:
-        """Put the window where it belongs, with what it shows; return how many of the first cells are drawn in it.
+    def _move(self, known: int) -> int:
+        """Centre the window, and return how many of the first cells are still drawn in it.
 
         Args:
-            known: so many were, where it was.
+            known: how many were drawn before.
         """
         rows, columns = zip(self._box[:2], self._box[2:], *self._cells[known:], strict=True)
         top, left, bottom, right = self._box = min(rows), min(columns), max(rows), max(columns)
@@ -88,13 +94,13 @@ class Window:
         if not known or not shift:
             return known
         if max(bottom - top, right - left) >= WINDOW:
-            self._cleared()
+            self._clear()
             return 0
-        self._begun_at(self._begin - shift)  # nothing leaves the window or comes into it: only zeros are beside it
+        self._begin_at(self._begin - shift)  # nothing leaves the window or comes into it: only zeros are beside it
         return known
 
     def index(self, cell: Cell) -> int:
-        """Return the number of a cell, row by row; CELLS for all cells beyond the window."""
+        """Return the number of a cell, row by row; CELLS for every cell beyond the window."""
         row, column = cell[0] - self._corner[0], cell[1] - self._corner[1]
         return row * WINDOW + column if 0 <= row < WINDOW and 0 <= column < WINDOW else CELLS
 
@@ -107,9 +113,9 @@ class WindowEncoding(Encoding):
     """
 
     signs: ClassVar[NDArray[np.float32]]
-    """By tile, the number that stands for it in each plane of the window."""
+    """Number that stands for a tile in each plane of the window, by tile."""
     choices: ClassVar[Mapping[Step, int]]
-    """The actions of all steps but squares."""
+    """Actions of all steps that are not squares."""
 
     def __init__(self, game: Game[Any, Any, Any], options: Any, seats: int) -> None:
         super().__init__(game, options, seats)
@@ -117,15 +123,15 @@ class WindowEncoding(Encoding):
 
     @abstractmethod
     def _board(self, state: Any) -> Mapping[Cell, int]:
-        """Return the tiles that lie on the board, in the order in which they were laid."""
+        """Return the tiles on the board, in the order in which they were laid."""
 
-    def _kept_up(self, state: Any) -> Vector:
-        """Return zeros but for the window."""
+    def _common(self, state: Any) -> Vector:
+        """Return the window, and zeros for all other numbers."""
         self._window.follow(self._board(state))
         return self._window.shown
 
     def numbers(self, state: Any, steps: Sequence[Any]) -> Iterable[int]:
-        """Return the numbers of words and tiles, or of squares."""
+        """Return the actions of words and tiles, or of squares."""
         if not isinstance(steps[0], tuple):
             return map(self.choices.__getitem__, steps)
         self._window.follow(self._board(state))
