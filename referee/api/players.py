@@ -95,5 +95,5 @@ def _refuse_class(given: type) -> str:
 
 
 def begun(players: Sequence[SeatedPlayer], options: Any, seed: bytes) -> list[Choose]:
-    """Begin a match: return by seat the function that chooses its moves. Each has a seed of its own, as programs have."""
+    """Begin a match: return by seat the function that chooses its moves, each with a seed of its own."""
     return [player.begin(options, chance.player_seed(seed, seat)) for seat, player in enumerate(players)]

@@ -22,7 +22,7 @@ from .match import Match, Matches, Numbered, framed
 from .paths import read_path
 
 _LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
-"""Height of the frame in a notebook, in pixels: as high as its page, within bounds, so that the charts below the tables are seen."""
+"""Height of the frame in a notebook, in pixels: as high as its page, within bounds, so that the charts are seen."""
 
 
 class Tournament(Matches):

@@ -4,9 +4,9 @@ An observation holds nothing that the view of its seat does not show. This is wh
 was trained in an environment plays over the wire, where it receives views. It imagines a state from the view, and in
 that state it observes exactly what it would have observed in the environment.
 
-A move may have several steps (a tile, then its square), each of which is an action. Otherwise the actions of a game with
-a thousand squares and forty tiles would be numbered by the tens of thousands, and no policy would see each of them often
-enough to learn anything about it.
+A move may have several steps (a tile, then its square), each of which is an action. Otherwise a game with a thousand
+squares and forty tiles would have tens of thousands of actions, and no policy would see each of them often enough to
+learn anything about it.
 """
 
 from abc import ABC, abstractmethod

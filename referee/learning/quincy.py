@@ -22,7 +22,7 @@ _ACTIONS = {move: action for action, move in enumerate(MOVES)}
 _STRIDE = 10 * b.SIZE
 """Bits of a set of squares."""
 _BITS = 4 * _STRIDE + 2 * len(b.DOMINOES)
-"""Bits of four sets of squares, the dominoes of a hand, and those face up: as an observation has them, lowest bit first."""
+"""Bits of four sets of squares, of the dominoes of a hand, and of those face up, in the order of an observation."""
 _BYTES = (_BITS + 7) // 8
 _SHOWN = np.array([bit for bit in range(_BITS) if bit >= 4 * _STRIDE or bit % 10 < b.SIZE])
 """The bits that an observation has: all but the tenth of each row of squares."""
