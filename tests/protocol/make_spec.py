@@ -1,6 +1,6 @@
 """Fill in the parts of protocol/SPEC.md that follow from the code: `python -m tests.protocol.make_spec`.
 
-Knows what stands between the marks of the file. Refuses to know its prose.
+Only the parts between the marks of the file are replaced; its prose is written by hand.
 """
 
 import hashlib
@@ -280,17 +280,17 @@ PARTS: dict[str, Callable[[], str]] = {
 }
 
 
-def filled(text: str) -> str:
-    """Return the file's text with every part made anew."""
+def fill(text: str) -> str:
+    """Return the text of the file with every part as it follows from the code."""
 
-    def fill(found: re.Match[str]) -> str:
+    def make_part(found: re.Match[str]) -> str:
         kind, _, name = found[2].partition(": ")
         makers = {"example": example, "game": game}
         part = makers[kind](name) if kind in makers else PARTS[found[2]]()
         return f"{found[1]}\n{part}\n\n{found[3]}"
 
-    return _PART.sub(fill, text)
+    return _PART.sub(make_part, text)
 
 
 if __name__ == "__main__":
-    PATH.write_text(filled(PATH.read_text()))
+    PATH.write_text(fill(PATH.read_text()))

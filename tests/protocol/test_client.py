@@ -199,7 +199,7 @@ def test_every_finding_is_said() -> None:
 
 
 def test_a_match_is_played(serve: Serve) -> None:
-    """Each request has its answer, each nonce is new, and what happened is told."""
+    """Each request gets its answer, each nonce is new, and the end of each match is reported."""
     told: list[Message] = []
     views: list[Any] = []
     again = [say(OFFER, match="q-2"), end(match="q-2")]
@@ -272,7 +272,7 @@ def test_a_player_that_fails_knows_the_last_head(serve: Serve) -> None:
 
 
 def test_a_refusal_is_an_error(serve: Serve) -> None:
-    """A player that is turned down is told why; there is no match to speak of."""
+    """A player that is turned down gets an error with the reason; there is no match to report."""
     lines: list[str] = []
     referee = serve([lambda _: message_for("refused")])
     with pytest.raises(ClientError, match="name-taken"):

@@ -37,7 +37,7 @@ def test_a_wrong_argument_gets_a_sentence(
     arguments: tuple[Any, ...], more: dict[str, Any], kind: type[Exception], error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A type is a TypeError, as Python's own functions have it; a value that no player can have is a ClientError."""
-    monkeypatch.setattr(client, "_open_socket", None)  # whoever connected would fail by another error
+    monkeypatch.setattr(client, "_open_socket", None)  # a client that connects fails by another error
     with pytest.raises(kind, match=error):
         run(*arguments, **{"address": NOBODY, **more})
 

@@ -168,7 +168,7 @@ ROWS: tuple[tuple[str, tuple[Script, ...], str, str, DealFinding | None], ...] =
 def test_a_player_comes_back(
     serve: Serve, scripts: tuple[Script, ...], heard: str, made: str, finding: DealFinding | None, torn: bytes
 ) -> None:
-    """It says hello with the resume token, makes its player anew, and has one end of the match, wherever it broke."""
+    """The client says hello with the resume token, makes a new player, and has one end of the match."""
     referee = serve(*scripts, torn=torn)
     (ended,), terms = play(referee.address, token="5ec2e7")
     assert heard == ", ".join(names(referee.heard))
@@ -280,7 +280,7 @@ LOST: tuple[tuple[str, tuple[Script, ...], str], ...] = (
 @pytest.mark.usefixtures("_stopped_clock")
 @pytest.mark.parametrize(("scripts", "error"), [row[1:] for row in LOST], ids=[row[0] for row in LOST])
 def test_a_player_gives_up(serve: Serve, scripts: tuple[Script, ...], error: str) -> None:
-    """Whom nobody takes back in time is told why, and what can be said of the match is said."""
+    """A player that is not taken back in time gets an error with the reason, and a line about its match."""
     lines: list[str] = []
     referee = serve([OFFERED, say(TURN, head=FIRST)], *scripts)
     with pytest.raises(ClientError, match=error):
@@ -319,7 +319,7 @@ def test_a_launched_program_does_not_come_back(
     come_back_s: float | None,
     count: int,
 ) -> None:
-    """It is started again with its referee; whoever connected by itself comes back unless it is told not to."""
+    """A launched program is started again with its referee; other players come back unless come_back_s is 0."""
     scripts: list[list[Line]] = [[OFFERED, ASKED], [TAKEN_BACK, end()]]
     referee = serve(*scripts[:count])
     monkeypatch.setenv("REFEREE_ADDRESS", referee.address)

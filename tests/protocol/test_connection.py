@@ -120,7 +120,7 @@ def test_a_closed_conversation_drops_what_arrives(trigger: str) -> None:
 @pytest.mark.parametrize("trigger", TRIGGERS)
 @pytest.mark.parametrize("state", ConnectionState)
 def test_nobody_sends_the_other_sides_messages(state: ConnectionState, trigger: str) -> None:
-    """A player that speaks as a referee, or the other way round, is told so in whatever state."""
+    """A player that sends a message of the referee, or the other way round, gets an error in every state."""
     with pytest.raises(LocalProtocolError):
         pair_in(state).side(OTHER[sender_of(trigger)]).send(message_for(trigger))
 

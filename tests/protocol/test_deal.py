@@ -162,8 +162,8 @@ def test_an_offer_made_again_begins_with_new_nonces_and_the_old_seed() -> None:
     assert witness.verdict.finding is DealFinding.KEPT
 
 
-def test_the_commitments_that_were_told_first_bind() -> None:
-    """Who is asked a second time, after its connection broke, is told the same."""
+def test_the_first_commitments_count() -> None:
+    """The first `reveal` counts, even if another one comes after the connection broke."""
     other = Reveal(match=MATCH, commitments=[COMMITMENTS[0], None])
     witness = witness_of(offer_with(), message_for("reveal"), other, message_for("nonce"), end_with())
     assert witness.verdict is not None
@@ -301,7 +301,7 @@ BACK_IN: tuple[tuple[str, tuple[Message, ...], DealFinding], ...] = (
 
 @pytest.mark.parametrize(("seen", "finding"), [row[1:] for row in BACK_IN], ids=[row[0] for row in BACK_IN])
 def test_coming_back_changes_no_promise(seen: tuple[Message, ...], finding: DealFinding) -> None:
-    """Whoever is taken back into a match holds the referee to what it offered before."""
+    """A player that is taken back into a match holds the referee to its first offer."""
     verdict = witness_of(*seen).verdict
     assert verdict is not None
     assert finding is verdict.finding

@@ -56,8 +56,8 @@ def first_column(text: str) -> list[str]:
 
 
 def test_the_parts_made_from_the_code_are_up_to_date() -> None:
-    """To make the parts of SPEC.md anew changes nothing: run `python -m tests.protocol.make_spec`."""
-    assert make_spec.filled(TEXT) == TEXT
+    """The parts of SPEC.md are as they follow from the code: run `python -m tests.protocol.make_spec`."""
+    assert make_spec.fill(TEXT) == TEXT
 
 
 def test_every_part_is_used() -> None:

@@ -154,7 +154,7 @@ def test_the_vectors_of_deals_have_every_case() -> None:
 
 
 def test_the_vectors_are_up_to_date() -> None:
-    """To make vectors.json anew changes nothing: run `python -m tests.protocol.make_vectors`."""
+    """The file is as it follows from the code: run `python -m tests.protocol.make_vectors`."""
     assert make_vectors.text() == make_vectors.PATH.read_text()
 
 
