@@ -33,7 +33,7 @@ from ..net.jobs.job import MatchJob, SealedMatch
 from ..net.jobs.messages import SharedSettings
 from ..net.matches.runner import MatchPaused
 from ..net.matches.settings import MatchServices
-from ..net.waiting import outlasting
+from ..net.waiting import outlast
 from ..observers import Observer, PlayingProcess
 from ..record.reader import RecordError
 from ..text import counted
@@ -491,11 +491,11 @@ class Cluster:
             attempt = Attempt(shipped, followed)
             self._hosts.give(host, attempt)
             outcome = await self._outcome(host, attempt)
-            # From here on the match has a result. It is sealed even if the tournament is being stopped: `outlasting`
+            # From here on the match has a result. It is sealed even if the tournament is being stopped: `outlast`
             # shields the coroutine from the cancellation, or the next run would find a record without a seal, and play
             # the match a second time.
             if not isinstance(outcome, NotBegun):
-                return await outlasting(Deferred.fromCoroutine(self._finish(host, shipped, followed, outcome)))
+                return await outlast(Deferred.fromCoroutine(self._finish(host, shipped, followed, outcome)))
 
     async def _outcome(self, host: ClusterHost, attempt: Attempt) -> Outcome:
         try:
@@ -537,7 +537,7 @@ class Cluster:
         await self._in_thread(store_output, self._hosts.settings.folder, followed.job, printed)
         # If the lines that came on the way and the whole record differ, the observers have seen the former. They are
         # shown the steps that they have not seen, so that live pages end with the result that counts.
-        for step in followed.remote.untold:
+        for step in followed.remote.unreported:
             self._services.observers.notify_step(step)
         return followed.remote.played
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ..net.jobs.messages import Frames, framed
+from ..net.jobs.messages import Frames, pack_frame
 from . import calls
 from .closed_pickle import make_plain_client
 from .messages import (
@@ -130,7 +130,7 @@ class Dispatcher:
         return answers.get(ask.host)
 
     def _report(self, report: Report) -> None:
-        self._writer.write(framed((report,)))
+        self._writer.write(pack_frame((report,)))
 
 
 def parse_host(address: Any, about: Any) -> SeenHost | None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 
-from ..net.jobs.messages import Frames, HelperProcess, framed
+from ..net.jobs.messages import Frames, HelperProcess, pack_frame
 from .messages import (
     MAX_ANSWER_BYTES,
     REPORTS,
@@ -94,7 +94,7 @@ class DispatcherLink:
         if self._process is not None:
             self._asks[self._count] = on_answer
             order = Ask(number=self._count, host=address, call=call, data=encode_message(message))
-            self._process.write(framed((order,)))
+            self._process.write(pack_frame((order,)))
         return self._count
 
     def drop(self, number: int) -> None:
@@ -104,7 +104,7 @@ class DispatcherLink:
             number: what `ask` returned.
         """
         if self._asks.pop(number, None) is not None and self._process is not None:
-            self._process.write(framed((Drop(number=number),)))
+            self._process.write(pack_frame((Drop(number=number),)))
 
     async def close(self) -> None:
         """End the dispatcher and wait until it has exited."""
@@ -125,7 +125,7 @@ class DispatcherLink:
         self._process = HelperProcess(
             self._reactor, "referee.cluster.dispatcher", self._output, self._receive, self._restart_later
         )
-        self._process.write(framed((self._connect,)))
+        self._process.write(pack_frame((self._connect,)))
 
     def _restart_later(self, how: str) -> None:
         """Start a new dispatcher after a pause, unless the link is closing."""

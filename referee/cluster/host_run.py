@@ -17,9 +17,9 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
 
 from ..errors import RefereeError
-from ..net.jobs.job import JobSeat, KeylessSealer, MatchJob, decoded
+from ..net.jobs.job import JobSeat, KeylessSealer, MatchJob, decode_job
 from ..net.jobs.tables import LocalTables
-from ..net.jobs.worker import commits_of
+from ..net.jobs.worker import make_commits
 from ..net.matches.runner import MatchPaused
 from ..net.matches.settings import MatchServices
 from ..observers import Observers
@@ -159,7 +159,7 @@ class HostRun:
         self._matches: dict[str, HostedMatch] = {}
         """Name -> match, running or over."""
         self._over: deque[str] = deque()
-        commits = commits_of(reactor, offer.terms)
+        commits = make_commits(reactor, offer.terms)
         services = MatchServices(confinement=confinement, terms=offer.terms, observers=settings.observers)
         self._tables = LocalTables(reactor, time.monotonic, self._folder, services, offer.process, commits)
         self.lag = self._tables.loop.lag
@@ -174,7 +174,7 @@ class HostRun:
         Raises:
             RefereeError: the match cannot be played here.
         """
-        job = decoded(shipped.job)
+        job = decode_job(shipped.job)
         seats = zip(job.seats, shipped.programs, strict=True)
         return replace(job, seats=tuple(self._prepare_seat(seat, digest, programs) for seat, digest in seats))
 

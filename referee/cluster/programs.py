@@ -18,7 +18,7 @@ from ..errors import RefereeError
 from ..files.removal import remove
 from ..files.tree import walk
 from ..files.whole import write_whole
-from ..net.jobs.job import JobSeat, MatchJob, encoded
+from ..net.jobs.job import JobSeat, MatchJob, encode_job
 from ..programs.file_view import PrivateNames, find_private
 from ..programs.output import KEPT_BYTES
 from ..programs.player_spec import Launch
@@ -174,7 +174,7 @@ class Shipping:
         """
         digests = tuple(self._digest(seat.launch) for seat in job.seats)
         sent = replace(job, seats=tuple(_without_path(seat) for seat in job.seats))
-        return ShippedJob(run=run, match=job.match, job=encoded(sent), programs=digests)
+        return ShippedJob(run=run, match=job.match, job=encode_job(sent), programs=digests)
 
     def read_packed(self, digest: str) -> bytes:
         """Return the bytes of a packed folder.

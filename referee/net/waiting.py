@@ -1,4 +1,4 @@
-"""Waiting for what can't be stopped, however impatient the organiser is."""
+"""Waits for work that can't be stopped halfway, even if the organiser cancels the wait."""
 
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -9,39 +9,36 @@ from twisted.python.failure import Failure
 T = TypeVar("T")
 
 
-async def outlasting(awaited: "Deferred[T]") -> T:
-    """Wait for what has to come, and return it; whoever is cancelled meanwhile waits on."""
+async def outlast(work: "Deferred[T]") -> T:
+    """Wait for work and return its result; a cancellation is ignored."""
     while True:
         with suppress(CancelledError):
-            return await apart(awaited)
+            return await fork(work)
 
 
-async def whole(awaited: "Deferred[T]") -> T:
-    """Wait for what is to be undone if it comes too late; whoever is cancelled meanwhile is so once it has come.
-
-    Returns:
-        What came.
+async def let_finish(work: "Deferred[T]") -> T:
+    """Wait for work whose result has to be undone if it comes too late; a cancellation takes effect once it is done.
 
     Raises:
-        CancelledError: nobody waits for it any more.
+        CancelledError: the wait was cancelled; the work is done, and its result is dropped.
     """
     try:
-        return await apart(awaited)
+        return await fork(work)
     except CancelledError:
         with suppress(Exception):
-            await outlasting(awaited)
+            await outlast(work)
         raise
 
 
-def apart(awaited: "Deferred[T]") -> "Deferred[T]":
-    """Return what fires with another one, and can be cancelled without it."""
-    apart: Deferred[T] = Deferred()
+def fork(work: "Deferred[T]") -> "Deferred[T]":
+    """Return a Deferred that fires with another one, and can be cancelled without cancelling that one."""
+    branch: Deferred[T] = Deferred()
 
-    def _hand_on(result: Any) -> Any:
-        if apart.called:
+    def _pass_on(result: Any) -> Any:
+        if branch.called:
             return result
-        apart.callback(result)
+        branch.callback(result)
         return None if isinstance(result, Failure) else result
 
-    awaited.addBoth(_hand_on)
-    return apart
+    work.addBoth(_pass_on)
+    return branch

@@ -16,7 +16,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
 from ..net.links.origin_limits import OriginLimiter
-from ..net.waiting import whole
+from ..net.waiting import let_finish
 from .rate_limit import RateLimit
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class Workshop:
         try:
             if key in self._kept:  # somebody before this one has asked for the same
                 return cast("T", self._recall(key))
-            made: T = await whole(defer_to_workshop(self._work, function, *args))
+            made: T = await let_finish(defer_to_workshop(self._work, function, *args))
             if key is None:
                 self._count_unread(request, who)
             elif made is not None:

@@ -10,7 +10,7 @@ import pytest
 from referee.cluster import dispatcher as dispatcher_module
 from referee.cluster.dispatcher import Dispatcher
 from referee.cluster.messages import REPORTS, Ask, Drop, HostLines, KnownHosts
-from referee.net.jobs.messages import Frames, framed
+from referee.net.jobs.messages import Frames, pack_frame
 
 
 class Written:
@@ -71,7 +71,7 @@ def test_what_is_dropped_is_released() -> None:
 
 def test_no_frame_is_longer_than_expected() -> None:
     """Its length alone is enough to refuse it: nothing of it is waited for."""
-    frame = framed((KnownHosts(hosts=()),))
+    frame = pack_frame((KnownHosts(hosts=()),))
     assert Frames(REPORTS, len(frame)).add(frame) == [(KnownHosts(hosts=()),)]
     with pytest.raises(msgspec.DecodeError, match="a frame of 4294967295 bytes, of at most 10"):
         Frames(REPORTS, 10).add(b"\xff\xff\xff\xff")

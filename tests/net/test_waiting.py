@@ -10,7 +10,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from referee.net.matches.programs import MatchPrograms
 from referee.net.matches.settings import MatchServices
-from referee.net.waiting import outlasting, whole
+from referee.net.waiting import let_finish, outlast
 from referee.programs.confining import Confinement
 from referee.programs.player_spec import Launch
 
@@ -18,12 +18,12 @@ from ..programs.test_folder_copy import BOXED, player
 
 FAULT = ValueError("a fault")
 CASES: dict[str, tuple[Callable[..., Any], int, Any, Any]] = {
-    "it comes": (whole, 0, 7, 7),
-    "it fails": (whole, 0, FAULT, FAULT),
-    "it comes too late": (whole, 2, 7, CancelledError),
-    "it fails too late": (whole, 2, FAULT, CancelledError),
-    "nobody asks for it": (outlasting, 0, 7, 7),
-    "it outlasts all": (outlasting, 2, 7, 7),
+    "it comes": (let_finish, 0, 7, 7),
+    "it fails": (let_finish, 0, FAULT, FAULT),
+    "it comes too late": (let_finish, 2, 7, CancelledError),
+    "it fails too late": (let_finish, 2, FAULT, CancelledError),
+    "nobody asks for it": (outlast, 0, 7, 7),
+    "it outlasts all": (outlast, 2, 7, 7),
 }
 
 

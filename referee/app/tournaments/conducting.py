@@ -20,7 +20,7 @@ from ...errors import Interrupted, RefereeError
 from ...files.removal import remove
 from ...net.event_loop import new_process
 from ...net.jobs.job import OpenExecutor
-from ...net.jobs.workers import Workers, names_needed
+from ...net.jobs.workers import Workers, count_names
 from ...net.tournaments.play import MatchSeeds, Recorder, RunSettings, TournamentPlay
 from ...net.tournaments.runner import TournamentRunner, TournamentStopped
 from ...observers import Observer, Observers
@@ -168,7 +168,7 @@ def _begin_play(
     check_no_others(folder, loaded.begun.spec.name, loaded.opened)
     left = dict(loaded.left)
     recovery = recover(folder, left, find_game, sealer)
-    others = CLUSTER_NAMES if run_settings.cluster is not None else names_needed(run_settings.workers)
+    others = CLUSTER_NAMES if run_settings.cluster is not None else count_names(run_settings.workers)
     at, processes = wall_clock(), tuple(new_process() for _ in range(1 + others))
     begun = e.Begun(at=at, processes=processes, spectators=run_settings.spectators)
     resumed = e.TournamentResumed(at=at, referee=__version__, processes=processes, spectators=run_settings.spectators)

@@ -1,6 +1,6 @@
-"""What it takes to play one match of a tournament: whoever has the job can play it, and needs no key for that.
+"""The job of one match of a tournament: a process that has it can play the match, and needs no key for that.
 
-An executor plays jobs in other processes than the tournament's own: its workers, or the hosts of a cluster.
+An executor has jobs played in other processes than the tournament's own: in its workers, or on the hosts of a cluster.
 """
 
 import hashlib
@@ -29,27 +29,27 @@ from .messages import SharedSettings
 
 
 class JobSeat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who sits on one seat: a program that is started, or nobody; neither of both: a player that is connected."""
+    """One seat: a program to start (`launch`), nobody (`why_not`), or, if both are None, a connected player."""
 
     name: str
     given: str
-    """How its program was given."""
+    """The player's program in the organiser's words."""
     launch: Launch | None = None
     why_not: str | None = None
-    """Why its program can't be started, or it can't come."""
+    """Reason why its program can't be started or it can't come."""
     digest: str | None = None
     """SHA-256 of its program's folder, in hex; None: it has none."""
     token: str
-    """What it identifies itself with."""
+    """Token of the seat."""
 
     @property
     def occupant(self) -> Occupant:
-        """Who is to be seated; None: who is connected."""
+        """The occupant for the match session; None: a connected player."""
         return self.launch if self.why_not is None else Vacancy(name=self.name, why=self.why_not)
 
 
 class MatchTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a match needs of its tournament's spec and run settings, the same for all its matches."""
+    """The part of a tournament's spec and run settings that its matches need; the same for all of them."""
 
     game: str
     rules: str
@@ -64,22 +64,22 @@ class MatchTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One match that is to be played: all that its record follows from, but for what its players do."""
+    """One match to play: everything that decides its record, except what its players do."""
 
     context: MatchContext
     terms: MatchTerms
     number: int | None
-    """Fixes the seed, which is no secret then."""
+    """Number that fixes the seed, which is no secret then."""
     deal: bytes | None
-    """The very seed of a duplicate deal; in both cases the players' nonces stay out of it."""
+    """Seed of a duplicate deal. Here and with `number`, the players' nonces do not enter the shuffle."""
     drawn: bytes | None
-    """The seed of the match alone; one of the three is given."""
+    """Seed of this match alone. Exactly one of the three is given."""
     is_last_of_deal: bool
     seats: tuple[JobSeat, ...]
     key: str
     """The public key that will seal the record, in hex."""
     locked_seed: str = ""
-    """The seed as it stands in the record, for that key alone."""
+    """The seed as it stands in the record, encrypted for that key."""
 
     @property
     def match(self) -> str:
@@ -88,7 +88,7 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def occupants(self) -> list[Occupant]:
-        """Who is to be seated, by seat."""
+        """The occupants by seat."""
         return [seat.occupant for seat in self.seats]
 
     @property
@@ -98,15 +98,15 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def setup(self) -> MatchSetup:
-        """The setup that the match has to have."""
+        """The setup that the match must have."""
         names = [seat.name for seat in self.seats]
         return make_setup(self.settings(Path()), self.terms.game, self.match, names, self.seed)
 
     def settings(self, folder: Path) -> MatchSettings:
-        """Return how a host plays it.
+        """Return the settings of the match.
 
         Args:
-            folder: of the records.
+            folder: for the record.
         """
         terms = self.terms
         return MatchSettings(
@@ -128,7 +128,7 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class KeylessSealer(Sealer):
-    """What stands in for a referee's key where it is not: one job's share of it, which can sign nothing.
+    """Replaces the referee's key in other processes: it has what one job needs of the key, and can't sign.
 
     Args:
         job: the only one that it is good for.
@@ -141,7 +141,7 @@ class KeylessSealer(Sealer):
         self._job = job
 
     def lock(self, secret: bytes, context: str) -> str:
-        """Return the seed as it was locked by who has the key."""
+        """Return the seed as the process with the key has encrypted it."""
         return self._job.locked_seed
 
     def token(self, match: str, commitment: str, seat: int) -> str:
@@ -149,38 +149,38 @@ class KeylessSealer(Sealer):
         return self._job.seats[seat].token
 
 
-def encoded(job: MatchJob) -> bytes:
-    """Return a job as bytes: always the same ones for the same job."""
+def encode_job(job: MatchJob) -> bytes:
+    """Return a job as bytes; equal jobs give equal bytes."""
     return msgspec.msgpack.encode(job, enc_hook=str, order="deterministic")
 
 
-def decoded(data: bytes) -> MatchJob:
-    """Return the job of bytes.
+def decode_job(data: bytes) -> MatchJob:
+    """Return the job that encode_job has made bytes of.
 
     Raises:
-        DecodeError: they are none.
+        DecodeError: the bytes are no job.
     """
     return msgspec.msgpack.decode(data, type=MatchJob, dec_hook=lambda kind, text: kind(text))
 
 
 @cache
 def rules_digest(game: str) -> str:
-    """Return the SHA-256 of the files that a game is made of, in hex: where it differs, other rules may be played.
+    """Return the SHA-256 of a game's files, in hex: another process with another digest may play by other rules.
 
     Args:
-        game: its name.
+        game: name of the game.
     """
     module = sys.modules[type(find_game(game)).__module__]
     file = Path(str(module.__file__))
-    found = file.parent.rglob("*") if module.__package__ else [file]
+    files = file.parent.rglob("*") if module.__package__ else [file]
     digest = hashlib.sha256()
-    for path in sorted(path for path in found if path.suffix in (".py", ".toml")):
+    for path in sorted(path for path in files if path.suffix in (".py", ".toml")):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
 class SealedMatch(Struct, frozen=True, kw_only=True):
-    """A match that an executor has played, sealed here."""
+    """A match that an executor has played; its record is sealed in this process."""
 
     result: Result
     record: Path
@@ -189,31 +189,34 @@ class SealedMatch(Struct, frozen=True, kw_only=True):
 
 
 class Executor(Protocol):
-    """Plays matches in other processes, each as its job says."""
+    """Has matches played in other processes, each as its job says.
+
+    The tournament's workers implement it, and so does the coordinator of a cluster.
+    """
 
     @property
     def room(self) -> int | None:
-        """How many matches may be open at a time now; None: as many as the tournament has tables."""
+        """Number of matches that may be open at a time now; None: as many as the tournament has tables."""
 
     def takes(self, job: MatchJob) -> bool:
-        """Tell whether a match can be played there at all."""
+        """Tell whether the executor can play a match at all."""
 
     async def play(self, job: MatchJob) -> SealedMatch:
         """Have a match played to its end, and seal its record.
 
         Raises:
-            MatchPaused: it was cancelled; its record is what it goes on from.
-            RefereeError: it can't be played there.
+            MatchPaused: the call was cancelled; the match can go on from its record.
+            RefereeError: the match can't be played there.
             OSError: the record can't be written.
         """
 
     def processes(self) -> Sequence[PlayingProcess]:
-        """Return what plays there, and how it is."""
+        """Return the state of the processes that play."""
 
     async def close(self) -> None:
-        """Play no more, and wait until nothing is left of what plays."""
+        """End all processes that play, and wait until nothing is left of them."""
 
 
 OpenExecutor = Callable[[Any, SharedSettings, MatchServices, Callable[[], None]], Executor]
-"""Takes Twisted's reactor, what all matches share, the tournament's services (with `commits`), and what is to be called
-when there is more room."""
+"""Opens an executor. Arguments: Twisted's reactor, the settings that all matches share, the tournament's services (with
+`commits`), and a function to call when there is more room."""

@@ -1,6 +1,6 @@
-"""What the tournament's process and its workers say to each other: msgpack, several messages a frame, never code.
+"""Messages between the tournament's process and its workers: msgpack, several messages a frame, never code.
 
-They talk over a socket. A helper process, which has the other end of it, runs beside this process and ends with it.
+They go over a socket. A helper process, which has the other end of it, runs next to this process and ends with it.
 """
 
 import os
@@ -31,29 +31,30 @@ from ..run_terms import RunTerms
 
 T = TypeVar("T")
 _LENGTH = struct.Struct(">I")
-_READ_BYTES = 1 << 18
+READ_BYTES = 1 << 18
+"""Most bytes that are read at once."""
 MAX_FRAME_BYTES = (1 << 32) - 1
-"""All that a length can say: of a frame from a process that is believed."""
+"""Longest frame of a trusted process: the largest number that fits into its length."""
 _LAST_READS = 64
-"""More than a socket holds."""
+"""Number of reads that empty any socket."""
 
 
 class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
-    """The first order: what is the same for all matches of a worker."""
+    """The first order: settings of all matches of a worker."""
 
     folder: Path
-    """Of the records."""
+    """Folder of the records."""
     sandbox: Sandbox | None
     groups: ControlGroups | None
     limits: ProgramLimits
     hidden: tuple[Path, ...]
     terms: RunTerms
     process: str = ""
-    """What names the worker in the records of its matches."""
+    """Name of the worker in the records of its matches."""
 
     @classmethod
     def of(cls, folder: Path, confinement: Confinement, terms: RunTerms) -> Self:
-        """Return the order that hands on what programs are held to here."""
+        """Return the order that passes this process's sandbox settings to a worker."""
         sandbox = confinement.sandbox
         return cls(
             folder=folder.absolute(),
@@ -65,7 +66,7 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
         )
 
     def confinement(self) -> Confinement:
-        """Return what programs are held to; it is to be closed."""
+        """Return the sandbox settings as an object; the caller has to close it."""
         return Confinement(
             sandbox=self.sandbox,
             groups=self.groups,
@@ -77,21 +78,21 @@ class SharedSettings(Struct, frozen=True, kw_only=True, tag="settings"):
 
 
 class Play(Struct, frozen=True, kw_only=True, tag="play"):
-    """A job is to be played."""
+    """Play a job."""
 
     job: bytes
     is_followed: bool
-    """Whether each of its steps is to be told."""
+    """True if the worker has to report each step of the match."""
 
 
 class Pause(Struct, frozen=True, kw_only=True, tag="pause"):
-    """A match is to be stopped in the middle."""
+    """Stop a match in the middle."""
 
     match: str
 
 
 class Close(Struct, frozen=True, kw_only=True, tag="close"):
-    """No more matches come: programs that stayed are to be ended, and the worker with them."""
+    """End all programs that stayed, and then the worker: no more matches come."""
 
 
 class Stepped(Struct, frozen=True, kw_only=True, tag="stepped"):
@@ -131,14 +132,14 @@ class MatchStopped(Struct, frozen=True, kw_only=True, tag="paused"):
 
 
 class MatchFailed(Struct, frozen=True, kw_only=True, tag="failed"):
-    """A match can't be played here, or not on record."""
+    """A match can't be played here, or its record can't be written."""
 
     match: str
     why: str
 
 
 class Alive(Struct, frozen=True, kw_only=True, tag="alive"):
-    """The worker's loop turns."""
+    """The worker's loop still runs."""
 
 
 Order = SharedSettings | Play | Pause | Close
@@ -151,8 +152,8 @@ class Frames(Generic[T]):
     """Cuts what comes into frames of messages.
 
     Args:
-        kind: what a frame holds: a tuple of messages.
-        most_bytes: of a frame.
+        kind: type of a frame's content, a tuple of messages.
+        most_bytes: length of the longest frame that is accepted.
     """
 
     def __init__(self, kind: type[T], most_bytes: int = MAX_FRAME_BYTES) -> None:
@@ -161,13 +162,13 @@ class Frames(Generic[T]):
         self._rest = bytearray()
 
     def add(self, data: bytes) -> list[T]:
-        """Take what comes next, and return the frames that are whole now.
+        """Take the next bytes, and return the frames that are complete now.
 
         Raises:
-            DecodeError: one is none.
+            DecodeError: a frame is too long, or does not hold such messages.
         """
         self._rest += data
-        found = []
+        frames = []
         start = 0
         while len(self._rest) - start >= _LENGTH.size:
             (size,) = _LENGTH.unpack_from(self._rest, start)
@@ -177,12 +178,12 @@ class Frames(Generic[T]):
             if len(self._rest) < begin + size:
                 break
             start = begin + size
-            found.append(self._decoder.decode(memoryview(self._rest)[begin:start].tobytes()))
+            frames.append(self._decoder.decode(memoryview(self._rest)[begin:start].tobytes()))
         del self._rest[:start]
-        return found
+        return frames
 
 
-def framed(messages: Sequence[Struct]) -> bytes:
+def pack_frame(messages: Sequence[Struct]) -> bytes:
     """Return a frame of messages."""
     body = msgspec.msgpack.encode(messages, enc_hook=str)
     return _LENGTH.pack(len(body)) + body
@@ -194,44 +195,44 @@ class SocketEnd(FileDescriptor):
     Args:
         reactor: Twisted's.
         end: the socket.
-        received: called with what comes.
-        lost: called once nothing more comes.
+        on_data: called with the bytes that come.
+        on_loss: called once nothing more comes.
     """
 
     def __init__(
-        self, reactor: Any, end: socket.socket, received: Callable[[bytes], None], lost: Callable[[], None]
+        self, reactor: Any, end: socket.socket, on_data: Callable[[bytes], None], on_loss: Callable[[], None]
     ) -> None:
         super().__init__(reactor)
         end.setblocking(False)
         self._end = end
-        self._received = received
-        self._lost = lost
+        self._on_data = on_data
+        self._on_loss = on_loss
         self.connected = 1
         self.startReading()  # type: ignore[no-untyped-call]
 
     def fileno(self) -> int:
-        """Return what to wait for; called by Twisted."""
+        """Return the descriptor; called by Twisted."""
         return self._end.fileno()
 
     def doRead(self) -> Exception | None:
         """Read what is there; called by Twisted."""
         try:
-            data = self._end.recv(_READ_BYTES)
+            data = self._end.recv(READ_BYTES)
         except BlockingIOError:
             return None
         except OSError:
             return ConnectionLost()
         if not data:
             return ConnectionDone()
-        self._received(data)
+        self._on_data(data)
         return None
 
     def leave(self) -> None:
-        """Close the socket once all is written."""
+        """Close the socket once everything is written."""
         self.loseConnection()  # type: ignore[no-untyped-call]
 
     def read_rest(self) -> None:
-        """Read what is left of who is no more."""
+        """Read what a process that has ended has left in the socket."""
         for _ in range(_LAST_READS):
             if self.doRead() is not None:
                 break
@@ -246,10 +247,10 @@ class SocketEnd(FileDescriptor):
             return ConnectionLost()
 
     def connectionLost(self, reason: Failure) -> None:
-        """Close the socket, and say so; called by Twisted."""
+        """Close the socket and report that; called by Twisted."""
         super().connectionLost(reason)  # type: ignore[no-untyped-call]
         self._end.close()
-        self._lost()
+        self._on_loss()
 
 
 class HelperProcess:
@@ -257,10 +258,10 @@ class HelperProcess:
 
     Args:
         reactor: Twisted's reactor.
-        module: that is run, with the number of its end of the socket behind it.
-        output: file that takes the end of what it prints.
-        received: called with what it says.
-        ended: called once it is gone, with how it ended, in a few words.
+        module: to run, with the descriptor of its end of the socket as the argument.
+        output: file for the last part of what it prints.
+        on_data: called with the bytes that it sends.
+        on_end: called with the way in which it has ended, in a few words.
 
     Raises:
         OSError: it can't be started.
@@ -271,12 +272,12 @@ class HelperProcess:
         reactor: Any,
         module: str,
         output: Path,
-        received: Callable[[bytes], None],
-        ended: Callable[[str], None],
+        on_data: Callable[[bytes], None],
+        on_end: Callable[[str], None],
     ) -> None:
-        self._told_end = ended
+        self._report_end = on_end
         self._why = ""
-        """Why it was killed."""
+        """Reason for which it was killed."""
         self._output = OutputPipe(reactor, output)
         ours, theirs = socket.socketpair()
         descriptor = theirs.detach()
@@ -290,32 +291,32 @@ class HelperProcess:
             raise
         finally:
             self._output.close_write_end()
-        self._end = SocketEnd(reactor, ours, received, lambda: None)
+        self._end = SocketEnd(reactor, ours, on_data, lambda: None)
         self.pid = process.pid
         self._process = ChildProcess(process, reactor)
-        self._process.on_end(self._ended)
+        self._process.on_end(self._on_exit)
 
     def write(self, data: bytes) -> None:
-        """Say something to it."""
+        """Send bytes to it."""
         self._end.write(data)
 
     def leave(self) -> None:
-        """Say nothing more to it, once all is written."""
+        """Close the socket once everything is written."""
         self._end.leave()
 
     def kill(self, why: str) -> None:
-        """End it at once, and its programs with it.
+        """End the process and its programs at once.
 
         Args:
-            why: in a few words.
+            why: the reason in a few words.
         """
         self._why = self._why or why
         self._process.send_signal(signal.SIGKILL)
 
-    def _ended(self, code: int) -> None:
+    def _on_exit(self, code: int) -> None:
         self._end.read_rest()
         self._end.leave()
         self._output.close()
         how = self._why or (f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}")
         words = f": {self._output.tail.last_words}" if self._output.tail.last_words else ""
-        self._told_end(f"{how}{words}")
+        self._report_end(f"{how}{words}")

@@ -1,4 +1,4 @@
-"""A match that another process plays: followed line by line here, if anybody looks on, and sealed or made void."""
+"""A match that another process plays: it is followed line by line if anybody watches, and sealed or made void here."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -22,14 +22,14 @@ from .messages import Stepped
 
 
 class RemoteMatch:
-    """A match that another process plays: the same fold can be fed here with what that tells.
+    """A match that another process plays; a second fold in this process takes the events that it reports.
 
     Args:
-        job: that was handed out.
-        folder: of the records.
+        job: the match.
+        folder: for the records.
         durability: of its record.
-        tell: takes each step that is told.
-        coming: folder that the record is in until it is believed; None: it is in its place all the time.
+        notify: takes each step that was reported.
+        coming: folder for the record until it is verified; None: it is in its place from the beginning.
     """
 
     def __init__(
@@ -37,58 +37,58 @@ class RemoteMatch:
         job: MatchJob,
         folder: Path,
         durability: Durability,
-        tell: Callable[[MatchStep], None],
+        notify: Callable[[MatchStep], None],
         coming: Path | None = None,
     ) -> None:
         self.job = job
         self._place = folder / f"{job.match}.jsonl"
         self.path = self._place if coming is None else coming / self._place.name
-        self.untold: list[MatchStep] = []
-        """What observers are still to be told once it was made void: what they were not told of, and the end."""
-        self.told = 0, FIRST_PREV
-        """How many lines after the first were told, and the hash of the last of these."""
+        self.unreported: list[MatchStep] = []
+        """Steps that observers must still be notified of after `void`: those that were not reported, and the end."""
+        self.reported = 0, FIRST_PREV
+        """Number of lines after the first that were reported, and the hash of the last of these."""
         self._durability = durability
-        self._tell = tell
+        self._notify = notify
         self._end: tuple[Result, str] | None = None
-        """What came of it, and the hash of the line that says so."""
+        """The result, and the hash of its line; None while the match is not over."""
 
     @cached_property
     def match(self) -> Match:
-        """The match, as far as it was told."""
+        """The match, as far as it was reported."""
         return Match(find_game(self.job.terms.game), self.job.setup, self.job.seed)
 
     def take(self, stepped: Stepped) -> None:
-        """Let the match take an event, and tell of it.
+        """Let the match take a reported event, and notify observers.
 
         Raises:
-            RecordError: it is not the next line.
+            RecordError: the report is not that of the next line.
         """
-        lines = self.told[0] + 1
+        lines = self.reported[0] + 1
         if stepped.line != lines:
-            raise RecordError(self.path, stepped.line, f"line {lines} to be told of", "another one")
-        self.told = lines, stepped.hash
+            raise RecordError(self.path, stepped.line, f"line {lines} to be reported", "another one")
+        self.reported = lines, stepped.hash
         commands = self.match.handle(stepped.event)
-        self._tell(MatchStep.of(stepped.event, commands, self.match, self.told))
+        self._notify(MatchStep.of(stepped.event, commands, self.match, self.reported))
 
     @property
     def played(self) -> SealedMatch:
-        """What came of it, once its record is sealed."""
+        """The result, once the record is sealed."""
         assert self._end is not None, "it is over"
         result, head = self._end
         return SealedMatch(result=result, record=self.path, head=head)
 
     def check_and_seal(self, head: str, sealer: Sealer) -> RecordWriter:
-        """Sign the record that a process of our own has written.
+        """Sign the record that a worker has written.
 
         Args:
-            head: hash of the result line, as that process says.
+            head: hash of the result line, as the worker reports it.
             sealer: the key.
 
         Returns:
-            Its writer: it is to be synced, and closed.
+            Writer of the record; the caller syncs and closes it.
 
         Raises:
-            RecordError: it does not end with that line.
+            RecordError: the record does not end with that line.
             OSError: it can't be written.
         """
         line, end = read_end(self.path)
@@ -97,15 +97,15 @@ class RemoteMatch:
         return self.seal(line.result, end, sealer)
 
     def seal(self, result: Result, end: ChainEnd, sealer: Sealer) -> RecordWriter:
-        """Sign a record that is believed.
+        """Sign a record that is trusted or verified.
 
         Args:
             result: of the match.
-            end: of the record, where that stands.
+            end: end of the record, which has the result.
             sealer: the key.
 
         Returns:
-            Its writer: it is to be synced, and closed.
+            Writer of the record; the caller syncs and closes it.
 
         Raises:
             OSError: it can't be written.
@@ -117,16 +117,16 @@ class RemoteMatch:
         return writer
 
     def void(self, why: str, sealer: Sealer) -> None:
-        """End the record of a match whose worker is no more: void for the referee's fault, unless it was over.
+        """End the record of a match whose worker has ended; unless it was over, it is void by the referee's fault.
 
-        In any thread; nobody writes it any more.
+        May run in any thread: nobody else writes the record any more.
 
         Args:
-            why: it can't go on.
+            why: the match can't go on.
             sealer: the key.
 
         Raises:
-            RecordError: what there is of it does not hold.
+            RecordError: the part that was written does not hold.
             OSError: it can't be written.
         """
         self._put_in_place()
@@ -134,27 +134,27 @@ class RemoteMatch:
             self.path.rename(self.path.with_suffix(TORN))
         if self.path.exists():
             left = reopen(self.path, find_game, sealer)
-            self._catch_up()
+            self._take_recorded()
             self.match, writer, last_ms = left.match, left.writer, left.last_ms
         else:
-            writer, last_ms = self._begun(sealer), 0.0
+            writer, last_ms = self._begin(sealer), 0.0
         result = self.match.result or self._void(writer, RefereeFailed(at_ms=last_ms, detail=why))
         self._end = result, writer.sealed_head
 
-    def _catch_up(self) -> None:
-        """Let the match take the events that are on record, and that nobody was told of."""
+    def _take_recorded(self) -> None:
+        """Let the match take the events that are on record but were not reported."""
         record = read_record(self.path)
-        for line, step in enumerate(record.transitions[self.told[0] :], self.told[0] + 1):
+        for line, step in enumerate(record.transitions[self.reported[0] :], self.reported[0] + 1):
             commands, line_hash = self.match.handle(step.event), record.chain.lines[line].hash
-            self.untold.append(MatchStep.of(step.event, commands, self.match, (line, line_hash)))
+            self.unreported.append(MatchStep.of(step.event, commands, self.match, (line, line_hash)))
 
     def _put_in_place(self) -> None:
         if self.path != self._place and self.path.exists():
             self.path.replace(self._place)
         self.path = self._place
 
-    def _begun(self, sealer: Sealer) -> RecordWriter:
-        """Write the first line of the record of a match that its worker has not begun."""
+    def _begin(self, sealer: Sealer) -> RecordWriter:
+        """Write the first line of the record, which the worker has not begun."""
         job, writer = self.job, RecordWriter(self.path, sealer)
         writer.write_header(
             job.setup,
@@ -172,7 +172,7 @@ class RemoteMatch:
     def _void(self, writer: RecordWriter, event: RefereeFailed) -> Result:
         commands = self.match.handle(event)
         writer.write_transition(event, commands)
-        self.untold.append(MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head)))
+        self.unreported.append(MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head)))
         closing = next(command for command in commands if isinstance(command, CloseMatch))
         writer.end(self.match)
         writer.sync()

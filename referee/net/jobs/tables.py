@@ -1,4 +1,4 @@
-"""Plays matches in this process, each as its job says."""
+"""The tables of this process, where matches are played as their jobs say."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,15 +21,15 @@ from .job import MatchJob
 
 
 class LocalTables:
-    """The matches that are played in this process, and what they share.
+    """Plays matches in this process, with one event loop for all of them.
 
     Args:
         reactor: Twisted's reactor.
-        now: monotonic seconds.
-        folder: of the records.
-        services: what all of them have around them.
-        process: what records call this process; empty: by a name of its own.
-        commits: syncs their records together; None: it is made here.
+        now: returns monotonic seconds.
+        folder: for the records.
+        services: shared by all matches.
+        process: name of this process in records; empty: a new one.
+        commits: syncs the records together; None: a new one.
     """
 
     def __init__(
@@ -63,12 +63,12 @@ class LocalTables:
 
         Args:
             job: the match.
-            occupants: by seat, as the job says; who is connected, too.
-            resumed: how far it has come, if its referee died.
-            sealer: seals its record; None: the one of all matches does.
+            occupants: by seat, as the job says; connected players, too.
+            resumed: the match as far as it has come; None: it is new.
+            sealer: seals the record; None: the one of all matches does.
 
         Raises:
-            MatchPaused: it was cancelled; its record is what it goes on from.
+            MatchPaused: the call was cancelled; the match can go on from its record.
             OSError: the record can't be written.
         """
         session = self._session(job, self.services if sealer is None else replace(self.services, sealer=sealer))
@@ -79,15 +79,15 @@ class LocalTables:
     async def play_when_opened(
         self, job: MatchJob, occupants: Sequence[Launch], opened: "Deferred[MatchJob]"
     ) -> MatchReport | None:
-        """Start the programs of a match that is not opened yet; play it once it is.
+        """Start the programs of a match that is not opened yet, and play it once it is.
 
         Args:
             job: the match, as far as it is known.
             occupants: by seat.
-            opened: fires with the whole job.
+            opened: fires with the complete job.
 
         Returns:
-            What came of it; None: nothing was begun, and none of the programs is left.
+            The match; None if some program was missing: then all were ended, and nothing was recorded.
 
         Raises:
             MatchPaused: as `play`.
@@ -100,6 +100,6 @@ class LocalTables:
         return MatchSession(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)
 
     async def close(self) -> None:
-        """End the programs that stayed, and wait until nothing is left of them."""
+        """End the programs that stay, and wait until nothing is left of them."""
         if self._pool is not None:
             await self._pool.close()

@@ -1,7 +1,7 @@
-"""A worker: plays the matches that the tournament's process hands out, in a process of its own, and ends with that.
+"""A worker: plays the matches that the tournament's process hands out, in a process of its own, and ends with it.
 
-It holds no key. It writes the lines of its matches' records, tells of each if anybody looks on, and leaves the seal to
-who has the key.
+It holds no key. It writes the records of its matches line by line, reports each line if anybody watches the match, and
+leaves the seal to the tournament's process, which has the key.
 """
 
 import os
@@ -24,7 +24,7 @@ from ..group_commit import Durability, GroupCommit
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
 from ..run_terms import RunTerms
-from .job import KeylessSealer, MatchJob, decoded, rules_digest
+from .job import KeylessSealer, MatchJob, decode_job, rules_digest
 from .messages import (
     ORDERS,
     Alive,
@@ -42,22 +42,22 @@ from .messages import (
     SharedSettings,
     SocketEnd,
     Stepped,
-    framed,
+    pack_frame,
 )
 from .tables import LocalTables
 
 ALIVE_S = 1.0
-"""How often a worker says that its loop turns."""
+"""Seconds between two reports that the worker's loop still runs."""
 _GATHER_S = 0.01
-"""How long reports wait for others to go with them: nobody's clock hangs on one."""
+"""Seconds that a report waits for others to share its frame; no player's clock depends on one."""
 
 
 class Reporter(Observer):
-    """Tells the tournament's process what is to be told to its observers.
+    """Reports to the tournament's process what its observers are notified of.
 
     Args:
         report: takes each report.
-        followed: the matches that somebody looks on at.
+        followed: names of the matches that somebody watches.
     """
 
     def __init__(self, report: Callable[[Report], None], followed: Collection[str]) -> None:
@@ -65,15 +65,15 @@ class Reporter(Observer):
         self._followed = followed
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Tell what happened at the edges."""
+        """Report what happened at the edges."""
         self._report(Noted(event=event, facts=facts))
 
     def on_notice(self, text: str) -> None:
-        """Tell what an organiser should know."""
+        """Report what an organiser should know."""
         self._report(OrganiserNote(text=text))
 
     def on_match_stepped(self, step: MatchStep) -> None:
-        """Tell of a line of a record, if anybody looks on; what followed from its event follows again."""
+        """Report a line of a watched match; the event is enough, as its commands follow from it."""
         match = step.setup.match
         if match in self._followed:
             event = cast("AnyEvent", step.event)
@@ -81,19 +81,19 @@ class Reporter(Observer):
 
 
 class NoGroupCommit(GroupCommit):
-    """Syncs nothing: whoever seals a record syncs all of it."""
+    """Syncs nothing: the process that seals a record syncs all of it."""
 
     def __init__(self, reactor: Any) -> None:
         super().__init__(reactor)
         self._loop = reactor
 
     def sync(self, writer: ChainWriter) -> "Deferred[None]":
-        """Do nothing; as always, nobody hears of it before what was going on is through: observers come first."""
+        """Fire in the loop's next turn, so that observers are notified before, as with a real sync."""
         return deferLater(self._loop, 0)
 
 
-def commits_of(reactor: Any, terms: RunTerms) -> GroupCommit:
-    """Return what syncs records that somebody else seals: nothing, unless each turn is to be synced."""
+def make_commits(reactor: Any, terms: RunTerms) -> GroupCommit:
+    """Return what syncs records that another process seals: nothing, unless each turn has to be synced."""
     is_synced = terms.durability is Durability.TURN
     return GroupCommit(reactor, terms.durability) if is_synced else NoGroupCommit(reactor)
 
@@ -103,7 +103,7 @@ class Worker:
 
     Args:
         reactor: Twisted's reactor.
-        now: monotonic seconds.
+        now: returns monotonic seconds.
         send: takes a frame of reports.
         leave: ends the process.
     """
@@ -117,16 +117,16 @@ class Worker:
         self._leave = leave
         self._reports: list[Report] = []
         self._tables: LocalTables | None = None
-        self._courses: dict[str, Deferred[None]] = {}
-        """Match -> its course."""
+        self._playing: dict[str, Deferred[None]] = {}
+        """Match -> the Deferred that plays it."""
         self._followed: set[str] = set()
-        """The matches of which every step is told."""
+        """The matches whose steps are reported."""
         self._frames = Frames(ORDERS)
         self._alive = LoopingCall(self.report, Alive())
         self._alive.clock = reactor
         self._alive.start(ALIVE_S)
 
-    def received(self, data: bytes) -> None:
+    def take_data(self, data: bytes) -> None:
         """Take orders."""
         for orders in self._frames.add(data):
             for order in orders:
@@ -137,9 +137,9 @@ class Worker:
             case SharedSettings():
                 self._begin(order)
             case Play():
-                self._play(decoded(order.job), is_followed=order.is_followed)
-            case Pause() if order.match in self._courses:
-                self._courses[order.match].cancel()
+                self._play(decode_job(order.job), is_followed=order.is_followed)
+            case Pause() if order.match in self._playing:
+                self._playing[order.match].cancel()
             case Close():
                 Deferred.fromCoroutine(self._close())
 
@@ -149,23 +149,23 @@ class Worker:
             confinement=settings.confinement(),
             terms=settings.terms,
         )
-        commits = commits_of(self._reactor, settings.terms)
+        commits = make_commits(self._reactor, settings.terms)
         self._tables = LocalTables(self._reactor, self._now, settings.folder, services, settings.process, commits)
         self._tables.loop.lag.start()
 
     def _play(self, job: MatchJob, *, is_followed: bool) -> None:
         if is_followed:
             self._followed.add(job.match)
-        course = Deferred.fromCoroutine(self._played(job))
-        if not course.called:
-            self._courses[job.match] = course
-            course.addBoth(self._over, job.match)
+        playing = Deferred.fromCoroutine(self._play_and_report(job))
+        if not playing.called:
+            self._playing[job.match] = playing
+            playing.addBoth(self._forget, job.match)
 
-    def _over(self, _result: object, match: str) -> None:
-        del self._courses[match]
+    def _forget(self, _result: object, match: str) -> None:
+        del self._playing[match]
 
-    async def _played(self, job: MatchJob) -> None:
-        """Play a match, and report what came of it, whatever that is."""
+    async def _play_and_report(self, job: MatchJob) -> None:
+        """Play a match, and report its outcome, whatever that is."""
         ended: Report
         try:
             _check_same(job)
@@ -174,7 +174,7 @@ class Worker:
             ended = MatchEnded(match=job.match, head=played.head)
         except (MatchPaused, CancelledError):
             ended = MatchStopped(match=job.match)
-        except Exception as error:  # noqa: BLE001  # whoever handed it out is told
+        except Exception as error:  # noqa: BLE001  # the report says it
             ended = MatchFailed(match=job.match, why=f"{type(error).__name__}: {error}")
         self._followed.discard(job.match)
         self.report(ended)
@@ -189,7 +189,7 @@ class Worker:
         self._leave()
 
     def report(self, report: Report) -> None:
-        """Have something reported, together with what comes soon after it."""
+        """Send a report, together with others that come soon after it."""
         self._reports.append(report)
         if len(self._reports) == 1:
             self._reactor.callLater(_GATHER_S, self._flush)
@@ -197,18 +197,18 @@ class Worker:
     def _flush(self) -> None:
         if self._reports:
             reports, self._reports = self._reports, []
-            self._send(framed(reports))
+            self._send(pack_frame(reports))
 
 
 class OtherReferee(Exception):  # reported in words
-    """A job of a referee of another version, or with other rules, which was installed meanwhile."""
+    """A job of a referee of another version or with other rules: one was installed since the tournament began."""
 
 
 def _check_same(job: MatchJob) -> None:
-    """Check that a job means here what it meant where it was made.
+    """Check that this process has the same version and the same rules as the one that made a job.
 
     Raises:
-        OtherReferee: it does not.
+        OtherReferee: it has not.
     """
     theirs, ours = (job.terms.referee, job.terms.rules), (__version__, rules_digest(job.terms.game))
     if theirs != ours:
@@ -219,10 +219,10 @@ def _check_same(job: MatchJob) -> None:
 
 
 def run(descriptor: int) -> None:
-    """Play for the process at the other end of a socket, until it has nothing more, or is gone.
+    """Play for the process at the other end of a socket, until that closes this worker or is gone.
 
     Args:
-        descriptor: of the socket.
+        descriptor: the socket's.
     """
     from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
 
@@ -234,19 +234,19 @@ def run(descriptor: int) -> None:
         is_leaving = True
         link.leave()
 
-    def _lost() -> None:
+    def _on_loss() -> None:
         if not is_leaving:
-            os._exit(1)  # the tournament's process is gone: so is its worker, and the programs with it
+            os._exit(1)  # the tournament's process is gone; the programs end with this one
         running.stop()
 
-    def _received(data: bytes) -> None:
+    def _on_data(data: bytes) -> None:
         try:
-            worker.received(data)
+            worker.take_data(data)
         except msgspec.DecodeError:
-            os._exit(2)  # who writes that is no coordinator
+            os._exit(2)  # these are no orders of a tournament's process
 
-    os.set_inheritable(descriptor, False)  # no program is to have it
-    link = SocketEnd(running, socket.socket(fileno=descriptor), _received, _lost)
+    os.set_inheritable(descriptor, False)  # else programs could give orders and read reports
+    link = SocketEnd(running, socket.socket(fileno=descriptor), _on_data, _on_loss)
     worker = Worker(running, time.monotonic, link.write, _leave)
     collect_garbage_rarely()
     running.run(installSignalHandlers=False)

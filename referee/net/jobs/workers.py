@@ -1,4 +1,4 @@
-"""All workers of a tournament: who plays which match, and what becomes of it when one of them dies."""
+"""All workers of a tournament: which one plays which match, and what happens to the match if its worker ends."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,8 +17,8 @@ from ...programs.control_groups import clear_groups
 from ...record.reader import RecordError
 from ..matches.runner import MatchPaused
 from ..matches.settings import MatchServices
-from ..waiting import apart, outlasting
-from .job import MatchJob, SealedMatch, encoded
+from ..waiting import fork, outlast
+from .job import MatchJob, SealedMatch, encode_job
 from .messages import (
     REPORTS,
     Close,
@@ -35,29 +35,29 @@ from .messages import (
     Report,
     SharedSettings,
     Stepped,
-    framed,
+    pack_frame,
 )
 from .remote_match import RemoteMatch
 
 
-class Died(Struct, frozen=True):
-    """The worker is no more."""
+class WorkerEnded(Struct, frozen=True):
+    """The worker's process has ended."""
 
     why: str
 
 
-Outcome = MatchEnded | MatchStopped | MatchFailed | Died
-"""What a worker has come to with a match."""
+Outcome = MatchEnded | MatchStopped | MatchFailed | WorkerEnded
+"""Outcome of a match that was handed to a worker."""
 
 
 class WorkerProcess:
-    """A worker.
+    """One worker.
 
     Args:
         reactor: Twisted's reactor.
-        number: from 1, for people.
+        number: its number for people, from 1.
         settings: the first order.
-        observers: are told what it tells.
+        observers: are notified of what it reports.
 
     Raises:
         OSError: it can't be started.
@@ -69,64 +69,70 @@ class WorkerProcess:
         self.gone: Deferred[None] = Deferred()
         """Fires once nothing is left of it."""
         self.silent_looks = 0
-        """How often it was looked for something from it since it has said something."""
+        """Number of looks since its last report."""
         self.matches = 0
-        """Whose worker it is to be, or is."""
-        self._died: Died | None = None
+        """Number of matches that are assigned to it."""
+        self._ended: WorkerEnded | None = None
         self._observers = observers
         self._frames = Frames(REPORTS)
         self._process = HelperProcess(
-            reactor, "referee.net.jobs.worker", settings.folder / f"worker{number}.stderr", self._received, self._ended
+            reactor, "referee.net.jobs.worker", settings.folder / f"worker{number}.stderr", self.take_data, self._on_end
         )
         self.pid = self._process.pid
         self._order(settings)
 
     def play(self, match: RemoteMatch) -> "Deferred[Outcome]":
-        """Hand a match out; fires with what came of it, and is not to be cancelled.
+        """Hand out a match.
 
         Args:
-            match: that is to be played; its steps are told if anybody would hear of them.
+            match: to be played; the worker reports its steps if any observer listens to them.
+
+        Returns:
+            Fires with the outcome; must not be cancelled.
         """
         outcome: Deferred[Outcome] = Deferred()
-        if self._died is not None:
-            outcome.callback(self._died)
+        if self._ended is not None:
+            outcome.callback(self._ended)
             return outcome
         self.playing[match.job.match] = match, outcome
-        self._order(Play(job=encoded(match.job), is_followed=self._observers.has_listener(Observer.on_match_stepped)))
+        self._order(
+            Play(job=encode_job(match.job), is_followed=self._observers.has_listener(Observer.on_match_stepped))
+        )
         return outcome
 
     def pause(self, match: str) -> None:
-        """Have a match stopped in the middle."""
+        """Have the worker stop a match in the middle."""
         self._order(Pause(match=match))
 
     def close(self) -> None:
-        """Let it end, once nothing of what it has started is left."""
+        """Have the worker end, after all programs that it has started."""
         self._order(Close())
 
     def kill(self, why: str) -> None:
-        """End it at once, and its programs with it.
+        """End the worker and its programs at once.
 
         Args:
-            why: in a few words.
+            why: the reason in a few words.
         """
         self._process.kill(why)
 
     @property
     def why(self) -> str:
-        """Why it is no more, in one sentence; empty while it lives."""
-        return "" if self._died is None else self._died.why
+        """Why it has ended, in one sentence; empty while it runs."""
+        return "" if self._ended is None else self._ended.why
 
     def _order(self, order: Order) -> None:
-        self._process.write(framed((order,)))
+        self._process.write(pack_frame((order,)))
 
-    def _received(self, data: bytes) -> None:
+    def take_data(self, data: bytes) -> None:
+        """Take reports; kill a worker that sends something else."""
         self.silent_looks = 0
         try:
             for reports in self._frames.add(data):
                 for report in reports:
                     self._take(report)
         except (msgspec.DecodeError, RecordError) as error:
-            self.kill(f"what it says makes no sense: {error}")
+            self.kill(f"what it reports makes no sense: {error}")
 
     def _take(self, report: Report) -> None:
         match report:
@@ -139,32 +145,31 @@ class WorkerProcess:
             case MatchEnded() | MatchStopped() | MatchFailed() if report.match in self.playing:
                 self.playing.pop(report.match)[1].callback(report)
 
-    def _ended(self, how: str) -> None:
-        """Give up what it had; called in the loop, once its process is gone."""
-        died = self._died = Died(f"worker {self.number} is gone: {how}")
-        self.gone.callback(None)  # first: there is another in its place, then
+    def _on_end(self, how: str) -> None:
+        """Give up its matches; called in the loop, once its process is gone."""
+        ended = self._ended = WorkerEnded(f"worker {self.number} is gone: {how}")
+        self.gone.callback(None)  # first, so that another worker is in its place when its matches are played again
         for _, outcome in [self.playing.pop(match) for match in list(self.playing)]:
-            outcome.callback(died)
+            outcome.callback(ended)
 
 
 LOOK_S = 1.0
-"""How often it is looked whether workers say something."""
+"""Seconds between two looks whether workers report something."""
 FROZEN_LOOKS = 30
-"""So often in vain, and a worker is given up: it says every second that it lives. Looks are counted, not seconds: while
-this process stands still, nobody is given up."""
+"""Number of looks in vain after which a worker is killed: it reports every second that it is alive. Looks are counted,
+not seconds, so that no worker is killed because this process itself stood still."""
 CLOSE_LOOKS = 15
-"""So long a worker may take to end."""
-MOST_DEATHS = 5
-"""So many workers may die one after the other while no match ends; then somebody has to look."""
+"""Number of looks that a worker may take to end."""
+MOST_CRASHES = 5
+"""Number of workers that may crash in a row while no match ends; after that, somebody has to look."""
 
 
 SPARE = 16
-"""So many workers may be started in the place of others, until the tournament is gone on with: its record names all of
-them beforehand."""
+"""Number of workers that may replace others in one run of a tournament: its record names all of them beforehand."""
 
 
-def names_needed(workers: int) -> int:
-    """Return how many processes may play in one run of a tournament, beside its own."""
+def count_names(workers: int) -> int:
+    """Return how many processes may play in one run of a tournament, in addition to its own."""
     return workers + SPARE if workers else 0
 
 
@@ -177,10 +182,10 @@ class Workers:
 
     Args:
         reactor: Twisted's reactor.
-        count: how many.
-        settings: what their matches share.
-        services: key, observers and commits of the tournament, which stay here.
-        processes: what records call workers, each once.
+        count: number of workers.
+        settings: shared by their matches.
+        services: key, observers and commits of the tournament, which stay in this process.
+        processes: names for workers in records; each is used once.
     """
 
     room = None
@@ -195,18 +200,18 @@ class Workers:
         self._sealer = services.sealer
         self._commits = services.commits
         self._names = list(processes)
-        self._deaths = 0
-        """Since a match has ended."""
+        self._crashes = 0
+        """Number of crashes since the last match that ended."""
         self._last_why = ""
         self._is_closing = False
         self._clearing: set[Deferred[Any]] = set()
-        self._workers = [self._started(number) for number in range(1, count + 1)]
+        self._workers = [self._start(number) for number in range(1, count + 1)]
         self._looking = LoopingCall(self._look)
         self._looking.clock = reactor
         self._looking.start(LOOK_S, now=False)
 
     def takes(self, _job: MatchJob) -> bool:
-        """Tell whether a match can be played by a worker: every one can whose players all are programs."""
+        """Tell whether a match can be played by a worker; if all players are programs, it can."""
         return True
 
     async def play(self, job: MatchJob) -> SealedMatch:
@@ -216,37 +221,37 @@ class Workers:
             job: the match.
 
         Raises:
-            MatchPaused: it was cancelled; its record is what it goes on from.
+            MatchPaused: the call was cancelled; the match can go on from its record.
             WorkersFail: no worker can play it.
-            RecordError: what came back is not what was asked for.
+            RecordError: the worker's record is not that of this job.
             OSError: the record can't be written.
         """
-        worker = self._least_busy()
-        match = RemoteMatch(job, self._settings.folder, self._settings.terms.durability, self._tell)
+        worker = self._assign()
+        match = RemoteMatch(job, self._settings.folder, self._settings.terms.durability, self._notify)
         outcome, is_stopped = await self._outcome(worker, match)
         worker.matches -= 1
         if isinstance(outcome, MatchEnded):
-            self._deaths = 0
-            return await outlasting(Deferred.fromCoroutine(self._seal(match, outcome)))
+            self._crashes = 0
+            return await outlast(Deferred.fromCoroutine(self._seal(match, outcome)))
         if isinstance(outcome, MatchFailed):
             raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
         if isinstance(outcome, MatchStopped) or is_stopped:
             raise MatchPaused(str(match.path))
-        await outlasting(self._in_thread(match.void, outcome.why, self._sealer))
-        for step in match.untold:
-            self._tell(step)
-        for step in match.untold[-1:]:
-            self._observers.note_unusual(step)  # the worker has noted the ones before
+        await outlast(self._in_thread(match.void, outcome.why, self._sealer))
+        for step in match.unreported:
+            self._notify(step)
+        for step in match.unreported[-1:]:
+            self._observers.note_unusual(step)  # the worker has noted the earlier ones itself
         return match.played
 
-    def _tell(self, step: MatchStep) -> None:
+    def _notify(self, step: MatchStep) -> None:
         self._observers.notify(Observer.on_match_stepped, step)
 
-    def _least_busy(self) -> WorkerProcess:
-        """Return the worker that has least to do, for one match more.
+    def _assign(self) -> WorkerProcess:
+        """Assign one more match to the worker that has least to do, and return the worker.
 
         Raises:
-            WorkersFail: they have died, one after the other.
+            WorkersFail: all workers have crashed.
         """
         if not self._workers:
             text = f"no worker is left, the last one for this: {self._last_why}"
@@ -256,14 +261,13 @@ class Workers:
         return worker
 
     async def _outcome(self, worker: WorkerProcess, match: RemoteMatch) -> tuple[Outcome, bool]:
-        """Hand a match to a worker; return what came of it, and whether it was to be stopped."""
-        name = match.job.match
-        course = worker.play(match)
+        """Hand a match to a worker; return the outcome, and whether the match was to be stopped."""
+        playing = worker.play(match)
         try:
-            return await apart(course), False
+            return await fork(playing), False
         except CancelledError:
-            worker.pause(name)
-            return await outlasting(course), True
+            worker.pause(match.job.match)
+            return await outlast(playing), True
 
     async def _seal(self, match: RemoteMatch, ended: MatchEnded) -> SealedMatch:
         writer = match.check_and_seal(ended.head, self._sealer)
@@ -274,7 +278,7 @@ class Workers:
         return match.played
 
     def processes(self) -> Sequence[PlayingProcess]:
-        """Return the workers, and how they are."""
+        """Return the state of all workers."""
         return [
             PlayingProcess(
                 name=f"worker {worker.number}",
@@ -293,20 +297,20 @@ class Workers:
             worker.silent_looks = FROZEN_LOOKS - CLOSE_LOOKS
             worker.close()
         for worker in list(self._workers):
-            await outlasting(worker.gone)
+            await outlast(worker.gone)
         for clearing in list(self._clearing):
-            await outlasting(clearing)
+            await outlast(clearing)
         self._looking.stop()
 
-    def _started(self, number: int) -> WorkerProcess:
+    def _start(self, number: int) -> WorkerProcess:
         settings = replace(self._settings, process=self._names.pop(0))
         worker = WorkerProcess(self._reactor, number, settings, self._observers)
-        worker.gone.addCallback(lambda _: self._lost(worker))
+        worker.gone.addCallback(lambda _: self._replace(worker))
         self._observers.note("worker-started", worker=number, pid=worker.pid)
         return worker
 
-    def _lost(self, worker: WorkerProcess) -> None:
-        """Start another worker in the place of one that is no more, and clear up what that has left."""
+    def _replace(self, worker: WorkerProcess) -> None:
+        """Start another worker in the place of one that has ended, and clear up what that one has left."""
         self._observers.note("worker-ended", worker=worker.number, pid=worker.pid)
         self._last_why = worker.why
         place = self._workers.index(worker)
@@ -316,17 +320,17 @@ class Workers:
             clearing = self._in_thread(clear_groups, self._settings.groups)
             self._clearing.add(clearing)
             clearing.addBoth(lambda _: self._clearing.discard(clearing))
-        self._deaths += 1
+        self._crashes += 1
         del self._workers[place]
-        if self._deaths < MOST_DEATHS and self._names:
-            with suppress(OSError):  # those that are left go on
-                self._workers.insert(place, self._started(worker.number))
+        if self._crashes < MOST_CRASHES and self._names:
+            with suppress(OSError):  # the other workers go on
+                self._workers.insert(place, self._start(worker.number))
 
     def _look(self) -> None:
         for worker in self._workers:
             worker.silent_looks += 1
             if worker.silent_looks >= FROZEN_LOOKS:
-                worker.kill(f"it said nothing for {FROZEN_LOOKS * LOOK_S:g} s")
+                worker.kill(f"it reported nothing for {FROZEN_LOOKS * LOOK_S:g} s")
 
     def _in_thread(self, function: Any, *args: Any) -> "Deferred[Any]":
         return deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args)

@@ -27,7 +27,7 @@ from ...programs.confining import Confinement
 from ...programs.player_spec import Launch
 from ...programs.program import Program
 from ..links.player_protocol import Owner, PlayerLink
-from ..waiting import outlasting
+from ..waiting import outlast
 
 SETTLE_S = 0.2
 """How long a program may tidy up after its match, before it is stopped."""
@@ -195,7 +195,7 @@ class ProgramPool:
         while self._waiting:
             self._dismiss(self._waiting.pop())
         for ending in list(self._ending):
-            await outlasting(ending)
+            await outlast(ending)
 
     def _rouse(self, kept: KeptProgram) -> None:
         if kept.stopping is not None and kept.stopping.active():

@@ -24,7 +24,7 @@ from ...programs.program import Program
 from ...record.folder import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
-from ..waiting import outlasting, whole
+from ..waiting import let_finish, outlast
 from .program_pool import KeptProgram
 from .settings import MatchServices
 
@@ -130,7 +130,7 @@ class MatchPrograms:
             await self.dismiss()
             self._quick.close()
             for folders in self._folders.values():
-                await outlasting(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close))
+                await outlast(deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close))
 
     async def _take_kept(self, seat: int, launch: Launch) -> bool:
         """Take a program that has played before, if one waits; return whether one did.
@@ -159,7 +159,7 @@ class MatchPrograms:
         copying = self._confinement.copy_folder(launch, access)
         enter = self._folders.setdefault(seat, contextlib.ExitStack()).enter_context
         try:
-            self._copies[seat] = await whole(deferToThreadPool(self._reactor, pool, enter, copying))
+            self._copies[seat] = await let_finish(deferToThreadPool(self._reactor, pool, enter, copying))
         except PlayerError as error:
             self._copies[seat] = error
 
@@ -275,7 +275,7 @@ class MatchPrograms:
                 continue
             ending.append(program)
         for program in ending:
-            await outlasting(program.gone)
+            await outlast(program.gone)
 
 
 @contextlib.contextmanager

@@ -40,7 +40,7 @@ from ..matches.programs import Occupant
 from ..matches.runner import MatchPaused
 from ..matches.session import MatchReport
 from ..matches.settings import MatchServices
-from ..waiting import outlasting
+from ..waiting import outlast
 from .play import RunSettings, TournamentPlay, run_terms
 from .round_pairing import PairedRound, PairingProcess, PairingProgramError, RoundByProgram
 
@@ -169,7 +169,7 @@ class EarlyStarts:
     async def _end(self, early: _EarlyStart) -> None:
         """End programs whose match does not come, and wait until nothing is left of them."""
         early.played.cancel()
-        await outlasting(early.played)
+        await outlast(early.played)
         self._forget(early)
 
     def _forget(self, early: _EarlyStart) -> None:
@@ -181,7 +181,7 @@ class EarlyStarts:
         """End all that have not come to play, and wait until nothing is left of them."""
         self.look_ahead((), ())
         for ending in list(self._ending):
-            await outlasting(ending)
+            await outlast(ending)
 
 
 def _is_same(job: MatchJob, early: MatchJob) -> bool:

@@ -21,7 +21,7 @@ from twisted.internet.threads import deferToThread
 
 from ...files.scratch import scratch
 from ...files.tree import BadTree, is_of_the_machine
-from ...net.waiting import whole
+from ...net.waiting import let_finish
 from ...observers import Note
 from ...programs.environment import CHECK_VARIABLE
 from ...programs.limits import CLEAR_S
@@ -165,7 +165,7 @@ class CheckQueue:
         with ExitStack() as held:
             try:
                 folder = held.enter_context(scratch("check"))
-                await whole(deferToThread(self._store.begin, author, number, folder / PLAYER))
+                await let_finish(deferToThread(self._store.begin, author, number, folder / PLAYER))
                 return await self._verdict(folder)
             except CancelledError:
                 self._store.put_off(author, number)

@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee import chance
-from referee.net.jobs.job import KeylessSealer, MatchJob, decoded, encoded, rules_digest
+from referee.net.jobs.job import KeylessSealer, MatchJob, decode_job, encode_job, rules_digest
 from referee.record.key import Sealer
 
 from .making import LAUNCH, SEALER, SEED, job_of
@@ -26,15 +26,15 @@ def test_a_job_is_bytes(job: MatchJob) -> None:
         replace(job, terms=replace(job.terms, options=dict(pairs))) for pairs in (options.items(), options.items())
     )
     turned = replace(job, terms=replace(job.terms, options=dict(reversed(options.items()))))
-    assert encoded(one) == encoded(other) == encoded(turned)
-    assert decoded(encoded(turned)) == turned
+    assert encode_job(one) == encode_job(other) == encode_job(turned)
+    assert decode_job(encode_job(turned)) == turned
 
 
-@pytest.mark.parametrize("data", [b"", b"\x80", encoded(JOBS[0])[:-1], msgspec.msgpack.encode({"more": 1})])
+@pytest.mark.parametrize("data", [b"", b"\x80", encode_job(JOBS[0])[:-1], msgspec.msgpack.encode({"more": 1})])
 def test_other_bytes_are_none(data: bytes) -> None:
     """They are refused, and nothing of them is run."""
     with pytest.raises(msgspec.DecodeError):
-        decoded(data)
+        decode_job(data)
 
 
 @pytest.mark.parametrize("job", JOBS)

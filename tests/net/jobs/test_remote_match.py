@@ -117,7 +117,7 @@ def test_what_a_dead_worker_did_not_tell_is_told(tmp_path: Path, steps: int, tol
     metrics = Metrics(registry)
     match, watching = followed(tmp_path, reports[:told], metrics)
     match.void(WHY, SEALER)
-    for step in match.untold:
+    for step in match.unreported:
         watching.on_match_stepped(step)
         metrics.on_match_stepped(step)
     hashes = [line.hash for line in read_record(match.path).chain.lines[1:-2]]
@@ -150,6 +150,6 @@ def test_a_match_that_was_over_counts(tmp_path: Path, has_result: bool) -> None:
     played.writer.close()
     match, _ = followed(tmp_path, played.told)
     match.void(WHY, SEALER)
-    assert match.untold == []
+    assert match.unreported == []
     assert match.played.result == played.match.result
     assert read_record(match.path).is_sealed

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.net.jobs import messages, worker
-from referee.net.jobs.job import encoded
+from referee.net.jobs.job import encode_job
 from referee.net.jobs.messages import (
     REPORTS,
     Alive,
@@ -23,7 +23,7 @@ from referee.net.jobs.messages import (
     Report,
     SharedSettings,
     SocketEnd,
-    framed,
+    pack_frame,
 )
 from referee.net.jobs.worker import NoGroupCommit, Reporter, Worker
 from referee.net.run_terms import RunTerms
@@ -94,12 +94,12 @@ def test_a_worker_stops_what_it_is_to_and_leaves_when_its_programs_are_gone(
         said.extend(report for reports in frames.add(data) for report in reports if not isinstance(report, Alive))
 
     def _order(*orders: Order) -> None:
-        found.received(framed(orders))
+        running.take_data(pack_frame(orders))
 
-    found = Worker(clock, clock.seconds, _send, lambda: left.append(len(said)))
+    running = Worker(clock, clock.seconds, _send, lambda: left.append(len(said)))
     _order(SharedSettings.of(tmp_path, Confinement(), RunTerms()))
     _order(Pause(match=JOB.match))
-    _order(Play(job=encoded(JOB), is_followed=False))
+    _order(Play(job=encode_job(JOB), is_followed=False))
     clock.advance(worker.ALIVE_S)
     assert said == []
     _order(Pause(match=JOB.match), Close())
@@ -111,7 +111,7 @@ def test_a_worker_stops_what_it_is_to_and_leaves_when_its_programs_are_gone(
 
 def test_what_a_process_has_said_before_its_end_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it, in however many pieces it comes."""
-    monkeypatch.setattr(messages, "_READ_BYTES", 10)
+    monkeypatch.setattr(messages, "READ_BYTES", 10)
     ours, theirs = socket.socketpair()
     reactor: Any = SimpleNamespace(addReader=lambda _: None)
     got = list[bytes]()

@@ -10,8 +10,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.net.jobs import workers
-from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, framed
-from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_DEATHS, Workers, WorkersFail, names_needed
+from referee.net.jobs.messages import Alive, MatchEnded, MatchFailed, SharedSettings, pack_frame
+from referee.net.jobs.workers import FROZEN_LOOKS, LOOK_S, MOST_CRASHES, Workers, WorkersFail, count_names
 from referee.net.run_terms import RunTerms
 from referee.observers import Observers
 from referee.programs.confining import Confinement
@@ -72,7 +72,7 @@ def begun(
     commits = SimpleNamespace(sync=synced)
     services: Any = SimpleNamespace(commits=commits, sealer=SEALER, observers=SimpleNamespace(note=note))
     settings: Any = SimpleNamespace(folder=folder, terms=RunTerms(), groups=None)
-    return Workers(clock, 2, settings, services, [str(number) for number in range(names_needed(2))]), made
+    return Workers(clock, 2, settings, services, [str(number) for number in range(count_names(2))]), made
 
 
 def test_workers_are_told_with_their_matches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,9 +91,9 @@ def test_the_worker_that_has_least_to_do_plays_next(monkeypatch: pytest.MonkeyPa
     found, made = begun(monkeypatch, Clock())
     played = [Deferred.fromCoroutine(found.play(JOB)) for _ in range(4)]
     assert [worker.matches for worker in made] == [len(worker.courses) for worker in made] == [2, 2]
-    errors = [fired(course.addErrback(lambda failure: failure.type)) for course in played]
-    for course in made[1].courses:
-        course.callback(MatchFailed(match=JOB.match, why="no"))
+    errors = [fired(playing.addErrback(lambda failure: failure.type)) for playing in played]
+    for playing in made[1].courses:
+        playing.callback(MatchFailed(match=JOB.match, why="no"))
     assert errors == [[], [WorkersFail], [], [WorkersFail]]
     played.append(Deferred.fromCoroutine(found.play(JOB)))
     assert [(worker.matches, len(worker.courses)) for worker in made] == [(2, 2), (1, 3)]
@@ -108,14 +108,14 @@ def test_a_match_is_through_once_the_disk_has_its_seal(monkeypatch: pytest.Monke
         return on_disk
 
     found, made = begun(monkeypatch, Clock(), tmp_path, _synced)
-    course = fired(Deferred.fromCoroutine(found.play(JOB)))
+    playing = fired(Deferred.fromCoroutine(found.play(JOB)))
     played = Played(tmp_path)
     made[0].courses[0].callback(MatchEnded(match=JOB.match, head=played.end()))
     (writer,) = written
-    assert (course, read_record(played.path).is_sealed, writer._file.closed) == ([], True, False)
+    assert (playing, read_record(played.path).is_sealed, writer._file.closed) == ([], True, False)
     on_disk.callback(None)
     assert writer._file.closed
-    assert [sealed.result for sealed in course] == [played.match.result]
+    assert [sealed.result for sealed in playing] == [played.match.result]
 
 
 def test_a_worker_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,11 +132,11 @@ def test_a_worker_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch)
 def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they die one after the other, somebody has to look; while any is left, that one plays."""
     found, made = begun(monkeypatch, Clock())
-    for death in range(1, MOST_DEATHS):
+    for death in range(1, MOST_CRASHES):
         made[-1].gone.callback(None)
         assert (len(made), made[-1].number) == (2 + death, 2)
     made[-1].gone.callback(None)
-    assert (len(made), [state.name for state in found.processes()]) == (1 + MOST_DEATHS, ["worker 1"])
+    assert (len(made), [state.name for state in found.processes()]) == (1 + MOST_CRASHES, ["worker 1"])
     made[0].why = "worker 1 is gone: so it was"
     made[0].gone.callback(None)
     errors = fired(Deferred.fromCoroutine(found.play(JOB)).addErrback(lambda failure: str(failure.value)))
@@ -146,7 +146,7 @@ def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkey
 NONSENSE = b"\0\0\0\1\xc1"
 
 
-@pytest.mark.parametrize(("said", "why"), [(framed([Alive()]), None), (NONSENSE, "what it says makes no sense: ")])
+@pytest.mark.parametrize(("said", "why"), [(pack_frame([Alive()]), None), (NONSENSE, "what it says makes no sense: ")])
 def test_whatever_a_worker_says_it_lives(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: bytes, why: str | None
 ) -> None:
@@ -156,6 +156,6 @@ def test_whatever_a_worker_says_it_lives(
     monkeypatch.setattr(workers, "HelperProcess", lambda *_: helper)
     worker = workers.WorkerProcess(None, 1, SharedSettings.of(tmp_path, Confinement(), RunTerms()), Observers())
     worker.silent_looks = 7
-    worker._received(said)
+    worker.take_data(said)
     assert worker.silent_looks == 0
     assert [text.startswith(str(why)) for text in killed] == ([] if why is None else [True])
