@@ -83,7 +83,7 @@ def test_lines_are_told_one_by_one(tmp_path: Path) -> None:
     """A gap is an error."""
     played = Played(tmp_path, 3)
     played.writer.close()
-    with pytest.raises(RecordError, match="line 2 to be told of"):
+    with pytest.raises(RecordError, match="line 2 to be reported"):
         followed(tmp_path, [played.told[0], played.told[2]])
 
 

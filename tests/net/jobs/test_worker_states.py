@@ -126,7 +126,7 @@ def test_a_worker_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch)
     made[0].silent_looks = 0
     assert [worker.killed for worker in made] == [[], []]
     clock.advance(LOOK_S)
-    assert [worker.killed for worker in made] == [[], ["it said nothing for 30 s"]]
+    assert [worker.killed for worker in made] == [[], ["it reported nothing for 30 s"]]
 
 
 def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_another_worker_takes_the_place_of_one_that_dies_but_not_for_ever(monkey
 NONSENSE = b"\0\0\0\1\xc1"
 
 
-@pytest.mark.parametrize(("said", "why"), [(pack_frame([Alive()]), None), (NONSENSE, "what it says makes no sense: ")])
+@pytest.mark.parametrize(("said", "why"), [(pack_frame([Alive()]), None), (NONSENSE, "what it reports makes no sense: ")])
 def test_whatever_a_worker_says_it_lives(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: bytes, why: str | None
 ) -> None:
