@@ -1,10 +1,12 @@
 """Fill in tables of the manual: `python -m tests.docs.make_tables`.
 
 Makes a row for each key from the structs that write the objects, one for each column of standings.csv, and one for each
-command, cause and code of a foul. Refuses to know the prose of the pages.
+command, cause and code of a foul. Copies code of the example package. Refuses to know the prose of the pages.
 """
 
+import ast
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,8 +24,9 @@ from referee.pages.columns import STANDINGS
 from referee.pages.tournament_json import TournamentReport
 from tests.docs.manual import ROOT
 
+WRITE_A_GAME = ROOT / "docs/develop/write-a-game.md"
 REFERENCE = [ROOT / "docs/reference" / name for name in ("tournament-json.md", "json.md", "exports.md", "cli.md")]
-PAGES = [*REFERENCE, ROOT / "docs/troubleshooting.md"]
+PAGES = [*REFERENCE, ROOT / "docs/troubleshooting.md", WRITE_A_GAME]
 OBJECTS = {
     "tournament.json": TournamentReport,
     "play": PlayedMatch,
@@ -56,8 +59,10 @@ def table_called(name: str) -> str:
             return lines_of(
                 "code", "do this", {code: text for code, text in OF_CODE.items() if code not in list(Cause)}
             )
-        case _:
+        case _ if name in OBJECTS:
             return table_of(OBJECTS[name])
+        case _:
+            return code_of(*name.split(" "))
 
 
 def commands() -> Iterator[tuple[str, str]]:
@@ -68,6 +73,33 @@ def commands() -> Iterator[tuple[str, str]]:
         if command is not None and not command.hidden:
             text = " ".join((command.help or "").split("\n\n")[0].split())
             yield name, re.split(r"(?<=\.) (?=[A-Z])", text)[0]
+
+
+def code_of(path: str, *names: str) -> str:
+    """Return parts of a module as a block of code, which readers see on a code host, too.
+
+    Args:
+        path: the module's, from the root of the repository.
+        names: classes, functions and constants; a method behind its class and a dot.
+    """
+    source = (ROOT / path).read_text()
+    named: dict[str, ast.AST] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef):
+            named |= {f"{node.name}.{part.name}": part for part in node.body if isinstance(part, ast.FunctionDef)}
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            named[node.name] = node
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named[node.targets[0].id] = node
+    parts = (_source_of(source, named[name]) for name in names)
+    return "```py\n" + "\n\n".join(parts) + "```\n"
+
+
+def _source_of(source: str, node: ast.AST) -> str:
+    """Return a part of a module with its decorators, at the left margin."""
+    nodes = [*getattr(node, "decorator_list", ()), node]
+    first, last = min(part.lineno for part in nodes), getattr(node, "end_lineno", 0)
+    return textwrap.dedent("\n".join(source.split("\n")[first - 1 : last])) + "\n"
 
 
 def lines_of(first: str, second: str, rows: Mapping[str, str]) -> str:

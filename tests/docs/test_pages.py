@@ -67,7 +67,7 @@ def test_every_page_is_in_the_site() -> None:
 
 def test_no_page_is_an_include_or_a_list_of_directives() -> None:
     """A code host shows no directive of Sphinx, so pages hold text of their own, and at most one kind of it."""
-    allowed = {"{eval-rst}", "{literalinclude}"}  # what is made from docstrings, on pages that say so
+    allowed = {"{eval-rst}"}  # what is made from docstrings, on pages that say so
     for page in pages():
         text = page.read_text()
         directives = {block.language.split()[0] for block in blocks(page) if block.language.startswith("{")}

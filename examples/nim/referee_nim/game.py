@@ -1,4 +1,4 @@
-"""Nim for two: heaps of objects, each move takes some from one heap, and whoever takes the last one wins."""
+"""Nim for two: heaps of objects, each move takes some from one heap, and the player that takes the last one wins."""
 
 from collections.abc import Collection
 from typing import Annotated, Any

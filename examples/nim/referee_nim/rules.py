@@ -9,7 +9,7 @@ RULES = {
     for rule in (
         Rule("nim.take.heap", "A move takes from one of the heaps on the table.", _SOURCE),
         Rule("nim.take.some", "A move takes at least one object, and no more than the heap has.", _SOURCE),
-        Rule("nim.end.last", "Whoever takes the last object wins.", _SOURCE),
-        Rule("nim.end.alone", "Whoever is left alone wins.", "the referee: an expelled player plays no more"),
+        Rule("nim.end.last", "The player that takes the last object wins.", _SOURCE),
+        Rule("nim.end.alone", "A player that is left alone wins.", "the referee: an expelled player plays no more"),
     )
 }
