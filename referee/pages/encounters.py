@@ -1,11 +1,11 @@
-"""Who beat whom: wins, draws and losses of entrants and of seats, who is probably the stronger, how ratings came about.
+"""Encounters: wins, draws and losses of entrants and seats, likelihood of superiority, and histories of ratings.
 
-In a match of more than two every two of a table are an encounter, as in the crosstable; partners do not meet.
+In a match of more than two, every two opponents are an encounter, as in the crosstable; partners do not meet.
 
-The history of a rating says what an entrant's results said of it after each of them, the others being as they are now.
-The last value is the rating itself, in matches of two; of more seats the model is another one, and it is near it. The
-last interval is the rating's. Those before it are as much wider as fewer results tell less: what is not known of the
-opponents, and what draws tell more, has the same share in all of them.
+The history of a rating is the rating by an entrant's first results, given the ratings that its opponents have now. For
+matches of two, the last value is the rating itself; for more seats the model differs, and the value is near the rating.
+The last interval is that of the rating. Earlier ones are wider in proportion to what the results so far say, as if the
+uncertainty of the opponents, and what draws add, had the same share in all of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,18 +38,18 @@ def total(met: Iterable[HeadToHead]) -> HeadToHead:
 
 
 def superiority(met: HeadToHead) -> float | None:
-    """Return how likely it is that one is stronger than the other, by wins and losses alone; None: nobody has won.
+    """Return the probability that one is stronger than the other, by wins and losses alone; None if nobody has won.
 
-    A normal approximation: draws tell nothing of who is the stronger.
+    This is a normal approximation. Draws say nothing about who is stronger.
     """
     decided = met.wins + met.losses
     return _NORMAL.cdf((met.wins - met.losses) / sqrt(decided)) if decided else None
 
 
 def rated_superiority(rating: Rating, opponent_rating: Rating) -> float | None:
-    """Return how likely it is by their ratings that one is stronger than the other; None: they can't be compared.
+    """Return the probability by ratings that one is stronger than the other; None if they can't be compared.
 
-    Their errors are taken for independent.
+    The errors are taken as independent, which they are only nearly: both rest on common opponents.
     """
     deviation = sqrt(rating.error**2 + opponent_rating.error**2) / NORMAL_95
     if rating.group != opponent_rating.group or not deviation:
@@ -69,7 +69,7 @@ def share_error(met: HeadToHead) -> float:
 
 
 def by_seat(entries: Iterable[MatchEntry], scoring: Scoring, entrants: int, seats: int) -> list[list[HeadToHead]]:
-    """Return how each entrant fared on each seat, indexed [entrant][seat].
+    """Return the results of each entrant in each seat, indexed [entrant][seat].
 
     Args:
         entries: the matches that count.
@@ -98,7 +98,7 @@ def _encounters(entry: MatchEntry, sides: Sequence[int]) -> Iterable[tuple[int, 
 
 
 class RatedAfter(Struct, frozen=True):
-    """What so many results said of an entrant."""
+    """The rating of an entrant after some of its results."""
 
     encounters: int
     rating: float
@@ -130,7 +130,7 @@ class RatedEncounters:
             ratings: of everybody, as they are now.
         """
         met = self._of.get(entrant, [])
-        kept = {round(step * len(met) / MOST_POINTS) for step in range(MOST_POINTS + 1)}
+        shown = {round(step * len(met) / MOST_POINTS) for step in range(MOST_POINTS + 1)}
         history = [(0, 0.0, PRECISION)]
         mine = ratings[entrant].rating
         weights = {
@@ -140,7 +140,7 @@ class RatedEncounters:
         for count, (opponent, score) in enumerate(met, 1):
             points, times = sums.get(opponent, (0.0, 0))
             sums[opponent] = points + score, times + 1
-            if count in kept:
+            if count in shown:
                 history.append((count, *_most_likely(history[-1][1], sums, ratings, weights)))
         error = ratings[entrant].error if met else NORMAL_95 * PRIOR_ELO
         most = history[-1][2]

@@ -1,4 +1,4 @@
-"""Makes an entrant of a tournament a page of its own: results, opponents, seats, rating, fouls, time and matches."""
+"""The page of an entrant: results, opponents, seats, rating, fouls, time and matches."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -22,7 +22,7 @@ MOST_MATCHES = 2000
 
 
 class _Opponent(NamedTuple):
-    """Somebody whom the entrant met."""
+    """An opponent of the entrant."""
 
     line: Standing
     met: HeadToHead
@@ -30,7 +30,7 @@ class _Opponent(NamedTuple):
 
 
 class _Version(NamedTuple):
-    """A program of the entrant's, and what it has played."""
+    """A program of the entrant, with its matches."""
 
     played: PlayedVersion
     matches: int
@@ -55,7 +55,7 @@ class _Match(NamedTuple):
 
 
 def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
-    """Return what a tournament brought one entrant, as one HTML document.
+    """Return the page of an entrant as one HTML document.
 
     Args:
         summary: of the tournament so far.
@@ -91,7 +91,7 @@ def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
 
 
 def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
-    """Yield what happened to it besides its matches."""
+    """Yield remarks on what happened to the entrant outside of its matches."""
     if entrant in summary.joined:
         yield Markup("joined at {}").format(time_of_day(summary.joined[entrant]))
     if entrant in summary.suspended:
@@ -99,7 +99,7 @@ def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
 
 
 def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
-    """Yield what it has come to, with the noun that goes with it."""
+    """Yield the main numbers of the entrant with their nouns."""
     line = next(line for line in summary.standings if line.entrant == entrant)
     record, rating = summary.records[entrant], summary.ratings[entrant]
     yield f"{line.place}.", f"of {len(summary.names)}"
@@ -114,7 +114,7 @@ def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
 
 
 def _versions(summary: Summary, entrant: int) -> Iterator[_Version]:
-    """Yield the programs with which it played, the first one first."""
+    """Yield the programs of the entrant, the first one first."""
     round_of = {entry.match: entry.fixture.round for entry in summary.entries_by_entrant[entrant]}
     for version in summary.history.versions[entrant]:
         rounds = [round_of[match] for match in version.matches if match in round_of]
@@ -123,7 +123,7 @@ def _versions(summary: Summary, entrant: int) -> Iterator[_Version]:
 
 
 def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:
-    """Yield whom it met, the first of the standings first."""
+    """Yield the opponents of the entrant, in the order of the standings."""
     met = summary.tournament.table.opponents(entrant)
     for line in summary.standings:
         if line.entrant in met:

@@ -1,4 +1,4 @@
-"""What the pages of an explained match show: its answers with their times, and all that was said in one turn."""
+"""Data for the pages of an explained match: the answers with their times, and all messages of one turn."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ _PARTS = (("referee_ms", "elsewhere"), ("program_ms", "program"), ("wire_ms", "w
 
 
 class AnswerRow(Struct, frozen=True, kw_only=True):
-    """An answer of a seat, or what happened to it."""
+    """An answer of a seat, or what happened to the seat."""
 
     turn: int | None
     what: str
@@ -25,7 +25,7 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
-    """Something that was said, to the seat or by it."""
+    """A message to the seat, or from it."""
 
     is_answer: bool
     what: str
@@ -35,7 +35,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
 
 
 def list_answers(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRow]:
-    """Yield what a seat answered, and what happened to it.
+    """Yield the answers of a seat, and what happened to it.
 
     Args:
         conversation: of an explanation, as JSON has it.
@@ -54,7 +54,7 @@ def list_answers(conversation: Sequence[Mapping[str, Any]]) -> Iterator[AnswerRo
 
 
 def list_messages(conversation: Sequence[Mapping[str, Any]], turn: int) -> Iterator[Spoken]:
-    """Yield all that was said in a turn.
+    """Yield the messages of a turn.
 
     Args:
         conversation: of an explanation, as JSON has it.

@@ -43,14 +43,14 @@ _FAULTS = {
 }
 
 
-class ToldOutcome(NamedTuple):
-    """How a match ended, in words."""
+class OutcomeWords(NamedTuple):
+    """Words for how a match ended."""
 
     sentence: str
     order: tuple[int, ...]
     """All seats, as the sentence names them first; none of a void match, whose points say nothing."""
 
-    def by_ruling(self) -> "ToldOutcome":
+    def by_ruling(self) -> "OutcomeWords":
         """Return the same of a result that a ruling has made."""
         return self._replace(sentence=f"{self.sentence} (by a ruling)")
 
@@ -59,8 +59,8 @@ class ToldOutcome(NamedTuple):
         return "; ".join(filter(None, (self.sentence, " : ".join(str(scores[seat]) for seat in self.order))))
 
 
-def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], sides: Sequence[int]) -> ToldOutcome:
-    """Return how a match ended, in words.
+def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], sides: Sequence[int]) -> OutcomeWords:
+    """Return in words how a match ended.
 
     Args:
         names: the players, by seat.
@@ -69,21 +69,21 @@ def outcome(names: Sequence[str], ranking: Ranking, faults: Mapping[int, str], s
         sides: by seat, a number that it shares with its partners alone.
     """
     if not ranking:
-        return ToldOutcome(void_sentence(names), ())
+        return OutcomeWords(void_sentence(names), ())
     levels = _levels(ranking, faults, sides)
     seats = {side: [seat for seat, other in enumerate(sides) if other == side] for level in levels for side in level}
     order = tuple(seat for level in levels for side in level for seat in seats[side])
-    told = ", ".join(f"{printable(names[seat])} {_fault(faults[seat]).after_name}" for seat in order if seat in faults)
+    blame = ", ".join(f"{printable(names[seat])} {_fault(faults[seat]).after_name}" for seat in order if seat in faults)
     if len(faults) == len(names):
-        return ToldOutcome(f"nobody won: {told}", order)
+        return OutcomeWords(f"nobody won: {blame}", order)
     if len(seats) == 2:
         labels = [_join_names([printable(names[seat]) for seat in seats[side]]) for level in levels for side in level]
         sentence = f"{labels[0]} - {labels[1]}: draw" if len(levels) == 1 else f"{labels[0]} beat {labels[1]}"
-        return ToldOutcome(f"{sentence} ({told})" if told else sentence, order)
+        return OutcomeWords(f"{sentence} ({blame})" if blame else sentence, order)
     parts = [
         _join_names([_name_seat(names, seat, faults) for side in level for seat in seats[side]]) for level in levels
     ]
-    return ToldOutcome(f"{parts[0]}: draw" if len(parts) == 1 else ", then ".join(parts), order)
+    return OutcomeWords(f"{parts[0]}: draw" if len(parts) == 1 else ", then ".join(parts), order)
 
 
 def void_sentence(names: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def _join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] | None = None) -> ToldOutcome:
+def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] | None = None) -> OutcomeWords:
     """Return how a match of a tournament ended, in words.
 
     Args:
@@ -128,11 +128,11 @@ def outcome_of_entry(entry: MatchEntry, scoring: Scoring, names: Sequence[str] |
     """
     faults = {foul.seat: foul.cause for foul in entry.fouls}
     ranking = () if entry.void is not None else entry.ranking
-    told = outcome(names or entry.names, ranking, faults, scoring.sides(len(entry.names)))
-    return told.by_ruling() if entry.is_ruled else told
+    ended = outcome(names or entry.names, ranking, faults, scoring.sides(len(entry.names)))
+    return ended.by_ruling() if entry.is_ruled else ended
 
 
-def outcome_of_result(names: Sequence[str], result: Result, teams: Teams) -> ToldOutcome:
+def outcome_of_result(names: Sequence[str], result: Result, teams: Teams) -> OutcomeWords:
     """Return how a match ended, in words.
 
     Args:

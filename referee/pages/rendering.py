@@ -1,6 +1,6 @@
-"""Makes a page of a template: every text in it made printable and escaped, every script and style named by its hash.
+"""Makes a page from a template: every text is made printable and escaped, every script and style named by its hash.
 
-The page's own policy lets that one script and that one style be, and no address, should an escape ever fail.
+The page's policy allows that one script and that one style and no address, in case an escape ever fails.
 """
 
 import base64
@@ -48,9 +48,9 @@ def page(
         may_send: whether forms may be sent to that server.
         values: what its template shows.
     """
-    own = looks or name
-    style = "".join(_source(f"{name}.css") for name in ("page", *styles, own))
-    script = library + "".join(_source(f"{name}.js") for name in ("times", *scripts, own))
+    look = looks or name
+    style = "".join(_source(f"{name}.css") for name in ("page", *styles, look))
+    script = library + "".join(_source(f"{name}.js") for name in ("times", *scripts, look))
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
         f"{_MAY_ASK if may_ask else ''}"

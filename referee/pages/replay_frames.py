@@ -14,7 +14,7 @@ from ..record.reader import Record
 
 
 class StillSecret(RefereeError):
-    """The match was not finished, and its record does not tell the seed: nothing but its events can be known."""
+    """The match was not finished and its record does not reveal the seed, so only its events are known."""
 
 
 class FrameKind(StrEnum):
@@ -81,7 +81,7 @@ class JudgedEvent:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTime:
-    """How long one answer took, or did not come."""
+    """Time of one answer, or of one that did not come."""
 
     seat: int
     turn: int

@@ -247,7 +247,7 @@ def _resumptions(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[int,
 def _badge(record: Record) -> str:
     """Return in a few words whether the record holds; only one that does gets a page."""
     if record.is_torn:
-        return "record holds, its end is torn off"
+        return "record holds, its last line is torn off"
     return "record holds" if record.result else "record holds, match not finished"
 
 
@@ -270,7 +270,7 @@ def _facts(folded: FoldedRecord, notes: MatchNotes) -> Iterator[tuple[str, str]]
     yield "Chain", "holds: every line carries the hash of the line before it"
     yield "Head", record.chain.head
     yield "Key", record.header.key
-    yield "Verdicts", "hold: every command and the result follow from the events, folded again for this page"
+    yield "Verdicts", "hold: every command and the result follow from the events, as the referee checked for this page"
     yield "Commitment", setup.commitment
     yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"
     yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces.opened) if setup.nonces else "not used"

@@ -1,7 +1,7 @@
-"""Makes a tournament one page that needs nothing but a browser: standings, crosstable, ratings, fouls, every match.
+"""The report of a tournament as one page that needs only a browser: standings, crosstable, ratings, fouls, matches.
 
-What stands in each section is in templates/report_sections.html; names, details and reasons of players get there as
-text that the template escapes, or as JSON that the script writes with `textContent`.
+The sections are in templates/report_sections.html. Names, details and reasons of players get there as text that the
+template escapes, or as JSON that the script writes with `textContent`.
 """
 
 import re
@@ -20,7 +20,7 @@ from .charts.brackets import brackets
 from .charts.curves import MAX_CURVES, Drawing, points_drawings, ratings_drawings
 from .columns import MEANINGS, Column, standings_columns
 from .encounters import rated_superiority
-from .outcomes import ToldOutcome
+from .outcomes import OutcomeWords
 from .rendering import page, time_of_day
 from .summary import Summary
 from .verifying import verifying_link
@@ -35,7 +35,7 @@ MAX_PLAIN = 1000
 
 
 class PageLinks(Struct, frozen=True, kw_only=True):
-    """Where the page finds what it links to, as seen from where it stands."""
+    """Addresses of the files that a page links to, relative to the page."""
 
     records: str = ""
     """Prefix of a record's address; empty or with a slash at its end."""
@@ -51,20 +51,20 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     home: str = ""
     """The page that all others lead back to; empty: there is none."""
     printed: Mapping[tuple[str, int], str] = {}
-    """Match and seat of a foul -> file beside the record with what the program printed; for the organiser."""
+    """Match and seat of a foul -> file with the output of the program, next to the record; for the organiser."""
 
     def output_file(self, entry: MatchEntry, seat: int) -> str:
-        """Return the file of what a seat's program printed; empty if there is none."""
+        """Return the file with the output of a seat's program; empty if there is none."""
         return self.printed.get((entry.match, seat), "")
 
     def to_verify(self, summary: Summary) -> str:
-        """Return the link to what verifies the tournament's record; empty if there is nothing, or that goes on."""
+        """Return the link that verifies the tournament's record; empty without a verifier, or before the end."""
         is_there = self.has_verifier and summary.tournament.is_over
         return self.replays + verifying_link(f"{summary.spec.name}.jsonl", summary.history.head) if is_there else ""
 
 
 class Titles(NamedTuple):
-    """The words of people for what a tournament's spec names."""
+    """Titles of the game and the format that the spec names."""
 
     game: str
     format: str
@@ -85,7 +85,7 @@ class _Section(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """What a round brought."""
+    """Points of a round."""
 
     title: str
     points: Mapping[int, Fraction]
@@ -94,11 +94,11 @@ class _Round(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """A match as it is listed."""
+    """A match in the list of matches."""
 
     entry: MatchEntry
     uncounted_reason: str
-    """Empty: it counts."""
+    """Reason why it does not count; empty if it counts."""
     parts: Sequence[str | int]
     """Result in words: texts and seats take turns."""
     points: str
@@ -108,14 +108,14 @@ class _Match(NamedTuple):
 
 
 class _Fouls(NamedTuple):
-    """What is told of fouls."""
+    """Figures of the section about fouls."""
 
     causes: Sequence[str]
-    """The most frequent first."""
+    """Causes, the most frequent first."""
     by_entrant: Sequence[tuple[int, Counter[str]]]
-    """Each entrant's counts, who fouled most first."""
+    """Number of fouls by cause for each entrant, the most fouls first."""
     told: Sequence[tuple[MatchEntry, FoulEntry, str, str]]
-    """The first fouls, each with its cause, in full the first time, and the file of what the program printed."""
+    """The first fouls, each with its cause (in full the first time) and the file with the program's output."""
     left_out: int
 
 
@@ -162,7 +162,7 @@ def _sections(summary: Summary, links: PageLinks) -> Iterator[_Section]:
     yield _Section("time", "Time", is_there=any(time.answers for time in summary.times))
     yield _Section("fairness", "Fairness in time", lambda _: summary.fairness, summary.fairness is not None)
     yield _Section("hosts", "Hosts", is_there=bool(summary.hosts))
-    yield _Section("suspended", "Play no more", is_there=bool(summary.suspended))
+    yield _Section("suspended", "Out of the tournament", is_there=bool(summary.suspended))
     yield _Section("rulings", "Rulings", is_there=bool(summary.rulings.all))
     yield _Section("joined", "Joined late", is_there=bool(summary.joined))
     yield _Section("changed", "Changed programs", is_there=bool(summary.changed))
@@ -183,7 +183,7 @@ def _subtitle(summary: Summary, titles: Titles) -> str:
 
 
 def _when(summary: Summary) -> str:
-    """Return when it was begun and ended, as far as it has."""
+    """Return when the tournament began and ended, as far as it has."""
     if not summary.runs:
         return ""
     end = summary.runs[-1][1]
@@ -195,17 +195,17 @@ def _when(summary: Summary) -> str:
 
 
 def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
-    """Yield what there is how many of, with the noun that goes with the number."""
+    """Yield numbers with their nouns, in singular or plural; zeros are left out except for matches."""
     tournament = summary.tournament
     for count, noun, nouns in (
         (len(summary.names), "entrant", "entrants"),
         (tournament.table.rounds, "round", "rounds"),
         (tournament.played, "match", "matches"),
-        (len(summary.awarded), "awarded", "awarded"),
+        (len(summary.awarded), "match awarded", "matches awarded"),
         (sum(1 for _ in summary.fouls()), "foul", "fouls"),
-        (len(summary.suspended), "plays no more", "play no more"),
-        (tournament.given_up, "given up", "given up"),
-        (len(summary.uncounted), "not counted", "not counted"),
+        (len(summary.suspended), "entrant out", "entrants out"),
+        (tournament.given_up, "match cancelled", "matches cancelled"),
+        (len(summary.uncounted), "match not counted", "matches not counted"),
     ):
         if count or noun == "match":
             yield count, noun if count == 1 else nouns
@@ -219,9 +219,9 @@ def _progress(summary: Summary) -> tuple[list[Drawing], list[_Round]]:
 
 
 def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
-    """Return what is told of fouls, but those of a deal that is still to be played from other seats."""
+    """Return the figures of fouls, without those of a deal that is still to be played from other seats."""
     by_entrant, causes = summary.fouls_by_cause, Causes()
-    told = [
+    fouls = [
         (entry, foul, placeless(causes.tell(entry.names[foul.seat], foul.detail)), links.output_file(entry, foul.seat))
         for entry, foul in summary.fouls()
         if entry.match not in summary.withheld
@@ -229,20 +229,20 @@ def _fouls(summary: Summary, links: PageLinks) -> _Fouls:
     return _Fouls(
         causes=[cause for cause, _ in sum(by_entrant.values(), Counter[str]()).most_common()],
         by_entrant=sorted(by_entrant.items(), key=lambda counts: -counts[1].total()),
-        told=told[:MAX_PLAIN],
-        left_out=max(len(told) - MAX_PLAIN, 0),
+        told=fouls[:MAX_PLAIN],
+        left_out=max(len(fouls) - MAX_PLAIN, 0),
     )
 
 
 def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
-    """Yield match, round, players and why it does not count, mostly a fault of the referee's own."""
+    """Yield match, round, players and reason for each match that does not count."""
     for entry in summary.results:
         if why := summary.history.uncounted_reason(entry):
             yield entry.match, entry.fixture.round, entry.names, why
 
 
 def _matches(summary: Summary) -> tuple[list[_Match], int]:
-    """Return the first matches, as they are listed without the script, and how many are left out."""
+    """Return the first matches for readers without scripts, and the number of the others."""
     entries = summary.results
     return [_match(summary, entry) for entry in entries[:MAX_PLAIN]], max(len(entries) - MAX_PLAIN, 0)
 
@@ -258,13 +258,16 @@ def _match(summary: Summary, entry: MatchEntry) -> _Match:
     )
 
 
-def _template(summary: Summary, entry: MatchEntry) -> ToldOutcome:
-    """Return how a match ended, with `{SEAT}` in place of each name."""
+def _template(summary: Summary, entry: MatchEntry) -> OutcomeWords:
+    """Return in words how a match ended, with `{SEAT}` in place of each name.
+
+    Thousands of matches share a few sentences, so the page has each sentence once.
+    """
     return summary.outcome(entry, [f"{{{seat}}}" for seat in range(len(entry.names))])
 
 
 def _looks(summary: Summary, entry: MatchEntry) -> list[str]:
-    """Return by seat what its name is to look like."""
+    """Return the CSS class of the name of each seat."""
     fouls, places = {foul.seat for foul in entry.fouls}, summary.places(entry)
     return [
         "foul" if seat in fouls else "first" if place == 1 < max(places) else "" for seat, place in enumerate(places)
@@ -308,7 +311,7 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
 
 
 class RatingBar(NamedTuple):
-    """A rating, and where it, its interval and the mean of all lie on a line from 0 to 100."""
+    """A rating with the places of its value, its interval and the mean on a line from 0 to 100."""
 
     rating: Rating
     superiority: float | None
@@ -320,7 +323,7 @@ class RatingBar(NamedTuple):
 
 
 def rating_bars(summary: Summary) -> list[RatingBar]:
-    """Return everybody's rating with its 95 % interval, the strongest first; groups that never met stand apart."""
+    """Return all ratings with their 95 % intervals, the strongest first; groups that never met stand apart."""
     ratings = sorted(summary.ratings, key=lambda rating: (rating.group, -rating.rating))
     low = min(rating.low for rating in ratings)
     high = max(rating.high for rating in ratings)

@@ -1,4 +1,4 @@
-"""Writes the report of a tournament, its tables, its moves and pages of its matches, beside the records."""
+"""Writes the report of a tournament, its tables, its moves and the pages of its matches, next to the records."""
 
 import contextlib
 import os
@@ -43,7 +43,7 @@ class ReplayPages(StrEnum):
 
 
 class Targets(Struct, frozen=True, kw_only=True):
-    """Where everything goes; None: into the tournament's folder, under its usual name."""
+    """Paths to write to; None: in the tournament's folder, under the usual name."""
 
     html: Path | None = None
     csv: Path | None = None
@@ -60,7 +60,7 @@ class Targets(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What was written, and of what."""
+    """Paths that were written, with the summary."""
 
     summary: Summary
     html: Path
@@ -68,11 +68,11 @@ class Written:
     json: Path
     pgn: Path
     games: Path
-    """The matches as rating programs read them."""
+    """The results in the form of rating programs."""
     trf: Path | None
-    """The rounds as pairing programs read them, of tournaments that have such."""
+    """The rounds in the form of pairing programs; None for tournaments without such rounds."""
     replays: int
-    """Pages of matches that there are now."""
+    """Number of pages of matches that exist now."""
 
 
 def write_report(
@@ -131,11 +131,11 @@ def _write_entrants(summary: Summary, folder: Path, links: PageLinks) -> None:
 def _links(
     at: Path, report: Path, folder: Path, replayed: Collection[str], printed: Mapping[tuple[str, int], str]
 ) -> PageLinks:
-    """Return what a page links to.
+    """Return the links of a page.
 
     Args:
         at: where the page is.
-        report: the report's page; those of the entrants are beside it.
+        report: the report's page; those of the entrants are next to it.
         folder: of the records.
         replayed: the matches that have a page.
         printed: match and seat -> the file of what its program printed.
@@ -152,7 +152,7 @@ def _links(
 
 
 def _find_outputs(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str]:
-    """Return match and seat of each foul -> the file beside the record with what the program printed."""
+    """Return match and seat of each foul -> the file next to the record with the output of the program."""
     paths = {
         (entry.match, foul.seat): output_path(folder, entry.match, foul.seat, entry.names[foul.seat])
         for entry, foul in summary.fouls()
@@ -194,7 +194,7 @@ def make_replay(noted: tuple[Path, MatchNotes], target: Path, find_game: FindGam
 def _replay(
     folder: Path, summary: Summary, targets: Targets, make: Callable[[Mapping[Path, MatchNotes], Path], None]
 ) -> frozenset[str]:
-    """Make the pages that are missing, and those that were made before a ruling. None of what is withheld is made.
+    """Make the pages that are missing, and those that were made before a ruling. Matches that are withheld get none.
 
     Returns:
         The matches that have a page.
@@ -220,7 +220,7 @@ def _replay(
 
 
 def _is_written(page: Path, notes: MatchNotes) -> bool:
-    """Tell whether the page of a match is there, with all that its tournament says of it now."""
+    """Return whether the page of a match exists with all that its tournament says about it now."""
     return page.is_file() and (not notes.is_ruled or notes.mark in page.read_text(encoding="utf-8"))
 
 
@@ -255,11 +255,11 @@ def _matches(summary: Summary) -> Iterator[str]:
 
 
 def _prefix(page: Path, folder: Path) -> str:
-    """Return what leads from a page to a folder, as the beginning of an address."""
+    """Return the relative address of a folder, as the beginning of an address."""
     way = os.path.relpath(folder.resolve(), page.resolve().parent)
     return "" if way == "." else quote(Path(way).as_posix()) + "/"
 
 
 def _write(path: Path, parts: Iterator[str] | Sequence[str]) -> None:
-    """Write a file whole: who reads it meanwhile reads the old one."""
+    """Write a file whole: until then, readers get the old one."""
     write_whole(path, (part.encode() for part in parts))

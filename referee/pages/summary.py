@@ -1,4 +1,8 @@
-"""A tournament in the numbers that its report and its exports show, and what its record says of each match."""
+"""A tournament in the numbers that its report and its exports show.
+
+A number that two pages or two files show is computed here, once, so that they can't disagree. All of it is lazy: a
+site asks for the names alone, and the history of ratings takes seconds in a long season.
+"""
 
 import hashlib
 import re
@@ -30,11 +34,11 @@ from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .encounters import RatedAfter, RatedEncounters, by_seat, total
 from .match_summary import MatchSummary, SeatTime, match_places
-from .outcomes import ToldOutcome, outcome_of_entry
+from .outcomes import OutcomeWords, outcome_of_entry
 
 
 class HostLine(Struct, frozen=True, kw_only=True):
-    """What a host of a cluster did."""
+    """Matches and lags of a host of a cluster."""
 
     host: str
     calibration: Calibration
@@ -55,9 +59,9 @@ def host_lines(
     """Return a line for each host, in the order in which they came first.
 
     Args:
-        hosts: as they came.
-        entries: what came of all matches.
-        match_summaries: match -> what its record tells.
+        hosts: events of hosts, in their order.
+        entries: results of all matches.
+        match_summaries: match -> summary of its record.
     """
     processes, lines = {}, dict[str, HostLine]()
     for came in hosts:
@@ -65,8 +69,8 @@ def host_lines(
         lines[came.host] = HostLine(host=came.host, calibration=came.calibration)
     for entry in entries if lines else ():
         match = match_summaries.get(entry.match)
-        told = {processes.get(time.process): time for time in match.fairness.processes} if match is not None else {}
-        for host, time in told.items():
+        times = {processes.get(time.process): time for time in match.fairness.processes} if match is not None else {}
+        for host, time in times.items():
             if host is not None:
                 line = lines[host]
                 lines[host] = replace(
@@ -76,18 +80,21 @@ def host_lines(
                     standstills=line.standstills + time.standstills,
                 )
         for host in lines if entry.void is not None else ():
-            if host in told or is_void_for(host, entry.void or ""):
+            if host in times or is_void_for(host, entry.void or ""):
                 lines[host] = replace(lines[host], void=lines[host].void + 1)
     return list(lines.values())
 
 
 def page_names(entrants: Sequence[str]) -> list[str]:
-    """Return the names of entrants' pages, without their ending: a name that is no player's leads nowhere else."""
+    """Return the names of the entrants' pages without their ending.
+
+    A record may be forged, so a name that no player can have must not become a path.
+    """
     return [name if re.match(NAME_PATTERN, name) else f"entrant-{number}" for number, name in enumerate(entrants)]
 
 
 class EntrantSchedule(Struct, frozen=True, kw_only=True):
-    """What came to an entrant: how long its matches waited, how far they lay apart, its opponents and seats."""
+    """The schedule of an entrant: waiting times, gaps between matches, opponents and seats."""
 
     matches: int
     mean_wait_s: float
@@ -106,11 +113,11 @@ class EntrantSchedule(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Summary:
-    """What is told of a tournament.
+    """All that pages and exports show of a tournament.
 
     Args:
-        history: the tournament and how it came there.
-        match_summaries: match -> what its record tells besides; matches without one are told of all the same.
+        history: the tournament with its past.
+        match_summaries: match -> summary of its record. Matches without one are shown, too, without times and moves.
     """
 
     history: History
@@ -118,12 +125,12 @@ class Summary:
 
     @property
     def tournament(self) -> Tournament:
-        """Where it stands."""
+        """The state of the tournament."""
         return self.history.tournament
 
     @property
     def spec(self) -> TournamentSpec:
-        """What was settled beforehand."""
+        """The settings of the tournament."""
         return self.tournament.spec
 
     @cached_property
@@ -133,11 +140,11 @@ class Summary:
 
     @cached_property
     def suspended(self) -> Mapping[int, str]:
-        """Entrant who plays no more -> why."""
+        """Entrant that plays no more -> reason."""
         return {suspension.entrant: suspension.why for suspension in self.tournament.suspended.values()}
 
     def entrant_state(self, entrant: int) -> str:
-        """Return why an entrant plays no more, in a word; empty if it takes part."""
+        """Return in one word why an entrant plays no more; empty if it takes part."""
         if entrant in self.tournament.disqualified:
             return "disqualified"
         if entrant in self.suspended:
@@ -148,12 +155,12 @@ class Summary:
 
     @cached_property
     def joined(self) -> Mapping[int, str]:
-        """Entrant that joined when the tournament had begun -> when."""
+        """Entrant that joined late -> time of day."""
         return dict(self.history.joined)
 
     @cached_property
     def runs(self) -> list[tuple[str, str | None]]:
-        """When a referee began or went on, and when it stopped; None: it goes on, or it died."""
+        """Times at which a referee began or resumed, and at which it stopped; None if it goes on or crashed."""
         begun = self.history.begun_at
         return [
             (
@@ -165,12 +172,12 @@ class Summary:
 
     @cached_property
     def rulings(self) -> RuledLines:
-        """What organisers decided, and what that changed."""
+        """The rulings, and what they changed."""
         return RuledLines(self.history)
 
     @cached_property
     def stopped(self) -> str:
-        """How the tournament was stopped for good, in a sentence; empty if it was not."""
+        """Sentence that says how the tournament was stopped for good; empty if it was not."""
         ruling = self.tournament.stopped
         if ruling is None:
             return ""
@@ -179,19 +186,19 @@ class Summary:
 
     @cached_property
     def byes(self) -> list[tuple[Pairing, Fraction]]:
-        """Every bye, and what it was worth."""
+        """All byes with their points."""
         spec = self.spec
         byes = (played for played in self.history.played if played.pairing.is_bye)
         return [(played.pairing, match_points(played, spec.scoring, spec.seats)[0]) for played in byes]
 
     @cached_property
     def hosts(self) -> list[HostLine]:
-        """What the hosts of a cluster did, if some have played."""
+        """Lines of the hosts of a cluster; empty without a cluster."""
         return host_lines(self.history.hosts, self.history.entries, self.match_summaries)
 
     @cached_property
     def fairness(self) -> FairnessTotals | None:
-        """How time was kept in all matches whose records are there, those that do not count, too; None: in no one."""
+        """Measurements of the time in all matches that have records, void ones included; None without records."""
         measured = [match.fairness for match in self.match_summaries.values()]
         return fairness_totals(measured) if measured else None
 
@@ -202,17 +209,17 @@ class Summary:
 
     @cached_property
     def changed(self) -> Mapping[str, str]:
-        """Entrant, by name, that went on with another program -> when that was found the last time."""
+        """Name of an entrant that changed its program -> time of day of the last change."""
         return {self.names[entrant]: at for entrant, at in self.history.changes}
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
-        """Everybody, from first to last."""
+        """The standings, from first to last."""
         return self.tournament.standings()
 
     @cached_property
     def placing_ratings(self) -> tuple[float, ...] | None:
-        """By entrant, the rating that decides its place; None: no rating does."""
+        """Rating of each entrant that decides its place; None if no rating does."""
         return self.tournament.placing_ratings()
 
     @cached_property
@@ -222,23 +229,23 @@ class Summary:
 
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
-        """By entrant: Elo for matches of two, the Plackett-Luce model's for larger ones."""
+        """Rating of each entrant: Elo for matches of two, the Plackett-Luce model for larger ones."""
         skills = self.tournament.skills
         return elo_ratings(self.tournament.table) if skills is None else skills.ratings()
 
     @cached_property
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
-        """Round -> entrant -> what its results of this round are worth; rounds in their order."""
+        """Round -> entrant -> its points in this round; rounds in their order."""
         return self.history.points_by_round()
 
     @cached_property
     def results(self) -> list[MatchEntry]:
-        """Every result in the order of the record: those that do not count, and those that a ruling made, too."""
+        """All results in the order of the record: those that do not count and awards included."""
         return self.history.results
 
     @cached_property
     def awarded(self) -> list[MatchEntry]:
-        """The results that rulings have made; no match of theirs counts."""
+        """The results that rulings made without a match."""
         return [entry for entry in self.results if entry.is_ruled]
 
     @cached_property
@@ -248,7 +255,7 @@ class Summary:
 
     @cached_property
     def uncounted(self) -> Mapping[str, str]:
-        """Match that does not count -> why not."""
+        """Match that does not count -> reason."""
         reasons = {entry.match: self.history.uncounted_reason(entry) for entry in self.history.entries}
         return {match: reason for match, reason in reasons.items() if reason}
 
@@ -256,12 +263,12 @@ class Summary:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
         return [0] * len(entry.names) if self.history.uncounted_reason(entry) else match_places(entry)
 
-    def outcome(self, entry: MatchEntry, names: Sequence[str] | None = None) -> ToldOutcome:
-        """Return how a match ended, in words.
+    def outcome(self, entry: MatchEntry, names: Sequence[str] | None = None) -> OutcomeWords:
+        """Return in words how a match ended.
 
         Args:
-            entry: what came of it.
-            names: what players are called instead, by seat; None: by their names.
+            entry: its result.
+            names: other names for the players, by seat; None: their own.
         """
         return outcome_of_entry(entry, self.spec.scoring, names)
 
@@ -273,7 +280,7 @@ class Summary:
 
     @cached_property
     def withheld(self) -> frozenset[str]:
-        """The matches whose deal is still to be played from other seats: nobody is to learn hands from them."""
+        """The matches whose deal is still to be played from other seats: pages must not show hands of them."""
         if not self.spec.duplicate or self.tournament.is_over:
             return frozenset()
         concluded = {played.pairing.number for played in self.history.played}
@@ -281,23 +288,23 @@ class Summary:
 
     @cached_property
     def fouls_by_cause(self) -> Mapping[int, Counter[str]]:
-        """Entrant -> cause -> how often; those alone who fouled."""
+        """Entrant that fouled -> cause -> number of fouls."""
         by_entrant: dict[int, Counter[str]] = {}
         for entry, foul in self.fouls():
             by_entrant.setdefault(entry.fixture.entrants[foul.seat], Counter())[foul.cause] += 1
         return by_entrant
 
     def count_fouls(self, entrant: int) -> int:
-        """Return how often an entrant fouled."""
+        """Return the number of fouls of an entrant."""
         return self.fouls_by_cause.get(entrant, Counter()).total()
 
     def count_wins(self, entrant: int) -> int:
-        """Return how many matches an entrant was first in, alone."""
+        """Return the number of matches that an entrant won alone."""
         return self.tournament.table.sums(entrant).wins
 
     @cached_property
     def records(self) -> list[HeadToHead]:
-        """By entrant: wins, draws and losses against all whom it met."""
+        """Wins, draws and losses of each entrant against all that it met."""
         return [total(self.tournament.table.opponents(entrant).values()) for entrant in range(len(self.names))]
 
     @cached_property
@@ -307,12 +314,12 @@ class Summary:
 
     @property
     def seat_totals(self) -> list[HeadToHead]:
-        """Seat -> wins, draws and losses there, of all."""
+        """Wins, draws and losses in each seat, over all entrants."""
         return [total(every[seat] for every in self.by_seat) for seat in range(self.spec.seats)]
 
     @cached_property
     def rating_history(self) -> list[list[RatedAfter]]:
-        """By entrant: what its results said of it after some of them, from none on to all."""
+        """Rating of each entrant after some of its results, from none to all."""
         dispersion = estimate_dispersion(self.tournament.table, self.ratings)
         encounters = RatedEncounters(list(self.history.played), self.spec.scoring, dispersion)
         return [encounters.history(entrant, self.ratings) for entrant in range(len(self.names))]
@@ -357,7 +364,7 @@ class Summary:
 
     @cached_property
     def hosts_by_process(self) -> Mapping[str, str]:
-        """Process that has played -> the host of a cluster that it ran on."""
+        """Process that has played -> host of the cluster."""
         return {came.process: came.host for came in self.history.hosts}
 
     @cached_property
@@ -376,15 +383,15 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _seconds(since: str, until: str) -> float:
-    """Return what lies between two times of day; 0 if they are none, or the clock was set back."""
+    """Return the seconds between two times of day; 0 if one is not a time, or the clock was set back."""
     try:
         return max((datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds(), 0.0)
-    except (ValueError, TypeError):  # times of day decide nothing, so that nobody has checked them
+    except (ValueError, TypeError):  # times of day decide nothing, so the audit does not check them
         return 0.0
 
 
 class MatchNotes(Struct, frozen=True, kw_only=True):
-    """What the page of a match shows of its tournament."""
+    """What the page of a match shows about its tournament."""
 
     rulings: Sequence[RuledLine] = ()
     """Rulings on the match, or on one that was played in its place."""
@@ -399,17 +406,17 @@ class MatchNotes(Struct, frozen=True, kw_only=True):
 
     @property
     def is_ruled(self) -> bool:
-        """Whether its page changes after the match."""
+        """True if its page changes after the match."""
         return bool(self.rulings or self.uncounted or self.others)
 
     @property
     def mark(self) -> str:
-        """What its page holds, so that one is known that was made before a ruling."""
+        """Mark in its page by which `report` finds out that the page was made before a ruling."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
 
 def match_notes(summary: Summary, shown: Collection[str]) -> Mapping[str, MatchNotes]:
-    """Return what is to be said of each match that has a page.
+    """Return the notes of each match that has a page.
 
     Args:
         summary: of their tournament.
@@ -437,15 +444,15 @@ def _make_notes(summary: Summary, entry: MatchEntry, leg: Sequence[str], shown: 
 
 
 def sight(spectators: str | None, *, is_duplicate: bool) -> str:
-    """Return what spectators are shown of a match while it is played.
+    """Return in words what spectators see of a match while it is played.
 
     Args:
-        spectators: as a contest has it; None: no contest shows the match.
-        is_duplicate: whether its deal is played from other seats as well.
+        spectators: policy of the contest, see events.SpectatorSight; None: no contest shows the match.
+        is_duplicate: whether the deal is played from other seats, too.
     """
     if spectators is None:
-        return "nothing: no site showed it"
+        return "nothing: no site showed the match"
     if spectators == "after" or is_duplicate:
-        return "who played, and nothing else"
+        return "only who played"
     later = f", {spectators.removeprefix('delay ')} s later" if spectators.startswith("delay") else ""
     return f"what all seats might know{later}"

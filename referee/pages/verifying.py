@@ -9,7 +9,7 @@ from importlib import resources
 from .rendering import page
 
 PAGE = "verify.html"
-"""Name of the page that verifies records, beside those of the matches."""
+"""Name of the page that verifies records, next to those of the matches."""
 _DEALS = ("verify_tiles", "verify_q", "verify_quincy", "verify_quincala", "verify_quadominos")
 MODULES = ("shuffle", "verify_lines", "verify_evidence", *_DEALS, "verify_time", "verify_record")
 """Modules of `sample_players/javascript` that the page needs, each after those that it needs itself."""
@@ -51,7 +51,7 @@ def verifying_page(tournament: str = "", report: str = "") -> str:
 
     Args:
         tournament: name of its record's file; empty: there are records of matches alone.
-        report: its page; those of matches lie beside this one.
+        report: its page; those of matches lie next to this one.
     """
     library = verifier_script() + _template("verifier/deal.js")
     data = {"tournament": tournament, "report": report}
@@ -59,7 +59,7 @@ def verifying_page(tournament: str = "", report: str = "") -> str:
 
 
 def verifying_link(record: str, head: str) -> str:
-    """Return the link to that page from one beside it.
+    """Return the link to that page from one next to it.
 
     Args:
         record: name of the record's file, in the folder above.

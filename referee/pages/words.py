@@ -57,7 +57,7 @@ def _plain(value: Any) -> str:
 
 
 def headline(frame: ReplayFrame, names: Sequence[str]) -> str:
-    """Return what a frame shows, in a few words."""
+    """Return a few words for what a frame shows."""
     who = "" if frame.seat is None else printable(names[frame.seat])
     match frame.kind:
         case FrameKind.DEAL:
@@ -71,7 +71,7 @@ def headline(frame: ReplayFrame, names: Sequence[str]) -> str:
 
 
 def duration(ms: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Return a duration in a suitable unit."""
     if ms < 1000:
         return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms"
     return f"{ms / 1000:.2f} s" if ms < 60_000 else f"{ms // 60_000:.0f} min {ms % 60_000 / 1000:.0f} s"
@@ -146,15 +146,18 @@ def _evidence_text(evidence: str) -> str:
 
 
 def time_split(frame: ReplayFrame) -> str:
-    """Return what time the seat of an expulsion took, and whose it was."""
+    """Return the time that the seat of an expulsion took, and who is charged for it."""
     assert frame.judged is not None
-    event, asked = frame.judged.event, frame.judged.asked
-    if asked is None:
-        return "nothing was asked of it"
-    limit = f"of the {duration(asked.limit_ms)} that were left for this answer"
+    event, request = frame.judged.event, frame.judged.asked
+    if request is None:
+        return "the referee was waiting for no answer"
+    limit = f"of the {duration(request.limit_ms)} that were left for this answer"
     if not isinstance(event, Answer | DeadlinePassed):
-        return f"{duration(event.at_ms - asked.asked_ms)} after it was asked, {limit}"
-    whole, own = event.at_ms - event.sent_ms, f"{duration(event.lag_ms)} of it the referee's own, which is not charged"
+        return f"{duration(event.at_ms - request.asked_ms)} after it was asked, {limit}"
+    whole, own = (
+        event.at_ms - event.sent_ms,
+        f"{duration(event.lag_ms)} of it the referee's own lag, which is not charged",
+    )
     if isinstance(event, DeadlinePassed):
         return f"not complete after {duration(whole)}, {own}; {duration(whole - event.lag_ms)} used {limit}"
     first = f"its first byte after {duration(event.first_byte_ms - event.sent_ms)}"
@@ -209,7 +212,7 @@ def broken(foul: Foul | FoulEntry) -> str:
 
 
 def why(foul: Foul) -> str:
-    """Return what was broken and what happened."""
+    """Return the broken rule and what happened."""
     return " ".join(filter(None, (broken(foul), foul.detail)))
 
 
@@ -227,13 +230,13 @@ def short_cause(detail: str) -> str:
 
 
 class Causes:
-    """What was told already, of everybody in a list."""
+    """The causes that a list has shown in full already."""
 
     def __init__(self) -> None:
         self._told: set[tuple[str, str]] = set()
 
     def tell(self, who: str, detail: str) -> str:
-        """Return the whole of a cause when it is told of somebody for the first time, later in short."""
+        """Return a cause in full when it is shown for somebody for the first time, later in short."""
         short = short_cause(detail)
         if (who, short) in self._told:
             return short

@@ -1,9 +1,9 @@
-"""The table of a tournament: all that standings and Elo need, kept as results come in.
+"""The crosstable of a tournament: all sums that standings and Elo need, updated with each result.
 
-What it keeps grows with the entrants and the pairs that met, never with the matches: sums for each entrant, and wins,
+Its size grows with the entrants and the pairs that met, never with the matches: it has sums for each entrant, and wins,
 draws and losses for each pair. In a match of more than two, each pair of seats is an encounter of its own: the better
-placed has won it, and those who share a place have drawn. Two that both fouled have both lost. Partners do not meet. Of
-a match that a ruling made void it is known only that there was one: a round that nobody played.
+place wins it, and a shared place is a draw. Two that both fouled have both lost. Partners do not meet. A match that a
+ruling voided is only counted: it is a round that nobody played.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ from .points import HALF, ZERO, Scoring, bye_points, first_place, match_points, 
 
 
 class HeadToHead(Struct, frozen=True, kw_only=True):
-    """How one entrant fared against another."""
+    """Results of one entrant against another."""
 
     wins: int = 0
     draws: int = 0
@@ -31,7 +31,7 @@ class HeadToHead(Struct, frozen=True, kw_only=True):
 
     @property
     def played(self) -> int:
-        """How often they met."""
+        """Number of times that they met."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -48,9 +48,9 @@ class HeadToHead(Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class Sums:
-    """What an entrant has gathered so far.
+    """The sums of an entrant so far.
 
-    Fractions are kept by denominator: whole numbers are ten times as quick to add.
+    Fractions are summed up by denominator: adding whole numbers is ten times as fast.
     """
 
     points_by: Counter[int] = dataclass_field(default_factory=Counter)
@@ -60,30 +60,30 @@ class Sums:
     differences_by: Counter[int] = dataclass_field(default_factory=Counter)
     """Number of opponents -> sum of the differences to all of them, in the game's points."""
     played: int = 0
-    """Matches with an opponent."""
+    """Number of matches with an opponent."""
     byes: int = 0
-    """Late ones included."""
+    """Number of byes, late ones included."""
     late_byes: int = 0
-    """For rounds that it missed before it joined."""
+    """Number of byes for rounds before it joined."""
     voids: int = 0
-    """Matches that count for nobody, by a ruling."""
+    """Number of matches that a ruling voided."""
     back: int = 0
     """The round after which it came back from its last withdrawal; 0: it never did."""
     before_back: int = 0
-    """Results of rounds up to that one."""
+    """Number of its results in rounds up to that one."""
     wins: int = 0
-    """Matches in which it was first alone, or with its partners."""
+    """Number of matches in which it was first, alone or with its partners."""
     last_round: int = 0
     has_withdrawn: bool = False
 
     @property
     def results(self) -> int:
-        """Rounds that it has behind it: matches, byes and void matches."""
+        """Number of its rounds so far: matches, byes and void matches."""
         return self.played + self.byes + self.voids
 
     @property
     def missed_earlier(self) -> int:
-        """Rounds that went by without it before it came back."""
+        """Number of rounds without it before it came back."""
         return max(self.back - self.before_back, 0)
 
     @property
@@ -116,11 +116,11 @@ class Scale(NamedTuple):
 
 
 class Crosstable:
-    """Takes results one by one, in any order.
+    """All results of a tournament, added one by one in any order.
 
     Args:
-        field: who takes part; its seats say how many opponents a match has.
-        scoring: what places are worth.
+        field: the entrants, and the seats of a match.
+        scoring: points for places.
     """
 
     def __init__(self, field: EntrantField, scoring: Scoring | None = None) -> None:
@@ -140,8 +140,8 @@ class Crosstable:
         """Count a result.
 
         Args:
-            played: its ranking has every seat, or none if the match is void.
-            former: entrants that have another program since.
+            played: the result; its ranking has every seat, or none if the match is void.
+            former: entrants that have changed their program since.
         """
         self._scale = None
         round_ = played.pairing.round
@@ -186,11 +186,11 @@ class Crosstable:
             sums.back, sums.before_back = through, sums.results
 
     def renew(self, entrant: int) -> None:
-        """Note that an entrant has another program: what it has done so far, its former one has."""
+        """Note that an entrant has another program: its results so far belong to the former one."""
         before, self._head_to_heads = self._head_to_heads, defaultdict(HeadToHead)
-        for (program, opponent), told in before.items():
+        for (program, opponent), pair in before.items():
             key = (~program if program == entrant else program, ~opponent if opponent == entrant else opponent)
-            self._head_to_heads[key] = self._head_to_heads[key].plus(told)
+            self._head_to_heads[key] = self._head_to_heads[key].plus(pair)
 
     def join(self, field: EntrantField) -> None:
         """Note that somebody has joined, the last one of the field."""
@@ -200,37 +200,37 @@ class Crosstable:
         self._walkovers.append(Counter())
 
     def sums(self, entrant: int) -> Sums:
-        """Return what an entrant has gathered; not to be changed."""
+        """Return the sums of an entrant; the caller must not change them."""
         return self._sums[entrant]
 
     def opponents(self, entrant: int) -> Mapping[int, HeadToHead]:
-        """Return how an entrant fared against everyone whom it met."""
+        """Return the results of an entrant against everybody that it met."""
         return self._met[entrant]
 
     @property
     def head_to_heads(self) -> Mapping[tuple[int, int], HeadToHead]:
-        """How any two programs fared in matches of two, but for those in which both fouled.
+        """Results between any two programs in matches of two, without those in which both fouled.
 
-        An entrant stands for the program that it has now, ~entrant for all that it had before.
+        An entrant stands for its present program, ~entrant for all its former ones.
         """
         return self._head_to_heads
 
     @property
     def opponents_each(self) -> int:
-        """How many opponents everybody has in a match."""
+        """Number of opponents of an entrant in a match."""
         seats = self.field.seats
         return seats - seats // (len(self.scoring.teams) or seats)
 
     def walkovers(self, entrant: int) -> Counter[int]:
-        """Return which entrants it was to meet that withdrew, and how often; of all others a bye is just a bye."""
+        """Return the entrants that withdrew before they met it -> how often; other byes are just byes."""
         return self._walkovers[entrant]
 
     def head_to_head(self, entrant: int, opponent: int) -> HeadToHead:
-        """Return how an entrant fared against another; all zeros if they never met."""
+        """Return the results of an entrant against another; zeros if they never met."""
         return self._met[entrant].get(opponent, HeadToHead())
 
     def count_missed_rounds(self, entrant: int) -> int:
-        """Return how many rounds went by without an entrant that has withdrawn, whether it came back or not."""
+        """Return the number of rounds without an entrant that has withdrawn, whether it came back or not."""
         return self._sums[entrant].missed_earlier + self._missed_at_last(entrant)
 
     def scale(self) -> Scale:
@@ -263,7 +263,7 @@ class Crosstable:
         return max(min(since, self._most - sums.results - sums.missed_earlier), 0)
 
     def _add_match(self, played: PlayedPairing) -> None:
-        """Count what takes opponents: encounters, wins, and the game's own points."""
+        """Count what needs opponents: encounters, wins, and the game's own points."""
         seats, groups = played.pairing.seats, rank_groups(played)
         fouls, sides = set(played.fouls), self.scoring.sides(len(seats))
         if len({sides[seat] for seat in groups[0]}) == 1 and fouls.isdisjoint(groups[0]):
@@ -287,8 +287,8 @@ class Crosstable:
         place = {seat: index for index, group in enumerate(rank_groups(played)) for seat in group}
         lead = place[second] - place[first]
         key = (~program if program in former else program, ~opponent if opponent in former else opponent)
-        told = HeadToHead(wins=int(lead > 0), draws=int(lead == 0), losses=int(lead < 0))
-        self._head_to_heads[key] = self._head_to_heads[key].plus(told)
+        result = HeadToHead(wins=int(lead > 0), draws=int(lead == 0), losses=int(lead < 0))
+        self._head_to_heads[key] = self._head_to_heads[key].plus(result)
 
     def _meet(self, entrant: int, opponent: int, level: int, *, is_lost: bool) -> None:
         """Count an encounter from one side; a negative level is a better place."""

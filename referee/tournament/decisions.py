@@ -1,7 +1,6 @@
 """The pairings that have a result, as long as a ruling may still change it, and all that follows from results.
 
-Of the last pairings all is kept; of older ones only what standings follow from, so that a season takes no more and more
-memory.
+The last pairings are kept whole. Of older ones only sums are kept, so that the memory of a long season stays bounded.
 """
 
 from collections.abc import Mapping
@@ -14,12 +13,12 @@ from .match_context import Fixture, MatchEntry
 from .pairing.base import EntrantField, PlayedPairing
 from .ratings.multi_seat import SkillBook
 
-KEPT = 10_000
+MOST_RULABLE = 10_000
 """Number of the latest pairings that an organiser can still rule on."""
 
 
 class Decided(NamedTuple):
-    """A pairing that is through."""
+    """A pairing that has a result."""
 
     played: PlayedPairing
     legs: Mapping[int, MatchEntry]
@@ -30,14 +29,14 @@ class Decided(NamedTuple):
 
 @dataclass(slots=True)
 class Books:
-    """All that standings and ratings follow from."""
+    """The sums from which standings and ratings follow."""
 
     table: Crosstable
     skills: SkillBook | None
     """Rankings of matches of more than two seats; None for matches of two."""
 
     def add(self, decided: Decided) -> None:
-        """Take in a pairing that is through."""
+        """Add a decided pairing."""
         self.table.add(decided.played, decided.former)
         if self.skills is not None:
             self.skills.add(decided.played, decided.former)
@@ -56,47 +55,51 @@ class Books:
 
 
 class Decisions:
-    """The pairings that are through.
+    """The decided pairings.
 
     Args:
-        books: without any result.
+        books: the books of the field, without results.
     """
 
     def __init__(self, books: Books) -> None:
         self.books = books
         self._older = deepcopy(books)
         """The books of the older pairings, of which nothing else is kept."""
-        self._kept: dict[int, Decided] = {}
+        self._latest: dict[int, Decided] = {}
 
     def get(self, number: int) -> Decided | None:
-        """Return a pairing that is through; None if it is not, or too long ago."""
-        return self._kept.get(number)
+        """Return a decided pairing; None if it is not decided, or too long ago."""
+        return self._latest.get(number)
 
     def fixture(self, number: int, leg: int) -> Fixture | None:
-        """Return the match that stands for a leg of a pairing that is through; None if there is none, or no more."""
-        decided = self._kept.get(number)
+        """Return the match whose result counts for a leg; None if there is none, or it is too long ago."""
+        decided = self._latest.get(number)
         return None if decided is None or leg not in decided.legs else decided.legs[leg].fixture
 
     def later(self, entrant: int, number: int) -> list[Decided]:
-        """Return what an entrant has played in pairings with a greater number, byes left out."""
+        """Return the decided pairings of an entrant with a greater number, without byes."""
         return [
             decided
-            for kept, decided in sorted(self._kept.items())
-            if kept > number and decided.legs and entrant in decided.played.pairing.seats
+            for later, decided in sorted(self._latest.items())
+            if later > number and decided.legs and entrant in decided.played.pairing.seats
         ]
 
     def add(self, decided: Decided) -> None:
-        """Take in a pairing that is through."""
+        """Add a decided pairing."""
         self.books.add(decided)
-        self._kept[decided.played.pairing.number] = decided
-        if len(self._kept) > KEPT:
-            self._older.add(self._kept.pop(next(iter(self._kept))))
+        self._latest[decided.played.pairing.number] = decided
+        if len(self._latest) > MOST_RULABLE:
+            self._older.add(self._latest.pop(next(iter(self._latest))))
 
     def take_back(self, number: int) -> None:
-        """Forget what came of a pairing that is kept."""
-        del self._kept[number]
+        """Forget the result of a pairing.
+
+        Sums can't tell what one pairing added to them, so they are added up again from the older books. That takes time
+        in proportion to the pairings that are kept; rulings are rare.
+        """
+        del self._latest[number]
         self.books = deepcopy(self._older)
-        for decided in self._kept.values():
+        for decided in self._latest.values():
             self.books.add(decided)
 
     def withdraw(self, entrant: int) -> None:
@@ -105,15 +108,15 @@ class Decisions:
             books.table.withdraw(entrant)
 
     def reinstate(self, entrant: int, through: int) -> None:
-        """Note that an entrant plays on; `through` as for the table."""
+        """Note that an entrant plays on; see `Crosstable.reinstate`."""
         for books in (self.books, self._older):
             books.table.reinstate(entrant, through)
 
     def renew(self, entrant: int) -> None:
         """Note that an entrant has another program from now on."""
-        for number, decided in self._kept.items():
+        for number, decided in self._latest.items():
             if entrant in decided.played.pairing.seats:
-                self._kept[number] = decided._replace(former=decided.former | {entrant})
+                self._latest[number] = decided._replace(former=decided.former | {entrant})
         for books in (self.books, self._older):
             books.renew(entrant)
 

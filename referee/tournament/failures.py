@@ -39,11 +39,11 @@ class Failures:
         """Failures of entrants that are not suspended, in the order of their pairings."""
 
     def times(self, entrant: int) -> int:
-        """Return in how many matches an entrant's program failed to start."""
+        """Return the number of matches in which an entrant's program failed to start."""
         return self._times[entrant]
 
     def note(self, number: int, entries: Iterable[MatchEntry]) -> None:
-        """Note who failed to start in the matches of a pairing that is through."""
+        """Note the entrants that failed to start in the matches of a decided pairing."""
         for entry in entries:
             for foul in entry.fouls:
                 if foul.turn == 0:
@@ -53,10 +53,10 @@ class Failures:
         self._noted = sorted(self._noted, key=lambda failure: failure.number) if self._limit else []
 
     def find_suspensions(self, before: int | None) -> list[Failure]:
-        """Return who is to be suspended, in the order of the pairings.
+        """Return the failures that suspend their entrants, in the order of the pairings.
 
         Args:
-            before: failures in pairings from this number on do not count yet; None: all do.
+            before: number of the first pairing whose failures do not count yet; None: all count.
         """
         times, suspensions = Counter[int](), []
         for number, entrant, detail in self._noted:
@@ -69,15 +69,15 @@ class Failures:
         return suspensions
 
     def settle(self, entrant: int) -> None:
-        """Count no failure of an entrant any more, as it is suspended."""
+        """Drop the failures of an entrant that is suspended now."""
         self._noted = [failure for failure in self._noted if failure.entrant != entrant]
 
     def forgive(self, entrant: int) -> None:
-        """Forget an entrant's failures, as it has another program or plays on by a ruling."""
+        """Forget the failures of an entrant that has another program, or that a ruling has reinstated."""
         self._times.pop(entrant, None)
         self.settle(entrant)
 
     def take_back(self, number: int) -> None:
-        """Forget the failures in a pairing whose result counts no more."""
+        """Forget the failures in a pairing whose result does not count any more."""
         self._times.subtract(failure.entrant for failure in self._noted if failure.number == number)
         self._noted = [failure for failure in self._noted if failure.number != number]

@@ -1,4 +1,4 @@
-"""A tournament folded again from its events, with all that reports and files tell of it."""
+"""A tournament folded from its events, with all that reports and exports need besides its state."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,16 +30,16 @@ class PlayedVersion(Struct, kw_only=True):
     digest: str | None
     """SHA-256 of its folder; None: it has none that the referee can read."""
     matches: list[str]
-    """Those that were opened with it."""
+    """Matches that were opened with it."""
 
 
 def new_tournament(spec: TournamentSpec, format_: PairingFormat[Any], salt: str) -> Tournament:
     """Return a tournament before its first event.
 
     Args:
-        spec: what was settled.
-        format_: of the spec's name.
-        salt: from which the format's lots are drawn, in hex.
+        spec: the settings of the tournament.
+        format_: the pairing format that the spec names.
+        salt: seed of the format's lots, in hex.
 
     Raises:
         BadFormat: the format can't be played with these options and entrants.
@@ -49,7 +49,7 @@ def new_tournament(spec: TournamentSpec, format_: PairingFormat[Any], salt: str)
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A tournament after some events, and how it came there."""
+    """A tournament after some events, with its past."""
 
     tournament: Tournament
     head: str = ""
@@ -59,7 +59,7 @@ class History:
     runs: dict[str, list[e.Begun | e.TournamentResumed]] = field(default_factory=dict)
     """Match -> the runs of the referee while it was open: the one that opened it, and those that went on with it."""
     left_at: list[str] = field(default_factory=list)
-    """The times of day at which it stopped or had finished."""
+    """Times of day at which a referee stopped or finished."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Entrant -> SHA-256 of its program's folder at the beginning, as far as the referee could read it."""
     versions: dict[int, list[PlayedVersion]] = field(default_factory=dict, init=False)
@@ -86,7 +86,7 @@ class History:
     """Number of a pairing and leg -> how many matches had been closed when a ruling gave it its result."""
 
     def __post_init__(self) -> None:
-        """Begin with the programs of the beginning."""
+        """Note the programs of the beginning."""
         for entrant, participant in enumerate(self.tournament.spec.entrants):
             self._note_version(entrant, "", self.programs.get(participant.name))
 
@@ -102,7 +102,7 @@ class History:
 
     @property
     def results(self) -> list[MatchEntry]:
-        """What came of matches, as `entries`, and the awards that stand among them, in the order of the record."""
+        """All results: `entries`, and the awards that stand, in the order of the record."""
         results = list(self.entries)
         awards = self.tournament.awards
         for key in sorted(awards, key=self._awarded.__getitem__, reverse=True):
@@ -137,11 +137,11 @@ class History:
 
     @property
     def byes(self) -> list[Pairing]:
-        """Every bye that was given."""
+        """All byes."""
         return [played.pairing for played in self.played if played.pairing.is_bye]
 
     def take(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
-        """Take an event, as the tournament does, and remember it.
+        """Handle an event, as the tournament does, and remember it.
 
         Raises:
             ImpossibleEvent: it can't happen now.
@@ -216,14 +216,14 @@ class History:
 
 # --- Rulings
 #
-# What the rulings of a tournament changed: which lines of the standings, which matches, who against whom.
+# What the rulings of a tournament changed: lines of the standings, matches, cells of the crosstable.
 
 
 Key = TypeVar("Key")
 
 
 class RuledLine(Struct, frozen=True, kw_only=True):
-    """A ruling as it stands beside what it changed."""
+    """A ruling, as pages show it next to what it changed."""
 
     number: int
     """Number of the ruling, from 1, in the order in which they were made."""

@@ -61,16 +61,16 @@ from .standings import Standing, place_groups, standings
 
 
 class ImpossibleEvent(RefereeError):
-    """An event that can't happen as the tournament stands: a mistake of whoever runs it; nothing has changed."""
+    """An event that can't happen in this state: a mistake of the caller. The tournament is unchanged."""
 
 
 class Tournament:
     """One tournament, from its first event to its last.
 
     Args:
-        spec: what was settled.
-        format_: of the spec's name.
-        shuffle: the only source of chance, for the format.
+        spec: the settings of the tournament.
+        format_: the pairing format that the spec names.
+        shuffle: the only source of chance, which the format uses.
 
     Raises:
         BadFormat: the format can't be played with these options and entrants.
@@ -78,7 +78,7 @@ class Tournament:
 
     def __init__(self, spec: TournamentSpec, format_: PairingFormat[Any], shuffle: Dealer) -> None:
         self.spec = spec
-        """Its entrants are those that take part now, late ones included."""
+        """The settings; the entrants are those that take part now, late ones included."""
         self._format = format_
         field = spec.field()
         self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
@@ -108,18 +108,18 @@ class Tournament:
         self._decided = Decisions(Books(Crosstable(field, spec.scoring), skills))
         self._settled: Any = None
         """The format's state for which `_settle` ran last."""
-        self._asked_round = 0
+        self._last_asked_round = 0
         """The last round for which PairRound was issued."""
         self._commands: list[c.TournamentCommand] = []
 
     def handle(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
-        """Take an event into the tournament.
+        """Handle an event.
 
         Returns:
-            What follows from it, in order.
+            The commands that follow, in order.
 
         Raises:
-            ImpossibleEvent: it can't happen now; the tournament is unchanged.
+            ImpossibleEvent: the event can't happen now; the tournament is unchanged.
             BadRuling: the ruling can't be carried out; the text says why, and the tournament is unchanged.
         """
         self._commands, self.concluded = [], []
@@ -132,36 +132,36 @@ class Tournament:
 
     @property
     def table(self) -> Crosstable:
-        """All that standings follow from."""
+        """The crosstable, from which the standings follow."""
         return self._decided.books.table
 
     @property
     def skills(self) -> SkillBook | None:
-        """All that ratings of more than two seats follow from."""
+        """The rankings from which the ratings of more than two seats follow; None for matches of two."""
         return self._decided.books.skills
 
     @property
     def state(self) -> Any:
-        """The format's, for who knows which one it is."""
+        """The state of the format, for callers that know which format it is."""
         return self._state
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is to be opened any more."""
+        """True if no match is to be opened any more."""
         is_through = self._format.is_over(self._state) or (self.stopped is not None and not self._due)
         return is_through and not self.taken_back
 
     @property
     def given_up(self) -> int:
-        """How many matches are not played because somebody has withdrawn, as far as the format can tell."""
+        """Number of matches that are not played because somebody has withdrawn, as far as the format can tell."""
         return max(self._format.count_cancelled_pairings(self._state) * self.spec.legs - self._due.given_up_legs, 0)
 
     @property
     def total(self) -> int | None:
-        """How many matches there will be at least, those that count already among them; None: nobody can tell.
+        """Least number of matches in the end, those that count already included; None if it can't be known.
 
-        It follows from how the tournament stands now, so that it grows with each draw that is played again and with
-        each entrant that joins, and shrinks with whatever is given up or ruled without a match.
+        It is computed from the present state. So it grows with each draw that is played again and with each entrant
+        that joins, and shrinks with each match that is cancelled or decided by a ruling.
         """
         later = self._format.later(self._state) if self.stopped is None else 0
         if later is None:
@@ -172,12 +172,12 @@ class Tournament:
 
     @property
     def to_pair(self) -> RoundToPair | None:
-        """The round that somebody else is to pair before more is due."""
+        """The round that has to be paired outside of the fold before more is due; None if there is none."""
         return self._format.to_pair(self._state) if self.stopped is None else None
 
     @property
     def due(self) -> list[Pairing]:
-        """The pairings that are to be played, or are being played."""
+        """The pairings that are to be played or are being played."""
         return [self._due[number] for number in self._due]
 
     def fixtures(self) -> Iterator[Fixture]:
@@ -190,7 +190,7 @@ class Tournament:
         return (fixture for fixture in fixtures if is_free(fixture, self.playing.values(), self.taken_back))
 
     def is_last_leg(self, fixture: Fixture) -> bool:
-        """Tell whether no other match of a fixture's pairing may be opened, or is being played."""
+        """Return whether no other match of a fixture's pairing may be opened or is being played."""
         return sum(other.number == fixture.number for other in self.fixtures()) <= 1
 
     def places(self) -> tuple[tuple[int, ...], ...] | None:
@@ -213,7 +213,7 @@ class Tournament:
         """Return the entrants in order: as the format decides, or else by points and tie-breaks.
 
         Args:
-            has_tie_breaks: whether they are asked; in a large field that takes a tenth of a second.
+            has_tie_breaks: whether to use the tie-breaks; in a large field they take a tenth of a second.
 
         Returns:
             Everybody, from first to last. Entrants that the format leaves equal stand in the order of points.
@@ -226,7 +226,7 @@ class Tournament:
         return place_groups(lines, self.places(), self.disqualified)
 
     def joined(self, participant: Participant) -> Any:
-        """Return the format's state with somebody who joins; the tournament stays as it is.
+        """Return the state that the format would have with another entrant; the tournament stays as it is.
 
         Raises:
             BadRuling: nobody can join now, or nobody of that name.
@@ -238,7 +238,7 @@ class Tournament:
         return self._format.join(self._state, spec.field())
 
     def _list_due(self) -> Sequence[Pairing]:
-        """Return the pairings that are due; of a tournament that was stopped, those alone that were before."""
+        """Return the pairings that are due; in a stopped tournament, only those that were due before."""
         due = self._format.due(self._state)
         return due if self.stopped is None else [pairing for pairing in due if pairing.number in self._due]
 
@@ -292,8 +292,8 @@ class Tournament:
             self._count(entry)
 
     def _pair_round(self, event: e.RoundPaired) -> None:
-        asked = self.to_pair
-        if asked is None or asked.round != event.round:
+        request = self.to_pair
+        if request is None or request.round != event.round:
             raise ImpossibleEvent(f"round {event.round} is not to be paired now")
         try:
             if event.output is None:
@@ -324,7 +324,7 @@ class Tournament:
 
     def _rule(self, event: e.Ruled) -> None:
         ruling = event.ruling
-        if any(known.id == ruling.id for known in self.rulings):
+        if any(earlier.id == ruling.id for earlier in self.rulings):
             raise ImpossibleEvent(f"the ruling {ruling.id} was carried out before")
         if ruling.kind == OF_ALL:
             self._stop(ruling)
@@ -335,7 +335,7 @@ class Tournament:
         self.rulings.append(ruling)
 
     def _stop(self, ruling: Ruling) -> None:
-        """Let no pairing begin any more; those that have begun are played to their last leg."""
+        """Allow no pairing to begin any more; those that have begun are played to their last leg."""
         self._check_running()
         if self.is_over:
             raise BadRuling(f"{self.spec.name} is over: there is nothing to stop")
@@ -383,7 +383,7 @@ class Tournament:
             self._count(entry)
 
     def _take_back(self, fixture: Fixture, why: str) -> None:
-        """Take the result of a match back, if it has one; its pairing is due again then."""
+        """Take back the result of a match, if it has one; then its pairing is due again."""
         decided = self._decided.get(fixture.number)
         if decided is not None:
             state = self._format.revise(self._state, decided.played, None)
@@ -408,7 +408,7 @@ class Tournament:
         self._command(c.PlayMatch(fixture=self._due.play_again(fixture)))
 
     def _count(self, entry: MatchEntry) -> None:
-        """Count what came of a match, by play or by a ruling."""
+        """Count the result of a match, whether it was played or ruled."""
         pairing = self._due[entry.fixture.number]
         if entry.head:
             self.played += 1
@@ -416,7 +416,7 @@ class Tournament:
             self._conclude(pairing)
 
     def _conclude(self, pairing: Pairing) -> None:
-        """Hand a pairing's result to the format and to the table, and suspend whom it is the last one of."""
+        """Pass the result of a pairing to the format and the crosstable, and suspend entrants that failed too often."""
         number, legs = pairing.number, self._due.results(pairing.number)
         entries = [legs[leg] for leg in sorted(legs)]
         played = combine_legs(pairing, entries, self.spec.scoring)
@@ -435,14 +435,14 @@ class Tournament:
         self._suspend_failing(pairing, is_again=is_again)
 
     def _suspend_failing(self, through: Pairing, *, is_again: bool = False) -> None:
-        """Suspend whose program has failed to start too often, now that a pairing is through."""
+        """Suspend the entrants whose programs have failed to start too often, now that a pairing is decided."""
         while failing := self.failures.find_suspensions(self._format.first_open(self._state, through)):
             self._suspend(failing[0], is_again=is_again)
 
     def _suspend(self, failed: Failure, *, is_again: bool) -> None:
         """Suspend a program that has failed to start too often.
 
-        What an entrant with copies has played beyond that pairing meanwhile becomes walkovers, unless this is a match
+        What an entrant with copies has played after that pairing becomes walkovers, unless this is a match
         that is played again by a ruling.
         """
         entrant, why = failed.entrant, failed.why
@@ -454,7 +454,7 @@ class Tournament:
         self._withdraw(entrant, why)
 
     def _reopen(self, decided: Decided, why: str) -> None:
-        """Take a result back, whose pairing is none of the format's past any more."""
+        """Take back a result whose pairing the format is to give out again."""
         pairing = decided.played.pairing
         self._forget_awards(pairing.number)
         self._decided.take_back(pairing.number)
@@ -479,7 +479,7 @@ class Tournament:
             self._state = self._format.withdraw(self._state, entrant)
 
     def _settle(self) -> None:
-        """Give every bye that is due, and note what is to be played, paired, or not any more."""
+        """Give every bye that is due, and issue commands for what has become due or is not due any more."""
         due = self._list_due()
         while (pairing := next((pairing for pairing in due if pairing.is_bye), None)) is not None:
             self._give_bye(pairing)
@@ -494,10 +494,10 @@ class Tournament:
                 for fixture in self._due.add(pairing):
                     self._command(c.PlayMatch(fixture=fixture))
         self._order, self._settled = tuple(now), self._state
-        asked = self.to_pair
-        if asked is not None and asked.round != self._asked_round:
-            self._asked_round = asked.round
-            self._command(c.PairRound(round=asked.round))
+        request = self.to_pair
+        if request is not None and request.round != self._last_asked_round:
+            self._last_asked_round = request.round
+            self._command(c.PairRound(round=request.round))
 
     def _give_bye(self, pairing: Pairing) -> None:
         (entrant,) = pairing.seats
@@ -511,7 +511,7 @@ class Tournament:
         self._decided.add(Decided(played, {}))
 
     def _call_off(self, number: int) -> None:
-        """Give up a pairing that is not due any more, or has become a bye."""
+        """Cancel a pairing that is not due any more or has become a bye."""
         self._forget_awards(number)
         for fixture in self._due.call_off(number):
             self._command(c.CallOff(match=fixture.match))

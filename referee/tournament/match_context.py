@@ -1,4 +1,4 @@
-"""The matches of a tournament: what each is opened for, what came of it, and which ones are due.
+"""The matches of a tournament: what each is opened for, its result, and which ones are due.
 
 Nothing here knows the format that made the pairings.
 """
@@ -42,13 +42,13 @@ def name_match(tournament: str, number: int, leg: int, attempt: int) -> str:
         tournament: its name.
         number: of the pairing, from 1.
         leg: of the pairing, from 0.
-        attempt: how many matches of that leg went before that did not count.
+        attempt: number of earlier matches of that leg that did not count.
     """
     return f"{tournament}-{number:05}{f'.{leg + 1}' if leg else ''}{f'r{attempt}' if attempt else ''}"
 
 
 class MatchContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a match was opened for; it stands in the header of the match's record."""
+    """The place of a match in its tournament; the header of the match's record has it."""
 
     tournament: str
     fixture: Fixture
@@ -103,22 +103,24 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 #
 # The legs of a pairing: one deal played from every seat, and what all of it amounts to.
 #
-# Each leg is worth its match points to each entrant; the sums rank the pairing, which counts as one match. Who fouled
-# in every leg has fouled in the pairing.
+# Each leg gives each entrant match points; the sums rank the pairing, which counts as one match. An entrant that fouled
+# in every leg has fouled in the pairing. Why not count each leg by itself? Two legs of one deal are not independent:
+# who has the better cards in one leg plays against them in the other. As two matches they would count for twice as much
+# as they tell.
 
 
 def rotate_seats(seats: Sequence[int], leg: int) -> tuple[int, ...]:
-    """Return the entrants by seat in a leg: each moves up by a seat from leg to leg."""
+    """Return the entrants by seat in a leg: from leg to leg, each moves by one seat."""
     return tuple(seats[(seat + leg) % len(seats)] for seat in range(len(seats)))
 
 
 def combine_legs(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | None) -> PlayedPairing:
-    """Return what came of a pairing.
+    """Return the result of a pairing.
 
     Args:
-        pairing: its seats are the order of what is returned.
-        legs: at least one; none of them void.
-        scoring: what the places of a leg are worth; not asked for a single one.
+        pairing: the result is in the order of its seats.
+        legs: results of at least one match; none of them void.
+        scoring: points for the places of a leg; unused for a single leg.
 
     Returns:
         The ranking by the sum of match points, none if no leg counts; the scores added up.
@@ -157,15 +159,15 @@ def _reorder(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
 
 # --- Pairings that are due
 #
-# Of each pairing, leg by leg: what is still to be played, and what came of the rest.
+# For each pairing, leg by leg: what is still to be played, and the results of the rest.
 
 
 class DuePairings:
-    """What is to be played now.
+    """The pairings that are due, with the results of their legs so far.
 
     Args:
-        tournament: its name; matches are called after it.
-        legs: how many matches a pairing is played in.
+        tournament: its name, with which the names of matches begin.
+        legs: number of matches of a pairing.
     """
 
     def __init__(self, tournament: str, legs: int) -> None:
@@ -194,11 +196,11 @@ class DuePairings:
         return iter(tuple(self._pairings))
 
     def find_obsolete(self, now: Mapping[int, Pairing]) -> list[int]:
-        """Return the numbers of the pairings that are not due any more, or are others now."""
+        """Return the numbers of the pairings that are not due any more, or have changed."""
         return [number for number, pairing in self._pairings.items() if now.get(number) != pairing]
 
     def find_idle(self, playing: Iterable[Fixture]) -> list[int]:
-        """Return the numbers of the pairings of which nothing was played so far, nor is being played."""
+        """Return the numbers of the pairings of which no match was played or is being played."""
         begun = {fixture.number for fixture in playing}
         return [number for number in self if number not in begun and not self.results(number)]
 
@@ -207,20 +209,20 @@ class DuePairings:
         return self._open.get(number, ())
 
     def results(self, number: int) -> Mapping[int, MatchEntry]:
-        """Return what came of the other legs, by leg."""
+        """Return the results of a pairing so far, by leg."""
         return self._results.get(number, {})
 
     def fixture(self, number: int, leg: int) -> Fixture | None:
-        """Return the match that stands for a leg of a pairing, played or not; None if the pairing is not due."""
+        """Return the latest match of a leg, played or not; None if the pairing is not due."""
         fixtures = [*self.fixtures(number), *(entry.fixture for entry in self.results(number).values())]
         return next((fixture for fixture in fixtures if fixture.leg == leg), None)
 
     def add(self, pairing: Pairing, results: Mapping[int, MatchEntry] | None = None) -> tuple[Fixture, ...]:
-        """Take a pairing in, and return what is to be played of it.
+        """Add a pairing, and return its matches that are to be played.
 
         Args:
-            pairing: which is not due yet.
-            results: what came of legs of it before, by leg.
+            pairing: one that is not due yet.
+            results: earlier results of its legs, by leg.
         """
         self._pairings[pairing.number] = pairing
         if results:
@@ -228,34 +230,34 @@ class DuePairings:
         return self._refresh(pairing.number)
 
     def close(self, entry: MatchEntry) -> bool:
-        """Take the result of a leg; return whether it was the last one of its pairing."""
+        """Add the result of a leg; return whether it was the last one of its pairing."""
         number = entry.fixture.number
         self._results.setdefault(number, {})[entry.fixture.leg] = entry
         return not self._refresh(number)
 
     def play_again(self, fixture: Fixture) -> Fixture:
-        """Let a leg be played once more, whether it has a result or not, and return the new match."""
+        """Add a new match for a leg, whether that has a result or not, and return it."""
         number, leg = fixture.number, fixture.leg
         self._results.get(number, {}).pop(leg, None)
         self._attempts[number, leg] = fixture.attempt + 1
         return next(again for again in self._refresh(number) if again.leg == leg)
 
     def call_off(self, number: int) -> tuple[Fixture, ...]:
-        """Let nothing more of a pairing be played, and return what was still to be played of it."""
+        """Cancel a pairing, and return its matches that were still to be played."""
         left = self.fixtures(number)
         self.given_up_legs += len(self.results(number))
         self.forget(number)
         return left
 
     def forget(self, number: int) -> None:
-        """Keep nothing more of a pairing."""
-        for kept in (self._pairings, self._open, self._results):
-            kept.pop(number, None)
+        """Forget a pairing."""
+        for by_number in (self._pairings, self._open, self._results):
+            by_number.pop(number, None)
         for leg in self._legs:
             self._attempts.pop((number, leg), None)
 
     def check_no_match_depends(self, playing: Mapping[str, Fixture], due: AbstractSet[int]) -> None:
-        """Check that nothing is being played that would not be due any more.
+        """Check that no match is being played that would not be due any more.
 
         Args:
             playing: match -> what it was opened for.
@@ -269,7 +271,7 @@ class DuePairings:
                 raise BadRuling(f"{match} follows from it, and is being played")
 
     def _refresh(self, number: int) -> tuple[Fixture, ...]:
-        """Note which legs of a pairing are to be played."""
+        """Compute again which legs of a pairing are to be played."""
         done = self.results(number)
         self._open[number] = tuple(self._fixture(number, leg) for leg in self._legs if leg not in done)
         return self._open[number]
@@ -288,7 +290,7 @@ class DuePairings:
 
 
 def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection[int]) -> bool:
-    """Tell whether nobody in a match plays elsewhere: what a ruling has taken up again may come at any time.
+    """Return whether no player of a match is in another one: a match that a ruling replays may come at any time.
 
     Args:
         fixture: the match.

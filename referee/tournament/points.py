@@ -1,4 +1,4 @@
-"""Match points: what a ranking is worth to each seat.
+"""Match points: the points that a ranking gives each seat.
 
 Points are exact fractions, so that sums do not depend on the order of the matches, and equal is equal.
 """
@@ -18,15 +18,15 @@ from .pairing.base import LATE, PlayedPairing
 ZERO = Fraction(0)
 HALF = Fraction(1, 2)
 _CACHED = 4096
-"""Shapes of rankings; 12 seats alone have 2048. A guess that costs a few hundred kilobytes."""
+"""Number of shapes of rankings; 12 seats alone have 2048. A guess that costs a few hundred kilobytes."""
 
 
 class BadScoring(BadRequest, ValueError):
-    """A way to score that makes no sense; the text tells the organiser what to mend."""
+    """A scoring that makes no sense; the text tells the organiser what to fix."""
 
 
 class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How many points the places of a match are worth."""
+    """Points for the places of a match."""
 
     by_rank: tuple[tuple[float, ...], ...] = ()
     """Points from first place to last, one row for each number of seats: `[[10, 6, 3, 1], [10, 5, 1]]`.
@@ -46,7 +46,7 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     up one place, so its win is worth as much as that of one seat against another."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be scored with."""
+        """Refuse a scoring that makes no sense."""
         sizes = [len(row) for row in self.by_rank]
         if len(set(sizes)) < len(sizes):
             raise BadScoring("by_rank: two rows for the same number of seats")
@@ -57,14 +57,14 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 raise BadScoring(f"{name}: {share} is not between 0 and 1")
 
     def sides(self, seats: int) -> tuple[int, ...]:
-        """Return by seat on whose side it is: a number that it shares with its partners alone."""
+        """Return the side of each seat: a number that only partners share."""
         if not self.teams:
             return tuple(range(seats))
         return tuple(next(index for index, team in enumerate(self.teams) if seat in team) for seat in range(seats))
 
 
 def first_place(scoring: Scoring, seats: int) -> Fraction:
-    """Return what a first place is worth in matches of so many seats."""
+    """Return the points of a first place in matches of so many seats."""
     return _places(len(scoring.teams) or seats, scoring)[0]
 
 
@@ -86,7 +86,13 @@ def rank_groups(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
 
 
 def bye_points(scoring: Scoring, seats: int, *, is_late: bool) -> Fraction:
-    """Return what a bye is worth where matches have so many seats, or one for a round that was missed."""
+    """Return the points of a bye.
+
+    Args:
+        scoring: of the tournament.
+        seats: number of seats of a match.
+        is_late: whether the bye is for a round before the entrant joined.
+    """
     places = _places(len(scoring.teams) or seats, scoring)
     if is_late:
         return exact(scoring.late_bye) * places[0]
@@ -96,16 +102,16 @@ def bye_points(scoring: Scoring, seats: int, *, is_late: bool) -> Fraction:
 
 
 def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tuple[Fraction, ...]:
-    """Return what a match is worth to each seat.
+    """Return the match points of each seat.
 
     By default that is the share of opponents beaten, an equal one counting half: 1, 1/2 and 0 for two seats or teams;
-    1, 2/3, 1/3 and 0 for four. Partners are where the best of them is. Who fouled gets nothing, whoever else did; a
-    void match gives nothing to anybody.
+    1, 2/3, 1/3 and 0 for four. Partners have the place of the best of them. A seat that fouled gets nothing, even if
+    all fouled; a void match gives nobody anything.
 
     Args:
-        played: what came of it.
-        scoring: what places are worth.
-        seats: of a match; asked if this is a bye.
+        played: the result.
+        scoring: points for places.
+        seats: number of seats of a match; needed for a bye.
 
     Returns:
         Points by seat, exact.

@@ -48,7 +48,7 @@ _PLACE = re.compile(r"-(\d{5,9})(?:\.(\d{1,3}))?(?:r\d{1,9})?")
 
 
 class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser decided."""
+    """A decision of the organiser."""
 
     id: Annotated[str, Meta(pattern=r"^[0-9a-f-]{1,60}$(?!\n)")]
     """Unique id: a ruling that is submitted twice is carried out once."""
@@ -89,10 +89,10 @@ def parse_match_name(match: str, tournament: str) -> tuple[int, int]:
 
 
 def check_decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture]) -> Fixture:
-    """Return the match that stands for a leg of a pairing now.
+    """Return the match that a ruling is about.
 
     Args:
-        match: as it was called.
+        match: its name, as the ruling has it.
         fixture: the match of that name; None if there is none.
         playing: match -> what it was opened for.
 
@@ -111,7 +111,7 @@ def find_entrant(name: str, spec: TournamentSpec) -> int:
     """Return the index of an entrant.
 
     Raises:
-        BadRuling: nobody is called so.
+        BadRuling: no entrant has this name.
     """
     for entrant, participant in enumerate(spec.entrants):
         if participant.name == name:
@@ -121,12 +121,12 @@ def find_entrant(name: str, spec: TournamentSpec) -> int:
 
 
 def make_ruled_entry(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:
-    """Return what comes of a match by a ruling.
+    """Return the result that a ruling gives a match.
 
     Args:
         fixture: the match.
-        names: of its players, by seat.
-        winner: the entrant that it is awarded to; None: it counts for nobody.
+        names: names of its players, by seat.
+        winner: the entrant that it is awarded to; None: it is void.
     """
     seats = range(len(names))
     first = () if winner is None else tuple(seat for seat in seats if fixture.entrants[seat] == winner)

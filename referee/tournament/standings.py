@@ -1,4 +1,4 @@
-"""The entrants in order of points, then of tie-breaks; and which tie-breaks are asked by default."""
+"""The entrants in order of points, then of tie-breaks; and the default tie-breaks."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -17,7 +17,7 @@ DEFAULT_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "direct-encou
 
 
 class UnknownTieBreak(BadRequest, ValueError):
-    """A name that is no tie-break's; the text lists those that there are."""
+    """There is no tie-break of this name; the text lists the names."""
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     entrant: int
     points: float
     tie_breaks: dict[str, float]
-    """Name -> value, in the order in which they were looked at."""
+    """Tie-break -> value, in the order of use."""
     played: int
     byes: int
     has_withdrawn: bool
@@ -38,8 +38,8 @@ def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[S
     """Put the entrants of a table in order.
 
     Args:
-        table: with the results so far.
-        tie_breaks: names from TIE_BREAKS; a later one is asked about those alone whom the earlier ones leave equal.
+        table: the results so far.
+        tie_breaks: names from TIE_BREAKS. A later one is computed only for entrants that the earlier ones leave equal.
 
     Returns:
         Everybody, from first to last; equal entrants in the order of the field.
@@ -54,14 +54,14 @@ def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[S
     groups = list(_split(entrants, {entrant: table.sums(entrant).points for entrant in entrants}))
     values: dict[int, dict[str, float]] = {entrant: {} for entrant in entrants}
     for name in tie_breaks:
-        groups = [part for group in groups for part in _broken(table, name, group, values)]
+        groups = [part for group in groups for part in _break_ties(table, name, group, values)]
     return tuple(_lines(table, groups, values))
 
 
-def _broken(
+def _break_ties(
     table: Crosstable, name: str, group: Sequence[int], values: dict[int, dict[str, float]]
 ) -> Iterator[Sequence[int]]:
-    """Yield the parts into which a tie-break divides those who are equal, and note what it says of each."""
+    """Yield the parts into which a tie-break divides equal entrants, and note its values."""
     values_of_group = TIE_BREAKS[name].measure(table, group)
     for entrant in group:
         values[entrant][name] = float(values_of_group[entrant])
@@ -102,7 +102,7 @@ def place_groups(
     Args:
         lines: in the order of points and tie-breaks.
         groups: entrants from best to worst; None: the order of the lines decides.
-        out: entrants that were disqualified, who are last; so is everybody else who is in none of the groups.
+        out: entrants that were disqualified. They come last, with everybody that is in none of the groups.
     """
     if groups is None:
         if not out:

@@ -96,7 +96,7 @@ def score_difference(table: Crosstable, entrant: int) -> Fraction:
 
 
 def direct_encounter(table: Crosstable, tied: Sequence[int]) -> Values:
-    """Tell from the encounters among the tied who is ahead, whatever the missing ones would have brought.
+    """Order tied entrants by their encounters, as far as missing ones could not change the order.
 
     An entrant is ahead of others only together with everybody who has more points among the tied, if the least of
     them all would still have more than any of the others could have reached by winning what is missing. What stays

@@ -102,7 +102,7 @@ def test_a_walkover_and_a_replay_are_told() -> None:
     ruling = Ruling(id="1", kind="withdraw", entrant=f"e{gone}", reason="its author asked", by="jury")
     history.take(Ruled(at=AT, ruling=ruling))
     box = boxes_of(brackets(Summary(history, {})))[0]
-    assert box.note == "not played: the other one goes on"
+    assert box.note == "not played: the opponent goes on"
     assert [side.is_winner for side in box.sides] == [side.entrants != (gone,) for side in box.sides]
     again = [box for size in (8, 16, 32) for box in boxes_of(brackets(Summary(history_of(size, "knockout"), {})))]
     assert {len(side.scores) for box in again if box.note == "played 2 times" for side in box.sides} == {2}

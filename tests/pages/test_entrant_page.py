@@ -58,7 +58,7 @@ def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
     assert "2026-01-01 02:30 UTC withdraw bot05 its author asked for it jury" in section(text, "rulings")
     assert f"disqualify bot06 {SCRIPT} jury" in section(text, "rulings")
     assert "latecomer joined at 2026-01-01 02:30 UTC" in section(text, "joined")
-    assert "bot03 its matches from 2026-01-01 02:30 UTC on" in section(text, "changed")
+    assert "bot03 it has played with another program since 2026-01-01 02:30 UTC" in section(text, "changed")
     assert "bot05 withdrawn: its author" in section(text, "suspended")
     assert "bot06 disqualified: " in section(text, "suspended")
     assert "2026-01-01 00:00 UTC 2026-01-01 02:30 UTC" in section(text, "runs")
@@ -135,7 +135,7 @@ def test_a_long_list_is_cut(cup: Stage, tmp_path: Path, monkeypatch: pytest.Monk
     played = [entry.match for entry in cup.entries if 0 in entry.fixture.entrants]
     text = (tmp_path / "entrants" / "bot00.html").read_text(encoding="utf-8")
     assert re.findall(r"<tr><td><a [^>]*>(cup-[^<]+)<", text) == played[-2:]
-    assert f"The last 2; {len(played) - 2} before them stand in matches.csv." in text
+    assert f"The last 2 matches; matches.csv has the {len(played) - 2} before them, too." in text
 
 
 def test_every_number_says_what_it_means(cup: Stage) -> None:

@@ -70,9 +70,9 @@ def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
 
 def test_what_spectators_see_in_words() -> None:
     """Boards of a duplicate deal are shown to nobody."""
-    told = {None: "nothing", "after": "who played, and nothing else", "board only": "what all seats might know"}
+    told = {None: "nothing", "after": "only who played", "board only": "what all seats might know"}
     assert [sight(given, is_duplicate=False).partition(":")[0] for given in told] == [*told.values()]
-    assert sight("board only", is_duplicate=True) == "who played, and nothing else"
+    assert sight("board only", is_duplicate=True) == "only who played"
 
 
 def test_a_stop_of_the_referee_is_told(tmp_path: Path) -> None:
@@ -82,6 +82,6 @@ def test_a_stop_of_the_referee_is_told(tmp_path: Path) -> None:
     folded = fold_record(read_record(path), load().game)
     ((turn, at_ms),) = folded.resumptions
     text = replay_page(folded)
-    assert f"Taken up again after a stop of the referee: in turn {turn}, " in text
+    assert f"The referee stopped and resumed the match in turn {turn}, " in text
     (marked,) = [frame for frame in data_of(text)["frames"] if frame["resumed"]]
     assert marked["at"] > at_ms

@@ -313,7 +313,7 @@ def test_matches_are_listed_without_a_script(tmp_path: Path, monkeypatch: pytest
         )
     monkeypatch.setattr(pages_report, "MAX_PLAIN", 2)
     report(stage, replays=ReplayPages.FOULS)
-    assert f"The first 2; {len(stage.entries) - 2} more stand in matches.csv." in page(stage)
+    assert f"The first 2 matches; matches.csv has {len(stage.entries) - 2} more." in page(stage)
 
 
 def test_counts_and_nouns_agree(tmp_path: Path) -> None:

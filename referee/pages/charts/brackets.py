@@ -1,7 +1,7 @@
-"""Says how an elimination goes: its brackets, every match beside the one that its winner goes on to.
+"""The brackets of an elimination: each match leads to the one that its winner goes on to.
 
-Of formats that know beforehand who goes on where, all matches are there, those to come with who may meet in them; of
-others, rounds of tables as they were played. templates/report_sections.html draws them.
+A format that knows beforehand who goes where shows all matches, with the entrants that may meet in those to come. Other
+formats show rounds of groups as they were played. templates/report_sections.html draws them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,12 +11,12 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ...tournament.pairing.base import BracketPlace, Pairing, PlayedPairing
-from ..outcomes import ToldOutcome, outcome
+from ..outcomes import OutcomeWords, outcome
 from ..summary import Summary
 
 
 class BracketSide(Struct, frozen=True):
-    """An entrant of a match, or who may become one."""
+    """An entrant of a match, or those of whom one will be it."""
 
     entrants: Sequence[int]
     """The entrant, or those of whom one will come; empty while that is open, and where nobody comes."""
@@ -58,7 +58,7 @@ class Bracket(Struct, frozen=True):
 
 
 class _Pairings(NamedTuple):
-    """What was played, and what is to be played."""
+    """The pairings that were played, and those that are due."""
 
     summary: Summary
     played: Mapping[int, PlayedPairing]
@@ -70,72 +70,73 @@ def brackets(summary: Summary) -> list[Bracket]:
     places = summary.tournament.bracket()
     if places is None:
         return []
-    pairings_ = _Pairings(
+    bracket = _Pairings(
         summary,
         {played.pairing.number: played for played in summary.history.played},
         {pairing.number: pairing for pairing in summary.tournament.due},
     )
     if not places:
-        return [Bracket("", list(_rounds(pairings_)))]
+        return [Bracket("", list(_rounds(bracket)))]
     parts: dict[str, list[BracketPlace]] = {}
     for place in places:
         parts.setdefault(place.part, []).append(place)
-    return [Bracket(part, _columns(pairings_, group)) for part, group in parts.items()]
+    return [Bracket(part, _columns(bracket, group)) for part, group in parts.items()]
 
 
-def _columns(pairings_: _Pairings, places: Sequence[BracketPlace]) -> list[BracketRound]:
+def _columns(bracket: _Pairings, places: Sequence[BracketPlace]) -> list[BracketRound]:
     """Return the rounds of one bracket; a place that nobody can come to stays empty."""
     rounds = [list(group) for _, group in groupby(places, key=lambda place: place.round)]
     sizes = [len(group) for group in rounds]
     return [
         BracketRound(
             _title(group[0].table, group[0].round),
-            [_box(pairings_, place) for place in group],
+            [_box(bracket, place) for place in group],
             "" if size_after == 0 else "pairs" if size_after * 2 == len(group) else "each",
         )
         for group, size_after in zip(rounds, [*sizes[1:], 0], strict=True)
     ]
 
 
-def _box(pairings_: _Pairings, place: BracketPlace) -> BracketBox:
+def _box(bracket: _Pairings, place: BracketPlace) -> BracketBox:
     first, last = place.numbers
-    numbers = [number for number in range(first, last + 1) if number in pairings_.played or number in pairings_.due]
-    played = [pairings_.played[number] for number in numbers if number not in pairings_.due]
-    due = next((pairings_.due[number] for number in numbers if number in pairings_.due), None)
-    known = [slot for slot in place.slots if slot != ()]
-    sides = [_side(slot or (), played, None if due else place.winner) for slot in known]
-    return BracketBox(sides, _results(pairings_, played), _note(place, played, due), numbers, is_empty=not known)
+    numbers = [number for number in range(first, last + 1) if number in bracket.played or number in bracket.due]
+    played = [bracket.played[number] for number in numbers if number not in bracket.due]
+    due = next((bracket.due[number] for number in numbers if number in bracket.due), None)
+    slots = [slot for slot in place.slots if slot != ()]
+    sides = [_side(slot or (), played, None if due else place.winner) for slot in slots]
+    return BracketBox(sides, _results(bracket, played), _note(place, played, due), numbers, is_empty=not slots)
 
 
-def _results(pairings_: _Pairings, played: Sequence[PlayedPairing]) -> list[str]:
-    told = [(_outcome(pairings_.summary, result), result) for result in played if not result.pairing.is_bye]
-    return [ended.with_points(result.scores) for ended, result in told]
+def _results(bracket: _Pairings, played: Sequence[PlayedPairing]) -> list[str]:
+    return [
+        _outcome(bracket.summary, result).with_points(result.scores) for result in played if not result.pairing.is_bye
+    ]
 
 
-def _outcome(summary: Summary, played: PlayedPairing) -> ToldOutcome:
-    """Return how a pairing ended, in words, all its matches together; of an entrant's fouls in it, the last is told."""
+def _outcome(summary: Summary, played: PlayedPairing) -> OutcomeWords:
+    """Return in words how a pairing ended, all its matches together; of an entrant's fouls, the last one is named."""
     pairing = played.pairing
     fouls = ((entry, foul) for entry, foul in summary.fouls() if entry.fixture.number == pairing.number)
     causes = {entry.fixture.entrants[foul.seat]: foul.cause for entry, foul in fouls}
     faults = {seat: causes.get(pairing.seats[seat], "foul") for seat in played.fouls}
     names = [summary.names[entrant] for entrant in pairing.seats]
-    told = outcome(names, played.ranking, faults, summary.spec.scoring.sides(len(names)))
+    ended = outcome(names, played.ranking, faults, summary.spec.scoring.sides(len(names)))
     is_ruled = any(number == pairing.number for number, _ in summary.tournament.awards)
-    return told.by_ruling() if is_ruled else told
+    return ended.by_ruling() if is_ruled else ended
 
 
 def _note(place: BracketPlace, played: Sequence[PlayedPairing], due: Pairing | None) -> str:
-    """Return what is to be said of a match besides its result."""
-    known = [slot for slot in place.slots if slot != ()]
-    is_settled = all(slot is not None and len(slot) == 1 for slot in known)
-    if len(known) < len(place.slots):
+    """Return the remark on a match next to its result."""
+    slots = [slot for slot in place.slots if slot != ()]
+    is_settled = all(slot is not None and len(slot) == 1 for slot in slots)
+    if len(slots) < len(place.slots):
         return "bye"
     if place.is_optional and not is_settled:
         return "if need be"
     if due is not None:
         return "to be played again" if played else "to be played"
     if not played and is_settled and place.winner is not None:
-        return "not played: the other one goes on"
+        return "not played: the opponent goes on"
     return f"played {len(played)} times" if len(played) > 1 else ""
 
 
@@ -149,21 +150,21 @@ def _side(entrants: Sequence[int], played: Sequence[PlayedPairing], winner: int 
     )
 
 
-def _rounds(pairings_: _Pairings) -> Iterator[BracketRound]:
-    """Yield rounds of tables, those that were played again in one place; whoever is in the next round has gone on."""
-    pairings = {number: result.pairing for number, result in pairings_.played.items()} | dict(pairings_.due)
+def _rounds(bracket: _Pairings) -> Iterator[BracketRound]:
+    """Yield rounds of groups. Replays share a place; an entrant that is in the next round has gone on."""
+    pairings = {number: result.pairing for number, result in bracket.played.items()} | dict(bracket.due)
     rounds: dict[int, dict[frozenset[int], list[Pairing]]] = {}
     for _, pairing in sorted(pairings.items()):
         rounds.setdefault(pairing.round, {}).setdefault(frozenset(pairing.seats), []).append(pairing)
     for round_, tables in sorted(rounds.items()):
         through = frozenset[int]().union(*rounds.get(round_ + 1, ()))
         title = next(iter(tables.values()))[0].table
-        yield BracketRound(_title(title, round_), [_table(pairings_, legs, through) for legs in tables.values()], "")
+        yield BracketRound(_title(title, round_), [_table(bracket, legs, through) for legs in tables.values()], "")
 
 
-def _table(pairings_: _Pairings, pairings: Sequence[Pairing], through: frozenset[int]) -> BracketBox:
+def _table(bracket: _Pairings, pairings: Sequence[Pairing], through: frozenset[int]) -> BracketBox:
     numbers = [pairing.number for pairing in pairings]
-    played = [pairings_.played[number] for number in numbers if number not in pairings_.due]
+    played = [bracket.played[number] for number in numbers if number not in bracket.due]
     is_due, last = len(played) < len(numbers), pairings[-1]
     if last.table == "final" and not is_due and played[-1].ranking:
         through = frozenset(last.seats[seat] for seat in played[-1].ranking[0])
@@ -172,7 +173,7 @@ def _table(pairings_: _Pairings, pairings: Sequence[Pairing], through: frozenset
         _side((entrant,), played, entrant if entrant in through and not is_due else None)
         for entrant in pairings[0].seats
     ]
-    return BracketBox(sides, _results(pairings_, played), "bye" if last.is_bye else note, numbers)
+    return BracketBox(sides, _results(bracket, played), "bye" if last.is_bye else note, numbers)
 
 
 def _title(table: str, round_: int) -> str:

@@ -32,7 +32,7 @@ HIGHEST = 11
 
 
 class Shape(NamedTuple):
-    """How large a drawing is, in its own units: text that is to be read can't shrink with the window."""
+    """Size of a drawing in its own units. There are two, as text can't shrink with the window and stay readable."""
 
     name: str
     width: int
@@ -58,10 +58,10 @@ class Shape(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """What is drawn of one entrant."""
+    """Values of one entrant."""
 
     name: str
-    """Empty: the drawing is its own."""
+    """Name of the entrant; empty if the drawing shows only this one."""
     told: str
     """End of the curve, in words."""
     points: Sequence[tuple[int, float]]
@@ -73,7 +73,7 @@ class Curve(NamedTuple):
 
 
 class Axes(NamedTuple):
-    """What a drawing reaches over."""
+    """Range of a drawing."""
 
     last: int
     """Last round or result; the axis begins at 0."""
@@ -118,14 +118,14 @@ SHAPES = (Shape("broad", 900, 680, 10), Shape("slim", 400, 230, 5))
 def points_drawings(summary: Summary) -> list[Drawing]:
     """Return the points of the entrants after each round: a drawing for each width of a window."""
     rounds = [0, *summary.points_by_round]
-    kept = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
+    shown = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
     curves = []
     for entrant in summary.order[:MAX_CURVES]:
         sums = [0.0]
         for points in summary.points_by_round.values():
             sums.append(sums[-1] + float(points.get(entrant, 0)))
         name, short = summary.names[entrant], number(sums[-1])
-        curves.append(Curve(name, f"{name}: {short} points", [(rounds[at], sums[at]) for at in kept], short=short))
+        curves.append(Curve(name, f"{name}: {short} points", [(rounds[at], sums[at]) for at in shown], short=short))
     top = max((curve.points[-1][1] for curve in curves), default=0.0) or 1.0
     levels = range(0, int(top) + 1, max(1, round(top / 5)))
     return _drawings(curves, Axes(max(rounds[-1], 1), 0.0, top, levels))

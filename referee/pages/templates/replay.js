@@ -53,7 +53,7 @@
 
   const showNow = (frame) => {
     const steps = data.hasSteps ? " (each step of a player's turn counts)" : "";
-    const again = frame.resumed ? "; before it, the match was taken up again after a stop of the referee" : "";
+    const again = frame.resumed ? "; before it, the referee stopped and resumed the match" : "";
     byId("when").textContent = `turn ${frame.turn} of ${data.turns}${steps}, ${duration(frame.at)} into the match${again}`;
     byId("head").textContent = frame.head;
     if (frame.gain) byId("head").append(element("span", `${frame.gain > 0 ? "+" : ""}${frame.gain}`, "gain"));

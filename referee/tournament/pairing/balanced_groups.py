@@ -1,7 +1,7 @@
-"""Balanced groups of several seats: who sits together, and in which seat.
+"""Balanced groups of several seats: which entrants sit together, and in which seats.
 
-Entrants that sit together are found greedily; an exchange search makes the groups better. Seats are exact: see
-`seat_all`.
+Groups are made greedily and improved by an exchange search; a perfect schedule exists for few fields only (it is the
+social golfer problem), so that the search ends after some work. Seats are exact: see `seat_all`.
 """
 
 from collections.abc import Sequence
@@ -92,7 +92,7 @@ class ExchangeSearch:
         return True
 
     def restore(self, groups: Sequence[list[int]]) -> None:
-        """Seat everybody as it was at some time."""
+        """Put everybody back into earlier groups."""
         for group, old in zip(self.groups, groups, strict=True):
             count_meetings(self._met, group, -1)
             count_meetings(self._met, old)
@@ -165,14 +165,14 @@ def balance(rounds: Rounds, met: Met, work: int) -> None:
     """
     search = ExchangeSearch(rounds, met, sum(map(len, rounds)))
     goal, best = -excess(met), 0
-    kept = [list(group) for group in search.groups]
+    best_groups = [list(group) for group in search.groups]
     index = quiet = 0
-    while best > goal and search.tried < work and quiet <= 2 * len(kept):
-        quiet = 0 if search.exchange_best(index, is_forced=quiet >= len(kept)) else quiet + 1
-        index = (index + 1) % len(kept)
+    while best > goal and search.tried < work and quiet <= 2 * len(best_groups):
+        quiet = 0 if search.exchange_best(index, is_forced=quiet >= len(best_groups)) else quiet + 1
+        index = (index + 1) % len(best_groups)
         if search.worth < best:
-            best, kept = search.worth, [list(group) for group in search.groups]
-    search.restore(kept)
+            best, best_groups = search.worth, [list(group) for group in search.groups]
+    search.restore(best_groups)
 
 
 def excess(met: Met) -> int:
@@ -187,13 +187,13 @@ Counts = Sequence[Sequence[int]]
 
 
 def fewest(order: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
-    """Choose who rests: whoever has done so least, of those the last of the order."""
+    """Choose the entrants that rest: those that have rested least, the last of the order first."""
     ranked = sorted(range(len(order)), key=lambda place: (byes[order[place]], -place))
     return tuple(order[place] for place in ranked[:count])
 
 
 def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
-    """Put entrants together who have met as little as possible, one after the other.
+    """Put entrants together that have met as little as possible, one after the other.
 
     Args:
         order: whose turn it is to be served first; a multiple of the seats.

@@ -50,15 +50,15 @@ LATE = "late"
 
 
 class BadFormat(BadRequest):
-    """Options or a field that the format cannot work with; the text tells the organiser what to mend."""
+    """Options or a field that the format can't use; the text tells the organiser what to fix."""
 
 
 class NotDue(Exception):
-    """A result came for a pairing that is not due: a mistake of whoever keeps the tournament, not of an entrant."""
+    """A result came for a pairing that is not due: a mistake of the caller, not of an entrant."""
 
 
 class BadPairing(Exception):
-    """Tables that can't be a round's; the text says why. Whoever paired it, or whoever says so, is wrong."""
+    """Groups that can't be a round; the text says why. The program that paired it, or the record, is wrong."""
 
 
 class BadRuling(BadRequest):
@@ -99,7 +99,7 @@ class Pairing(Struct, frozen=True, kw_only=True):
 
 
 class PlayedPairing(Struct, frozen=True, kw_only=True):
-    """What came of a pairing."""
+    """The result of a pairing."""
 
     pairing: Pairing
     ranking: tuple[tuple[int, ...], ...]
@@ -131,7 +131,7 @@ class BracketPlace(Struct, frozen=True, kw_only=True):
 
 
 class EntrantField(Struct, frozen=True, kw_only=True):
-    """What a tournament is played with."""
+    """The entrants of a tournament, and the seats of its matches."""
 
     entrants: tuple[Entrant, ...]
     seats: int
@@ -139,18 +139,18 @@ class EntrantField(Struct, frozen=True, kw_only=True):
 
 
 class Extent(Struct, frozen=True, kw_only=True):
-    """How long a tournament takes, if nobody withdraws."""
+    """The length of a tournament in which nobody withdraws."""
 
     fewest: int
-    """Pairings that are played, byes not counted."""
+    """Number of pairings, without byes."""
     most: int
-    """The same, if every draw is played again and nothing ends early."""
+    """The same number, if every draw is played again and nothing ends early."""
     rounds: int | None = None
-    """None: there are none, or results decide how many."""
+    """Number of rounds; None if there are none, or results decide how many."""
 
 
 class RoundLine(Struct, frozen=True):
-    """What one entrant had in one round."""
+    """The round of one entrant."""
 
     round: int
     group: Group
@@ -183,7 +183,7 @@ class PlayedRounds(Struct, frozen=True, kw_only=True):
         return sum(line.points for line in self.lines[entrant])
 
     def results(self, entrant: int) -> "list[LineResult]":
-        """Return an entrant's rounds, and the next one if it is to miss that."""
+        """Return the rounds of an entrant, and the next one if the entrant is to miss it."""
         results = [_MISSED] * (self.through + (entrant in self.away and self.through < self.rounds))
         for line in self.lines[entrant]:
             results[line.round - 1] = self._result(line, entrant)
@@ -211,7 +211,7 @@ _MISSED = LineResult(0, "-", "Z")
 
 
 class RoundToPair(Struct, frozen=True, kw_only=True):
-    """A round whose pairing is not part of the fold, since it takes long, or another program does it."""
+    """A round that is paired outside of the fold, as that takes long, or another program does it."""
 
     round: int
     played: PlayedRounds
@@ -246,29 +246,29 @@ class PairingFormat(ABC, Generic[S]):
             return msgspec.convert(raw, self.options_type, strict=True)
         except msgspec.ValidationError as error:
             wrong = "; ".join(wrong_options(raw, self.options_type)) or explain_mismatch(error)
-            known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
-            raise BadFormat(f"options of {self.name}: {wrong} (it knows: {known})") from None
+            options = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
+            raise BadFormat(f"options of {self.name}: {wrong} (it knows: {options})") from None
 
     def idle_options(self, raw: dict[str, Any], field: EntrantField) -> Iterator[tuple[str, str]]:
-        """Yield each option that the file sets and that changes nothing, with the reason.
+        """Yield each option that is set and changes nothing, with the reason.
 
         Args:
-            raw: what the file sets.
-            field: which the format can be played with.
+            raw: the options that the tournament file sets.
+            field: one that the format can be played with.
         """
         yield from ()
 
     def meets_everybody(self, options: Any, field: EntrantField) -> bool:
-        """Tell whether everybody plays equally often against everybody else, if nobody withdraws.
+        """Return whether everybody plays equally often against everybody else, if nobody withdraws.
 
         Args:
             options: from parse_options.
-            field: which the format can be played with.
+            field: one that the format can be played with.
         """
         return False
 
     def extent(self, options: Any, field: EntrantField) -> Extent | None:
-        """Return how long a tournament takes; None if that can't be told.
+        """Return how long a tournament takes; None if results decide.
 
         Args:
             options: from parse_options.
@@ -277,17 +277,14 @@ class PairingFormat(ABC, Generic[S]):
         return None
 
     def count_cancelled_pairings(self, state: S) -> int:
-        """Return how many pairings of those in `extent` are not played because somebody withdrew.
+        """Return the number of pairings of `extent` that are surely not played because somebody withdrew.
 
-        As soon as that is sure; a format that can't tell says 0.
+        A format that can't know it returns 0.
         """
         return 0
 
     def later(self, state: S) -> int | None:
-        """Return how many pairings are to be played at least besides those that are due, byes not counted.
-
-        None: nobody can tell. What is through does not count; a draw that is due again does, as one that is due.
-        """
+        """Return the least number of pairings after those that are due, without byes; None if it can't be known."""
         return None
 
     @abstractmethod
@@ -330,14 +327,14 @@ class PairingFormat(ABC, Generic[S]):
 
         Args:
             state: of a tournament.
-            besides: a pairing that is left out.
+            besides: a pairing to leave out.
         """
         return None
 
     def reopen(self, state: S, pairing: Pairing) -> S:
-        """Return the state with a pairing that is through to come again, as one of its entrants is about to withdraw.
+        """Return the state with a decided pairing to come again, as one of its entrants is about to withdraw.
 
-        Asked only of a format whose `first_open` matters.
+        Called only for formats whose `first_open` matters.
         """
         return state
 
@@ -345,14 +342,14 @@ class PairingFormat(ABC, Generic[S]):
     def withdraw(self, state: S, entrant: int) -> S:
         """Return the state without an entrant that plays no more; its pairings are not due any longer.
 
-        A match that is going on is given up with it. Who has withdrawn already may withdraw again: nothing changes.
+        A match that is being played is cancelled with it. A second withdrawal changes nothing.
         """
 
     def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
         """Return the state after a result with which some of its entrants have played their last match.
 
-        So that nothing depends on which of a round's matches is over last, they are gone before anything is paired. A
-        format whose `record` pairs nothing that they are not already part of has nothing to add.
+        They are gone before anything is paired, so that nothing depends on which match of a round is over last. A
+        format whose `record` pairs no new round has nothing to add.
 
         Args:
             state: in which the pairing is due.
@@ -370,7 +367,7 @@ class PairingFormat(ABC, Generic[S]):
     def to_pair(self, state: S) -> RoundToPair | None:
         """Return the round that must be paired before anything more is due; None: there is no such round.
 
-        Whoever keeps the tournament lets `dutch.pair_round` pair it, and submits the groups with `take_round`.
+        The caller pairs it with `dutch.pair_round`, and submits the groups with `take_round`.
         """
         return None
 
@@ -415,7 +412,7 @@ class PairingFormat(ABC, Generic[S]):
         raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
 
     def count_rounds(self, state: S) -> int:
-        """Return how many rounds are paired; 0 where not everybody has a match or a bye in every round."""
+        """Return the number of rounds paired; 0 where not everybody has a match or a bye in every round."""
         return 0
 
     def renew(self, state: S, entrant: int) -> S:
@@ -426,7 +423,7 @@ class PairingFormat(ABC, Generic[S]):
         """Return the state with a result taken back or given that was taken back.
 
         Args:
-            state: which has been told the result, or is told another one for it now; what was paired stays so.
+            state: one that has the result, or is to get another one; what was paired stays so.
             old: the result to take back; None: it was taken back before.
             new: the result to count; None: it follows later.
 
@@ -436,7 +433,7 @@ class PairingFormat(ABC, Generic[S]):
         raise BadRuling(f"a result of the format {self.name} can't be changed: later pairings follow from it")
 
     def is_over(self, state: S) -> bool:
-        """Tell whether nothing is due and nothing will be."""
+        """Return whether nothing is due and nothing will be."""
         return not self.due(state) and self.to_pair(state) is None
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
@@ -458,8 +455,8 @@ class PairingFormat(ABC, Generic[S]):
     def bracket(self, state: S) -> tuple[BracketPlace, ...] | None:
         """Return the places of a bracket in which winners go on, by rounds, those of one round from top to bottom.
 
-        Two neighbours of a round lead to one place of the next one, or each to its own. None: nobody is out in this
-        format. Empty: who goes on where is not known beforehand; what was played is shown, round by round.
+        Two neighbours of a round lead to one place of the next one, or each to its own. None: the format puts nobody
+        out. Empty: it is not known beforehand who goes where, and pages show what was played, round by round.
         """
         return None
 
@@ -492,7 +489,7 @@ def bye(pairing: Pairing) -> PlayedPairing:
 
 
 def apply_withdrawals(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
-    """Return what withdrawals have left of a pairing of two: a walkover for whoever stays; None if nobody does."""
+    """Return what withdrawals leave of a pairing of two: a walkover for the entrant that stays; None if none does."""
     staying = tuple(entrant for entrant in pairing.seats if entrant not in withdrawn)
     if len(staying) == len(pairing.seats):
         return pairing
@@ -513,7 +510,7 @@ def without(due: tuple[Pairing, ...], played: PlayedPairing) -> tuple[Pairing, .
 
 
 def half_points(played: PlayedPairing) -> tuple[int, ...]:
-    """Return by seat what a result is worth to formats that pair by points: 2 for each beaten seat, 1 for each equal.
+    """Return the half points of each seat for formats that pair by points: 2 for each beaten seat, 1 for each equal.
 
     A seat that fouled gets nothing. A bye is worth `bye_half_points`.
     """

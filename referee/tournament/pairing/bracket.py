@@ -1,4 +1,4 @@
-"""Knockouts: what all of them have in common, and the bracket of those in which two meet and one goes on.
+"""Knockouts: what all of them share, and the bracket of those in which two meet and one goes on.
 
 Each place that a match can have is known before its entrants are, and so are the numbers of the match and of its
 replays. So the same results give the same matches, in whatever order they come in.
@@ -40,7 +40,7 @@ class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStr
 
     @abstractmethod
     def withdraw(self, entrant: int) -> Self:
-        """Return the state without an entrant; whoever was to meet it goes on."""
+        """Return the state without an entrant; its next opponent goes on."""
 
     def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> Self:
         """Return the state after a result, without entrants that leave with it.
@@ -115,7 +115,7 @@ class EliminationFormat(PairingFormat[S]):
         return state.record(played)
 
     def withdraw(self, state: S, entrant: int) -> S:
-        """Return the state without an entrant; whoever was to meet it goes on."""
+        """Return the state without an entrant; its next opponent goes on."""
         return state.withdraw(entrant)
 
     def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
@@ -154,8 +154,12 @@ class EliminationFormat(PairingFormat[S]):
 
 # --- A graph of matches of two
 #
-# A match is due as soon as both its entrants are known. Who has withdrawn stays in the graph and loses whatever it
-# comes to, without a match; who has to meet nobody goes on.
+# A match is due as soon as both its entrants are known. An entrant that has withdrawn stays in the graph and loses each
+# match that it reaches, without a game; an entrant without an opponent goes on. So a withdrawal needs no surgery on the
+# graph, and two withdrawals give the same result in either order.
+#
+# Numbers follow from places: each match has room for its first game and all its replays. A replay therefore has the
+# same name, and the same deal, whatever happened elsewhere before it.
 
 
 NOBODY = -1
@@ -208,10 +212,10 @@ class State(EliminationState, frozen=True, kw_only=True):
         return _decide(replace(state, played=state.played | {place}), place, (winner, loser))
 
     def withdraw(self, entrant: int) -> "State":
-        """Return the state without an entrant; whoever was to meet it goes on.
+        """Return the state without an entrant; its next opponent goes on.
 
-        What it got without a match since its last one is decided anew: of two that withdraw at about the same time, it
-        is no matter which came first.
+        What the entrant got without a match since its last one is decided again. So if two withdraw at about the same
+        time, their order does not matter.
         """
         if entrant in self.withdrawn:
             return self
@@ -385,8 +389,8 @@ def _candidates(state: State, source: Source) -> tuple[int, ...] | None:
     if entrant is not None:
         return () if entrant == NOBODY else (entrant,)
     met = [_entrant(state, before) for before in state.nodes[source.index].sources]
-    known = tuple(entrant for entrant in met if entrant not in (None, NOBODY))
-    return known if len(known) == len(met) else None
+    entrants = tuple(entrant for entrant in met if entrant not in (None, NOBODY))
+    return entrants if len(entrants) == len(met) else None
 
 
 def _without_match(state: State, index: int, first: int, second: int) -> tuple[int, int] | None:
@@ -413,7 +417,7 @@ def _is_upset(state: State, index: int) -> bool:
 
 
 def _seat_two(state: State, first: int, second: int) -> tuple[int, ...]:
-    """Seat two entrants: whoever has had the first seat less has it; a bye if there is only one."""
+    """Seat two entrants: the one that has had the first seat less often gets it; a bye if there is only one."""
     if second == NOBODY:
         return (first,)
     return (second, first) if state.leans[second] < state.leans[first] else (first, second)

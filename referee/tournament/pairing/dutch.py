@@ -14,13 +14,13 @@ may print. Where the Dutch system has no pairing, `pair_plainly` makes one.
 #      do not meet (C.3). Where the halves break a rule, the lower half is put in another order; if no order helps,
 #      entrants of the two halves change places. The first arrangement without a fault wins, in an order that the rules
 #      fix.
-#   3. Whoever can't be paired floats down into the next bracket, and is paired first there. Floats are kept few, and
-#      nobody should float twice in a row (C.6, C.9 to C.16).
+#   3. An entrant that can't be paired floats down into the next bracket, and is paired first there. Floats are kept
+#      few, and nobody should float twice in a row (C.6, C.9 to C.16).
 #   4. Before a bracket is closed, the rest of the field must still have a pairing. That makes the system hard: a choice
 #      at the top can be wrong because of two entrants at the very bottom.
 #   5. The lowest that may have it gets the bye (C.5), which counts as a win.
-#   6. Seats come last (E): whoever has had the first seat less gets it; if both wish for the same, the stronger wish
-#      wins, then the round in which their colours last differed, then the better rank.
+#   6. Seats come last (E): the one that has had the first seat less often gets it; if both wish for the same, the
+#      stronger wish wins, then the round in which their colours last differed, then the better rank.
 #
 # We don't do this ourselves: point 4 is a matching with weights of very many digits, and exists as a
 # library that is checked against other programs. We do check what comes out. `complaint` holds the library to rules
@@ -245,15 +245,15 @@ def _worst(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Co
 
 def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
     high, low = edge
-    own = cards[entrants[high]]
+    card = cards[entrants[high]]
     if low == len(entrants):
         fewest = min(card.walkovers for card in cards.values())
         lowest = min(card.points for card in cards.values())
-        return min(own.walkovers - fewest, _OFTEN), 0, min(own.points - lowest, _FAR) ** 2, 0
+        return min(card.walkovers - fewest, _OFTEN), 0, min(card.points - lowest, _FAR) ** 2, 0
     other = cards[entrants[low]]
-    clash = own.wish is not None and own.wish == other.wish
-    gap = min(own.points - other.points, _FAR)
-    return 0, int(clash and own.strength == other.strength == 3), gap * gap, int(clash)
+    clash = card.wish is not None and card.wish == other.wish
+    gap = min(card.points - other.points, _FAR)
+    return 0, int(clash and card.strength == other.strength == 3), gap * gap, int(clash)
 
 
 def _seat_group(group: Group, cards: Mapping[int, Card], played: PlayedRounds) -> Group:
@@ -284,7 +284,7 @@ def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
 def complaint(groups: Sequence[Group], played: PlayedRounds) -> str | None:
     """Return what is wrong with the pairing of the next round; None if it keeps to the rules that are checked.
 
-    These hold whoever paired it: everybody plays once, nobody has a second bye or meets the same opponent again but
+    These hold for every pairing: everybody plays once, nobody has a second bye or meets the same opponent again but
     where there is no other way, seats are as E has them, and of those with equal points no two play below them who
     could have met (C.6).
     """
@@ -306,12 +306,12 @@ def _is_worse_than_need_be(groups: Sequence[Group], cards: Mapping[int, Card]) -
     entrants = [*cards]
     place = {entrant: at for at, entrant in enumerate(entrants)}
     edges = [tuple(sorted(place[entrant] for entrant in group)) for group in groups]
-    own = [_worst((edge[0], edge[-1] if len(edge) > 1 else len(entrants)), entrants, cards) for edge in edges]
-    if not any(map(any, own)):
+    paid = [_worst((edge[0], edge[-1] if len(edge) > 1 else len(entrants)), entrants, cards) for edge in edges]
+    if not any(map(any, paid)):
         return False
     costs = {edge: _worst(edge, entrants, cards) for edge in _edges(len(entrants))}
     best = [costs[edge] for edge in _cheapest(entrants, costs)]
-    return _sums(own) > _sums(best)
+    return _sums(paid) > _sums(best)
 
 
 def _sums(costs: Sequence[Costs]) -> Costs:

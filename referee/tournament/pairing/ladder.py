@@ -1,13 +1,13 @@
-"""Ladder: no rounds; always the match that tells most about who is better.
+"""Ladder: no rounds; the next match is always the one that says most about strengths.
 
 Ratings are those of R. C. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking (JMLR 12, 2011),
 algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a variance, and a result moves
 both. Programs do not change, so there is no drift: variances only shrink. These ratings choose matches and places;
 what is published about strength is computed from all results by others.
 
-A match is paired whenever `at_once` leaves room for one: the free entrant whose strength is least known plays whoever
-tells most about it. So an entrant plays as often as its strength is uncertain, and no entrant is owed a number of
-matches.
+A match is paired whenever `at_once` leaves room for one: the free entrant whose strength is least known plays the
+opponent that says most about it. So entrants whose strength is uncertain play more often, and nobody has a right to a
+number of matches.
 
 Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
 the results of all but the few before it that may be going on, and the tournament depends neither on the number of
@@ -56,14 +56,14 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Skill(Struct, frozen=True):
-    """What is known of a strength."""
+    """Knowledge of a strength: a normal distribution."""
 
     mean: float = _MEAN
     variance: float = _DEVIATION**2
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """A pairing that is through, and waits for those before it."""
+    """A finished pairing that waits for earlier ones."""
 
     pairing: Pairing
     played: PlayedPairing | None
@@ -213,13 +213,13 @@ class Ladder(PairingFormat[State]):
 
         That is nearly what they would be if it had come out so at once; variances stay.
         """
-        told = old or new
-        assert told is not None, "one of them is there"
-        waiting = next((waited for waited in state.early if waited.pairing.number == told.pairing.number), None)
+        result = old or new
+        assert result is not None, "one of them is there"
+        waiting = next((waited for waited in state.early if waited.pairing.number == result.pairing.number), None)
         if waiting is not None:
-            return _with_waiting(state, replace(waiting, played=new or replace(told, ranking=())))
+            return _with_waiting(state, replace(waiting, played=new or replace(result, ranking=())))
         sign = 1 if old is None else -1
-        for entrant, after in zip(told.pairing.seats, _rate(state, told), strict=True):
+        for entrant, after in zip(result.pairing.seats, _rate(state, result), strict=True):
             mine = state.ratings[entrant]
             moved = round(mine.mean + sign * (after.mean - mine.mean), _DIGITS)
             state = _with_rating(state, entrant, replace(mine, mean=moved))
@@ -236,7 +236,7 @@ class Ladder(PairingFormat[State]):
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: by mean, equal ones together.
 
-        Whoever has never been through a match without a foul comes last: it has shown nothing.
+        Entrants that have fouled in every match come last: they have shown nothing.
         """
         groups: dict[tuple[bool, float], list[int]] = {}
         for entrant in state.order:
@@ -279,7 +279,7 @@ def _count_results(state: State) -> State:
 
 
 def _note_result(state: State, played: PlayedPairing) -> State:
-    """Return the state with what a result tells."""
+    """Return the state with the ratings, meetings and seats after a result."""
     group = played.pairing.seats
     ratings, met, used = list(state.ratings), list(state.met), list(state.used)
     for seat, (entrant, rating) in enumerate(zip(group, _rate(state, played), strict=True)):
@@ -302,9 +302,9 @@ def _note_result(state: State, played: PlayedPairing) -> State:
 
 def _rate(state: State, played: PlayedPairing) -> list[Skill]:
     """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
-    own = [state.ratings[entrant] for entrant in played.pairing.seats]
+    before = [state.ratings[entrant] for entrant in played.pairing.seats]
     ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
-    return [_update_skill(seat, own, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(own)]
+    return [_update_skill(seat, before, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(before)]
 
 
 def _update_skill(seat: int, ratings: Sequence[Skill], ranks: dict[int, int], fouls: Sequence[int]) -> Skill:
@@ -349,10 +349,10 @@ def _fill(state: State) -> State:
 
 
 def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
-    """Choose a match: the least known strength, and whoever tells most about it and about each other.
+    """Choose a match: the entrant of least known strength, and the opponents that say most about it.
 
-    What a meeting tells is taken to be p (1 - p), the variance of its result, times the variances that it can shrink,
-    and less with every meeting that there was: p (1 - p) (s1 + s2) / (1 + meetings).
+    The information of a meeting is taken to be p (1 - p), the variance of its result, times the variances that it can
+    shrink, and less with every meeting that there was: p (1 - p) (s1 + s2) / (1 + meetings).
     """
     ratings = state.ratings
     chosen = [max(free, key=lambda entrant: ratings[entrant].variance)]

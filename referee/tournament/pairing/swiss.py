@@ -233,16 +233,16 @@ class Swiss(PairingFormat[State]):
 
     def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
         """Return the state with other points for a result; rounds that were paired by the old ones stay so."""
-        told = old or new
-        assert told is not None, "one of them is there"
-        points = [0] * len(told.pairing.seats) if new is None else half_points(new)
-        worth = dict(zip(told.pairing.seats, points, strict=True))
+        result = old or new
+        assert result is not None, "one of them is there"
+        points = [0] * len(result.pairing.seats) if new is None else half_points(new)
+        worth = dict(zip(result.pairing.seats, points, strict=True))
         return replace(
             state,
             lines=tuple(
                 tuple(
                     replace(line, points=worth[entrant])
-                    if entrant in worth and line.round == told.pairing.round
+                    if entrant in worth and line.round == result.pairing.round
                     else line
                     for line in own
                 )

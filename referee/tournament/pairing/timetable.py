@@ -1,12 +1,10 @@
 """When a pairing of a fixed timetable is due, and how a timetable of more than two seats is made.
 
-The fold of formats whose pairings do not depend on results knows who has come how far. An entrant's next match is due
-as soon as all its seats are through with what they have before it: nobody waits for the end of a round that is none of
-its business.
+The fold of formats whose pairings do not depend on results knows how far each entrant has come. An entrant's next match
+is due as soon as all its players have finished their earlier ones. Nobody waits for the end of a round.
 
-In matches of two, an entrant that was still to meet another one that withdrew has a walkover instead. Otherwise those
-that had met it before, and beaten a program that did not even start, would be better off for nothing but their place in
-the timetable.
+In matches of two, an entrant that was still to meet one that withdrew has a walkover instead. Otherwise those that had
+met it before, and beaten a program that did not even start, would be better off only for their place in the timetable.
 """
 
 from collections import Counter
@@ -302,7 +300,7 @@ def _no_meetings(entrants: int) -> Met:
 def _fill(
     plan: SeatedTimetable, entrants: Sequence[int], rounds: Sequence[Sequence[Sequence[int]]], bye: str
 ) -> SeatedTimetable:
-    """Add matches, and byes for whoever has fewer than others since the numbers do not divide.
+    """Add matches, and byes for entrants that have fewer than others because the numbers do not divide.
 
     Args:
         plan: up to the last round that stays as it is.

@@ -65,7 +65,7 @@ TIE = (ELO / VERSION_ELO) ** 2
 
 
 class Rating(Struct, frozen=True, kw_only=True):
-    """How strong an entrant is, as far as the results tell."""
+    """An entrant's strength, as far as the results show it."""
 
     entrant: int
     rating: float
@@ -88,7 +88,7 @@ class Rating(Struct, frozen=True, kw_only=True):
 
 
 class Pair(NamedTuple):
-    """What two programs did against each other."""
+    """Results of two programs against each other."""
 
     program: int
     opponent: int
@@ -157,8 +157,8 @@ def weigh_result(lead: float, dispersion: float) -> float:
 
 def _pairs(table: Crosstable, index: Callable[[int], int]) -> list[Pair]:
     return [
-        Pair(index(program), index(opponent), told.wins + told.draws / 2, told.played, told.draws)
-        for (program, opponent), told in sorted(table.head_to_heads.items())
+        Pair(index(program), index(opponent), met.wins + met.draws / 2, met.played, met.draws)
+        for (program, opponent), met in sorted(table.head_to_heads.items())
     ]
 
 
