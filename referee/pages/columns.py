@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..tournament.standings import Standing
+from ..tournament.standings import Standing, find_tie_break
 from ..tournament.tie_breaks import TIE_BREAKS
 from .summary import Summary
 from .words import number
@@ -60,7 +60,7 @@ def _columns(tie_breaks: Iterable[str]) -> Iterator[Column]:
         lambda summary, line: summary.records[line.entrant],
     )
     for name in tie_breaks:
-        meaning = f"Tie-break: {TIE_BREAKS[name].meaning}"
+        meaning = f"Tie-break: {find_tie_break(name).meaning}"
         yield Column(name, name.replace("-", " "), meaning, partial(_tie_break, name), is_brief=True)
     yield Column("played", "played", "Matches that count, byes left out.", lambda _, line: line.played, is_brief=True)
     if "wins" not in tie_breaks:  # no column stands there twice

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest
 from .crosstable import Crosstable
-from .tie_breaks import TIE_BREAKS, Values
+from .tie_breaks import TIE_BREAKS, TieBreak, Values
 
 DEFAULT = ("direct-encounter", "sonneborn-berger", "wins", "score-difference")
 """Sensible where everybody meets everybody."""
@@ -34,6 +34,17 @@ class Standing(Struct, frozen=True, kw_only=True):
     has_withdrawn: bool
 
 
+def find_tie_break(name: str) -> TieBreak:
+    """Return the tie-break of a name.
+
+    Raises:
+        UnknownTieBreak: there is none of that name.
+    """
+    if name not in TIE_BREAKS:
+        raise UnknownTieBreak(f"no tie-break {name!r} (there are {', '.join(TIE_BREAKS)})")
+    return TIE_BREAKS[name]
+
+
 def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[Standing, ...]:
     """Put the entrants of a table in order.
 
@@ -48,8 +59,7 @@ def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[S
         UnknownTieBreak: there is none of that name.
     """
     for name in tie_breaks:
-        if name not in TIE_BREAKS:
-            raise UnknownTieBreak(f"no tie-break {name!r} (there are {', '.join(TIE_BREAKS)})")
+        find_tie_break(name)
     entrants = range(len(table.field.entrants))
     groups = list(_split(entrants, {entrant: table.sums(entrant).points for entrant in entrants}))
     values: dict[int, dict[str, float]] = {entrant: {} for entrant in entrants}

@@ -65,7 +65,7 @@ def test_a_page_tells_what_spectators_saw(tmp_path: Path) -> None:
     assert notices(stage, entry.match) == []
     text = read(page(stage, entry.match).read_text(encoding="utf-8"))
     assert "Spectators saw" in text
-    assert "while it was played, nothing: no site showed it; then what all seats might know, 60 s later" in text
+    assert "while it was played, nothing: no site showed the match; then what all seats might know, 60 s later" in text
 
 
 def test_what_spectators_see_in_words() -> None:

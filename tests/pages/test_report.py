@@ -199,7 +199,7 @@ def test_how_time_was_kept(cup: Stage) -> None:
     shown = section(text, "fairness")
     for part in (
         "longest lag of the referee 12 ms",
-        "requests while it stood still 1, for 700 ms at most",
+        "requests while the referee stood still 1, for 700 ms at most",
         "answers in the last tenth of their limit 1",
         "expulsions for time 1",
         "too late, but not judged 1",
