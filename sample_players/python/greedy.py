@@ -1,7 +1,7 @@
-"""Greedy, the house player that takes what looks best this turn, by what the search knows of each game.
+"""Greedy, the house player that makes the move that looks best this turn, by the search's knowledge of each game.
 
-What it looks at is bounded by numbers, not by a clock, so that the same view always gives the same move; the bounds
-keep a move well within 100 ms.
+Its work is bounded by numbers, not by a clock, so that the same view always gives the same move. The bounds keep a move
+well within 100 ms.
 """
 
 from collections.abc import Callable
@@ -28,9 +28,9 @@ from .quincala_ends import rated_places, turn_ends, turn_steps
 from .quincy_playouts import Stones
 
 MAX_LEGS = 1000
-"""Of Quincala Mixing, that are tried at most: about 30 ms."""
+"""Most legs that are tried in a turn of Quincala Mixing: about 30 ms."""
 _MAX_LAYS = 40
-"""Of Quad-Ominos, of those that score most, that are looked at closely: about 10 ms on a slow machine."""
+"""Most lays of Quad-Ominos that are judged closely, the best scoring ones: about 10 ms on a slow machine."""
 
 
 def _q(state: QState) -> QMove:
@@ -43,7 +43,7 @@ def _q(state: QState) -> QMove:
 
 
 def _quincy(state: quincy.State) -> quincy.Move:
-    """Return the move that makes most of its square."""
+    """Return the move whose square is worth most."""
     seat = state.order[0]
     choice = Stones(state.stones).choice(seat % 2, list(state.hands[seat]), can_draw=bool(state.pile))
     domino, square = DOMINOES[choice.domino], SQUARES[choice.square]
@@ -53,7 +53,7 @@ def _quincy(state: quincy.State) -> quincy.Move:
 
 
 def _quincala(state: QuincalaState) -> QuincalaMove:
-    """Return the next step to the best end of the own turn."""
+    """Return the next step towards the best end of this turn."""
     if state.phase == "place":
         return max(rated_places(state), key=itemgetter(0))[1]
     return turn_steps(state, max(turn_ends(state, MAX_LEGS), key=attrgetter("worth")))[0]
@@ -83,7 +83,7 @@ PICKS: dict[str, Callable[[Any], Any]] = {
     "quincala": _quincala,
     "quadominos": _quadominos,
 }
-"""By name of the game: the move for a state."""
+"""Name of a game -> the function that chooses the move for a state."""
 
 
 def make_greedy(game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:

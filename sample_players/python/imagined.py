@@ -1,4 +1,4 @@
-"""What a player that looks ahead needs of any game: typed views, plain moves, and chance of its own."""
+"""Tools of a player that looks ahead in any game: typed views, plain moves, and random numbers of its own."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Shuffler:
-    """A player's own chance in the form in which games take it.
+    """A player's own random numbers, as the shuffle that games expect.
 
     Args:
         chance: where it comes from.
@@ -30,7 +30,7 @@ class Shuffler:
     def __call__(self, items: Sequence[T], /) -> list[T]:
         """Return the items in a random order; called again, in the same one."""
         draw = random.Random(self._seed).random
-        keys = [draw() for _ in items]  # and sorting by them is quicker than shuffling in place
+        keys = [draw() for _ in items]  # sorting by random keys is faster than shuffling in place
         return [items[number] for number in sorted(range(len(keys)), key=keys.__getitem__)]
 
     def later(self, deal: int) -> "Shuffler":

@@ -19,11 +19,11 @@ _ALONG = ((0, 1), (1, 0))
 
 
 class Rated(NamedTuple):
-    """A placement and what it scores."""
+    """A placement and its points."""
 
     points: int
     placed: Placed
-    """In an order in which they can be laid."""
+    """The tiles, in an order in which they can be laid."""
 
 
 class _Partial(NamedTuple):

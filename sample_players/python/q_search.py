@@ -1,4 +1,4 @@
-"""What the search knows of the Q game: placements of several tiles, and what the next players can make of a position.
+"""The search's knowledge of the Q game: placements of several tiles, and the best replies of the next players.
 
 The game itself lists single tiles only; longer placements come from a beam search.
 """
@@ -14,11 +14,11 @@ _MOST_PLANS = 14
 _OF_A_LENGTH = 3
 """Placements of so many tiles: short ones give less away, and longer ones would crowd them out."""
 _REPLY_WIDTH = 8
-"""Of the beam for moves after the own next one."""
+"""Width of the beam for moves after the player's next one."""
 _HEAT = 10.0
-"""Points."""
+"""Difference in points that counts as a clear one when plans are weighed."""
 _EXCHANGE_POINTS = 2.0
-"""What a new hand is taken to be worth, compared with the points of a placement."""
+"""Estimated worth of a new hand, in points of a placement."""
 _LEAD = 9.0
 """Points of a lead that wins with 73 %; a guess that plays well."""
 _REPLIES = 2
@@ -26,7 +26,7 @@ _REPLIES = 2
 
 
 class QKnowledge(Knowledge[State, Move]):
-    """What is known of the Q game."""
+    """Knowledge about the Q game."""
 
     exploring = 0.2
     trusting = 0.05
@@ -36,7 +36,7 @@ class QKnowledge(Knowledge[State, Move]):
         """Return the placements with the most points, exchange and pass."""
         hand = state.hands[state.order[0]]
         found = _various(self._placements(state, self._width).all())
-        self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
+        self._width = _REPLY_WIDTH  # only the plans of the root deserve a wide search
         lead = max(state.scores) - state.scores[state.order[0]]
         rated: list[tuple[float, tuple[Move, ...]]] = [
             (rated.points if _is_sensible(rated, len(hand), lead) else 0.0, (laid(rated.placed),)) for rated in found

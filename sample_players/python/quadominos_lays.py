@@ -23,15 +23,15 @@ from referee.games.quadominos.tiles import (
 )
 
 PER_PLACE = 0.25
-"""Points that a place for a tile of the hand is taken to be worth; 0.1 to 1 play about equally well."""
+"""Estimated worth of a place for a tile of the hand, in points; values from 0.1 to 1 play about equally well."""
 MAX_PLACES = 12
-"""More places than these make no turn safer."""
+"""Most places that count; more of them make no turn safer."""
 OUT_POINTS = 30
-"""What going out is taken to be worth, besides the tile: an opponent seldom holds less."""
+"""Estimated points for going out, besides the tile; an opponent seldom holds less."""
 MAX_FIRSTS, MAX_SECONDS = 8, 12
-"""Lays, of those that score most, that are looked at closely as the first and the second of two additional tiles."""
+"""Most lays that are judged closely as the first and as the second of two additional tiles."""
 Found = tuple[Cell, Face]
-"""Where a tile can be laid, and how."""
+"""A place, and the face of the tile that can be laid there."""
 
 
 def tried(

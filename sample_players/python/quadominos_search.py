@@ -1,4 +1,4 @@
-"""What the search knows of Quad-Ominos: which lays look good, and what the hands of a round promise.
+"""The search's knowledge of Quad-Ominos: promising lays, and the worth of the hands of a round.
 
 The numbers are fitted to rounds of the greedy player against itself, some of its moves left to chance.
 """
@@ -24,22 +24,22 @@ from .search_knowledge import Knowledge, Plan, Values, lead_values, weighed
 _MOST_PLANS = 8
 _MOST_LOOKED_AT = 16
 _HEAT = 8.0
-"""Points."""
+"""Difference in points that counts as a clear one when plans are weighed."""
 _LEAD = 40.0
 """Points of a lead that wins with 73 %."""
 _PER_PLACE = 1.8
 _MOST_PLACES = 12
 _PER_PLAYABLE = 4.8
-"""Of a tile that fits somewhere."""
+"""Worth of a tile in hand that fits somewhere."""
 _NOTHING_FITS = -9.0
 _PER_TILE = 13.4
-"""Of a tile in hand: in the middle of a round many are good to have..."""
+"""Worth of a tile in hand: in the middle of a round, many tiles are good to have."""
 _NEAR_OUT = -46.0
-"""...and at its end bad, shared among the tiles of the smallest hand."""
+"""Worth of being near the end, shared among the tiles of the smallest hand: there, many tiles are bad to have."""
 
 
 class QuadominosKnowledge(Knowledge[State, Move]):
-    """What is known of Quad-Ominos."""
+    """Knowledge about Quad-Ominos."""
 
     exploring = 0.1
 

@@ -25,17 +25,17 @@ from referee.games.quincala.turns import State
 
 WON = 1000.0
 _MIXED = (0.0, 85.0, 190.0, 310.0, 455.0)
-"""By how many sizes of a colour stand in mixed towers. These numbers come from many games of players that look at their
-own turn alone."""
+"""Worth by the number of a colour's sizes in mixed towers. These numbers come from many games of players that look at
+their own turn alone."""
 _IN_MIXED, _OTHERS_IN_MIXED = 10.0, 7.0
 _TOWER = 6.0
 _OTHERS_IN_HAND, _OWN_IN_HAND = -5.0, -9.0
-"""Of a piece that the other seat is to place: it has the choice of where."""
+"""Worth of a piece in the other seat's hand, which it may place where it likes."""
 _REACHES, _IS_REACHED = 4.0, 5.0
 _TOWER_COST, _EMPTY_COST = 1, 4
-"""Of a leg that ends on a tower or on an empty dot: the cheaper a turn, the sooner it is looked at."""
+"""Cost of a leg that ends on a tower or on an empty dot; cheaper turns are examined first."""
 _TOWERS = range(1 << len(NAMES))
-"""All there can be, as bits. A tally of them has an octal digit for each piece: how many mixed towers it stands in;
+"""All possible towers, as bits. A tally of them has an octal digit for each piece: how many mixed towers it stands in;
 no colour has more than five towers."""
 
 
@@ -43,7 +43,7 @@ class TurnEnd(NamedTuple):
     """One way to end the turn."""
 
     worth: float
-    """To the seat whose turn it is."""
+    """Worth of the end to the seat whose turn it is."""
     board: Board
     path: tuple[int, ...]
     """Where the first leg begins and where each ends; of a turn under way, from where its last leg ended."""
@@ -52,10 +52,10 @@ class TurnEnd(NamedTuple):
 class _Reached(NamedTuple):
     board: Board
     path: tuple[int, ...]
-    """As in a TurnEnd; empty before the first leg."""
+    """The path, as in a TurnEnd; empty before the first leg."""
     tally: int
     points: float
-    """All worth but that of the tally."""
+    """The worth, without that of the tally."""
 
 
 class _Waiting:
@@ -220,4 +220,4 @@ _ONES_OF_WHITE = sum(1 << 3 * piece for piece in range(MAX_SIZES))
 _TALLIES = tuple(map(_tally, _TOWERS))
 _POINTS = tuple(tuple(_points(tower, seat) for tower in _TOWERS) for seat in (0, 1))
 _IN_HAND = tuple(tuple(_in_hand(gone, seat) for gone in _TOWERS) for seat in (0, 1))
-"""By seat and by what was knocked: what it is worth that the other seat has it in hand."""
+"""Seat and knocked pieces -> worth of the other seat having them in hand."""

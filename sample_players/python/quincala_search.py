@@ -1,4 +1,4 @@
-"""What the search knows of Quincala Mixing: whole turns as plans, and what the next turn can make of a position."""
+"""The search's knowledge of Quincala Mixing: whole turns as plans, and the best that the next turn can reach."""
 
 from heapq import nlargest
 from operator import attrgetter
@@ -13,23 +13,22 @@ from .quincala_ends import WON, board_worth, rated_places, turn_ends, turn_steps
 from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
 
 _MOST_PLANS = 30
-"""Many: the end with the most worth may be the one that lets the other seat win."""
+"""Most plans of a position. They are many, because the best end may be the one that lets the other seat win."""
 _OWN_STEPS = 2000
-"""Legs that are looked at for the own next turn: some of the best take four or five, and one may win."""
+"""Most legs examined for the player's next turn: some of the best turns take four or five, and one may win."""
 _STEPS = 250
-"""The same for the plans of later turns."""
+"""Most legs examined for the plans of later turns."""
 _ANSWER_STEPS = 120
-"""The same for the value of a position."""
+"""Most legs examined for the value of a position."""
 _HEAT = 120.0
 _TURN = 130.0
-"""Half of what the best end of a turn gains, in the mean: so positions of both seats can be compared, of which one has
-its turn before it and the other has not."""
+"""Half of the mean gain of a turn's best end. With it, positions before a turn and after a turn can be compared."""
 _LEAD = 120.0
 """Points of a lead that wins with 73 %."""
 
 
 class QuincalaKnowledge(Knowledge[State, Move]):
-    """What is known of Quincala Mixing."""
+    """Knowledge about Quincala Mixing."""
 
     exploring = 0.25
     trusting = 0.05
@@ -40,7 +39,7 @@ class QuincalaKnowledge(Knowledge[State, Move]):
         """Return the best ends of the turn, or the best dots for the first piece to be placed."""
         if state.phase != "place":
             best = nlargest(_MOST_PLANS, turn_ends(state, self._steps), key=attrgetter("worth"))
-            self._steps = _STEPS  # only the root's plans are looked for with care
+            self._steps = _STEPS  # only the plans of the root deserve a long search
             if best[0].worth == WON:
                 best = best[:1]
             return weighed([(end.worth, turn_steps(state, end)) for end in best], _HEAT, _MOST_PLANS)

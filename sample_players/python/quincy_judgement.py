@@ -1,6 +1,6 @@
-"""What a move of Quincy is worth to who remembers the dominoes: knows which squares can still be had, and by whom.
+"""The worth of a move of Quincy to a player that remembers the dominoes, and so knows which squares can still be had.
 
-Beside those with a blank there is one domino for a square. So it matters whether the squares that a line still lacks
+Apart from the blanks there is one domino for a square. So it matters whether the squares that a line still lacks
 can be had: best if their dominoes are in the own hand, hardly any more once they are gone. The numbers come from many
 quick games against the greedy player, which does not ask for dominoes. Refuses to look ahead.
 """
@@ -13,18 +13,18 @@ from referee.games.quincy.forms import Discard, Move, Remove, State
 from .quincy_playouts import ALL_FOURS, WIN
 
 _WORTH = (0.0, 0.6, 6.0, 36.0, 0.0)
-"""Of a four by the own stones on it, if the others have none there; a whole line counts for itself."""
+"""Worth of a four by the player's stones on it, if the others have none there; a whole line counts separately."""
 _THEIRS = (0.0, 1.2, 4.8, 43.0, 0.0)
-"""What such a four of the others costs."""
+"""Cost of such a four of the others."""
 _AFTER_A_LINE, _AFTER_THEIRS = 1.4, 1.5
-"""So much more are own fours worth, and those of the others, to who has a line: the next one wins."""
+"""Factors for a side that has a line, for its own fours and for those of the others: the next line wins."""
 _LINE_WORTH = 350.0
 _BLANK_COST = 35.0
-"""Of playing it: it is kept for when it is needed. The double blank has two."""
+"""Cost of playing a blank, which may be needed later. The double blank has two."""
 _HELD, _GONE = 1.7, 0.4
 """Factors for each square a four lacks: its domino is in the own hand, or only a blank can add a stone there."""
 _OUT_OF_REACH = 0.45
-"""The same for a four of the others: the domino is gone or in the own hand."""
+"""Factor for each square that a four of the others lacks, if its domino is gone or in the player's hand."""
 
 
 def rating(state: State, move: Move) -> float:

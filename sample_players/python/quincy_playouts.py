@@ -1,4 +1,4 @@
-"""What the greedy player of Quincy chooses, and the rest of a game as such players would play it, quickly.
+"""The choice of the greedy player of Quincy, and the rest of a game as such players would play it, quickly.
 
 A square is worth what the fours through it are worth: four squares side by side that can still become a line, the more
 the more stones they have. What a stone is worth on each square is kept up with every stone, instead of being worked out
@@ -12,17 +12,17 @@ from referee.games.quincy.board import BITS, DOMINOES, IS_WILD, LINE, LINES_TO_W
 from referee.games.quincy.forms import State
 
 WORTH = (0, 1, 6, 36, 36)
-"""Of four squares that only one team has stones on, by their number; a whole line counts for itself."""
+"""Worth of four squares by the number of stones there, if one team alone has some; a whole line counts separately."""
 LINE_WORTH = 200
 WIN = 100_000
 DEFENCE = 0.9
-"""To spoil a four of the opponents, compared with a four of one's own."""
+"""Worth of spoiling a four of the opponents, compared with a four of one's own."""
 LAST_DEFENCE = 3.0
-"""The same once they have their first line: the next one wins."""
+"""Worth of spoiling a four once the opponents have a line: the next one wins."""
 _WILD_COST = 12
-"""A blank is kept for when it is needed; the double blank twice as much."""
+"""Cost of playing a blank, which may be needed later. The double blank costs twice as much."""
 _DOUBLE_GAIN = 2
-"""A double is easily spoilt: it is played early."""
+"""Gain of playing a double, which is easily spoilt, early."""
 
 _STRETCHES = (
     [(row + step * down, column + step * right) for step in range(LINE)]
@@ -32,22 +32,22 @@ _STRETCHES = (
 ALL_FOURS = tuple(sum(BITS[square] for square in four) for four in _STRETCHES if four[-1] in BITS)
 """Every four squares side by side."""
 DOMINO_WORTH = tuple(_DOUBLE_GAIN * (low == high) - _WILD_COST * ((low == 0) + (high == 0)) for low, high in DOMINOES)
-"""What it is worth to play a domino, wherever its stone goes."""
+"""Worth of playing a domino, wherever its stone goes."""
 
 _BIT = tuple(BITS.values())
-"""By square, which is a number here, row by row; so is a four, and a domino."""
+"""Square -> its bit. A square is a number here, row by row; so are a four and a domino."""
 _SQUARES_OF = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & four) for four in ALL_FOURS)
 _FOURS_OF = tuple(tuple(n for n, four in enumerate(ALL_FOURS) if bit & four) for bit in _BIT)
 _REACHED = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & reach) for reach in REACH)
 _EMPTY = 2
 _STEPS = (5, 1)
-"""By team: what a stone adds to the code of a four, 5 * (stones of team 0) + (stones of team 1)."""
+"""Team -> the number that its stone adds to the code of a four, 5 * (stones of team 0) + (stones of team 1)."""
 _CODES = range(25)
 _Action = Literal["add", "remove", "discard"]
 
 
 class GreedyChoice(NamedTuple):
-    """What a greedy player does."""
+    """The move of a greedy player."""
 
     rating: float
     action: _Action
@@ -137,7 +137,7 @@ class Stones:
         if is_line:
             has_none = not self.lines[team]
             self._unbreakable[team], self.lines[team] = survey(self.bits[team])
-            if has_none:  # from now on the others defend the more
+            if has_none:  # from now on the others defend more
                 self._changes = _CHANGES[self._has_line()]
                 self._sums[1 - team] = self._values(1 - team)
 

@@ -1,4 +1,4 @@
-"""What the search knows of Quincy: which moves are the most promising, and who wins if all go on greedily."""
+"""The search's knowledge of Quincy: the most promising moves, and the winner if everybody plays on greedily."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from .search_knowledge import Knowledge, Plan, Values, weighed
 
 _MOST_PLANS = 6
 _HEAT = 20.0
-"""Points of a rating."""
+"""Difference in rating that counts as a clear one when plans are weighed."""
 
 
 class QuincyKnowledge(Knowledge[State, Move]):
-    """What is known of Quincy."""
+    """Knowledge about Quincy."""
 
     trusting = 0.02
     is_race = True
@@ -22,7 +22,7 @@ class QuincyKnowledge(Knowledge[State, Move]):
     def __init__(self, *match: Any) -> None:
         super().__init__(*match)
         self._boards: dict[tuple[int, int], Stones] = {}
-        """Those that were met after own moves: the same few in all worlds."""
+        """Boards after the player's own moves: the same few in all worlds."""
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the moves with the highest ratings."""

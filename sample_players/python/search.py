@@ -1,7 +1,7 @@
-"""Search, the house player that looks ahead: from what it knows, in every game, until its time for the move is over.
+"""Search, the house player that looks ahead in every game, until its time for the move is over.
 
-It plays any game that keeps the contract; of those with an entry in KNOWLEDGE it knows more than the rules. How long it
-thinks is its own affair: `choose` is not told how much time is left, so its budget is a small part of the usual limit.
+It plays any game that keeps the contract. About games with an entry in KNOWLEDGE it knows more than the rules. `choose`
+does not learn how much time is left, so the player's budget is a small part of the usual limit.
 """
 
 import os
@@ -28,9 +28,9 @@ BUDGET_VARIABLE = "SEARCH_BUDGET_S"
 """Seconds for each move, in the environment of the player's program; launched house players have the default, as a
 referee passes no variables on."""
 BUDGET_S = 0.5
-"""A twelfth of the default limit for a move: what is left is for slow machines and for several players on one."""
+"""A twelfth of the default limit for a move; the rest is a reserve for slow machines and for several players on one."""
 _MORE_STEPS = 0.5
-"""Of the budget, for each further step of a turn: together they never take more than one budget more."""
+"""Share of the budget for each further step of a turn; together these steps take at most one more budget."""
 
 KNOWLEDGE: dict[str, type[Knowledge[Any, Any]]] = {
     "q": QKnowledge,
@@ -38,15 +38,15 @@ KNOWLEDGE: dict[str, type[Knowledge[Any, Any]]] = {
     "quincala": QuincalaKnowledge,
     "quadominos": QuadominosKnowledge,
 }
-"""By name of the game."""
+"""Name of a game -> the class of its knowledge."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """How much the search does for a move, whichever is reached first; one iteration at least."""
+    """Limits of the search for a move. The first one reached counts, after one iteration at least."""
 
     seconds: float = BUDGET_S
     iterations: int | None = None
-    """None: as many as there is time for."""
+    """Most iterations; None: as many as there is time for."""
 
 
 class Search:

@@ -1,7 +1,7 @@
-"""What the search asks about a game: which plans are worth a try, and what a position is worth.
+"""Questions of the search about a game: which plans are worth a try, and what is a position worth?
 
-A plan is what a seat may do next in one go: a move, or several of the same turn. A value is a share of a win, 0 to 1,
-by seat: 1 for who wins alone, 0.5 for all who share the only rank.
+A plan is the next thing that a seat may do in one go: a move, or several of the same turn. A value is a share of a win
+by seat, 0 to 1: 1 for a sole winner, 0.5 for all that share the only rank.
 """
 
 import math
@@ -16,19 +16,19 @@ S = TypeVar("S")
 M = TypeVar("M")
 
 Values = Sequence[float]
-"""By seat; dropped seats have one, too, that nobody asks for."""
+"""Values by seat; those of dropped seats mean nothing."""
 Teams = tuple[tuple[int, ...], ...]
 MAX_ROLLOUT = 2000
-"""Moves of a random game at most, as not every game has to end by itself; an unfinished one is nobody's."""
+"""Most moves of a random game, because not every game ends by itself; an unfinished one counts as a draw."""
 
 
 class Plan(NamedTuple, Generic[M]):
-    """What a seat may do next in one go."""
+    """The next thing that a seat may do in one go."""
 
     moves: tuple[M, ...]
-    """At least one; all of one turn, and nothing that is hidden comes to light between them."""
+    """At least one move; all of one turn, and nothing hidden is revealed between them."""
     weight: float
-    """How promising it is, above 0; 1 for the best one of its position."""
+    """Promise of the plan, above 0; 1 for the best one of its position."""
 
 
 class Knowledge(ABC, Generic[S, M]):
@@ -42,14 +42,13 @@ class Knowledge(ABC, Generic[S, M]):
     """
 
     exploring: ClassVar[float] = 0.0
-    """Weight of what was tried seldom against what did well, in a tree; the square root of a half is the theory's."""
+    """Weight of plans that were seldom tried against plans that did well, in a tree; theory says the root of a half."""
     trusting: ClassVar[float] = 0.0
-    """What a plan loses in value for a weight below 1, for each unit of its logarithm: it must do so much better."""
+    """Value that a plan loses for a weight below 1, for each unit of the weight's logarithm."""
     is_open: ClassVar[bool] = False
-    """Whether nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
+    """True if nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
     is_race: ClassVar[bool] = False
-    """Whether own plans are looked at in as many worlds as there is time for, and what follows is left to `values`,
-    instead of growing a tree."""
+    """True if plans are compared in as many worlds as possible, and `values` judges what follows, instead of a tree."""
 
     def __init__(self, game: Game[Any, Any, Any], options: Any, teams: Teams, chance: random.Random) -> None:
         self.game = game
@@ -67,7 +66,7 @@ class Knowledge(ABC, Generic[S, M]):
 
 
 class NoKnowledge(Knowledge[Any, Any]):
-    """Of a game nothing but its rules: every legal move is as good as another, and chance plays to the end."""
+    """Knowledge of the rules alone: every legal move is as good as another, and the rest is played at random."""
 
     exploring = 0.7
 
@@ -89,7 +88,7 @@ class NoKnowledge(Knowledge[Any, Any]):
 
 
 def outcome_values(outcome: Outcome, teams: Teams) -> list[float]:
-    """Return what an end is worth: the share of the others that are ranked behind, those of the same rank half.
+    """Return the worth of an end: the share of the others that are ranked behind, those of the same rank half.
 
     Args:
         outcome: of the game.
@@ -110,7 +109,7 @@ def outcome_values(outcome: Outcome, teams: Teams) -> list[float]:
 
 
 def lead_values(points: Sequence[float], order: Sequence[int], scale: float) -> list[float]:
-    """Return what a lead in points is worth: the chance to stay ahead of each other seat, in the mean.
+    """Return the worth of a lead in points: the mean chance to stay ahead of each other seat.
 
     Args:
         points: by seat.

@@ -1,4 +1,4 @@
-"""What every search of one move has: what is known of the game, and worlds to imagine."""
+"""The parts that every search of one move has: knowledge about the game, and imagined worlds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from referee.games.base import Game, Outcome
 from .search_knowledge import Knowledge, Plan, Values, outcome_values
 
 Moves = tuple[Any, ...]
-"""Of a plan."""
+"""Moves of a plan."""
 
 
 class MoveSearch(ABC):
@@ -27,7 +27,7 @@ class MoveSearch(ABC):
         world = imagine()
         plans = knowledge.plans(world)
         self.is_decided = len(plans) == 1
-        """Whether there is but one plan."""
+        """True if there is only one plan."""
         self._begin(world, plans)
 
     @abstractmethod
@@ -36,10 +36,10 @@ class MoveSearch(ABC):
 
     @abstractmethod
     def iterate(self, spent: float) -> None:
-        """Look once more.
+        """Run one more iteration.
 
         Args:
-            spent: share of what there is to spend on the move, 0 to 1.
+            spent: share of the budget that is used up, 0 to 1.
         """
 
     @abstractmethod
@@ -47,7 +47,7 @@ class MoveSearch(ABC):
         """Return the moves of the plan that did best."""
 
     def _values(self, state: Any, outcome: Outcome | None) -> Values:
-        """Return what a state is worth, by seat: what came of it, or else what is known."""
+        """Return the worth of a state by seat: its outcome, or else an estimate."""
         knowledge = self._knowledge
         return knowledge.values(state) if outcome is None else outcome_values(outcome, knowledge.teams)
 

@@ -1,8 +1,7 @@
-"""A race of plans for one move: all meet the same imagined worlds, and the slower half drops out again and again.
+"""A race of plans for one move: all meet the same imagined worlds, and the worse half drops out again and again.
 
-Where much is hidden, two plans differ by less than one world differs from the next. So it tells more to look at every
-plan in many worlds than to look far ahead in few; and it takes all of the time to tell the best two apart, and little
-of it to see which ones are bad. Knows no game and no clock.
+Where much is hidden, two plans differ by less than one world differs from the next. So it is better to try every plan
+in many worlds than to look far ahead in few. Bad plans show early; to separate the best two takes most of the time.
 
 Source: Z. Karnin, T. Koren, O. Somekh, Almost Optimal Exploration in Multi-Armed Bandits, ICML 2013, sequential
 halving. That plans share their worlds is our own.
@@ -23,7 +22,7 @@ class _Runner:
     worlds: int = 0
 
     def worth(self, trusting: float) -> float:
-        """Return how well it did, less what it lacks in promise."""
+        """Return the mean value, less a penalty for a plan of little promise."""
         mean = self.total / self.worlds if self.worlds else 0.5
         return mean + trusting * math.log(self.plan.weight)
 
@@ -40,7 +39,7 @@ class Race(MoveSearch):
         self._next = 0
 
     def iterate(self, spent: float) -> None:
-        """Let the next plan meet the world; after the last one, let some drop out, perhaps, and imagine another.
+        """Let the next plan meet the world. After the last one, drop plans if it is time, and imagine another world.
 
         Args:
             spent: share of what there is to spend on the race, 0 to 1.

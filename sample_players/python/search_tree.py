@@ -1,8 +1,8 @@
 """The tree search of one move: information sets of one observer, Monte Carlo.
 
-Each iteration imagines what is hidden anew, goes down the one tree along plans that are possible in what it imagined,
-adds a node, and passes what the new position is worth up again. Since not every plan is possible every time, a plan is
-compared with how often it could have been tried.
+Each iteration imagines the hidden part again, goes down the one tree along plans that are possible in that world, adds
+a node, and passes the worth of the new position up. Not every plan is possible in every world, so the visits of a plan
+are compared with the number of visits in which it could have been tried.
 
 Source: P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, IEEE Transactions on
 Computational Intelligence and AI in Games 4 (2012), SO-ISMCTS. Weighing the bounds by how promising a plan looks
@@ -24,13 +24,13 @@ _key = msgspec.msgpack.Encoder().encode
 
 @dataclass(slots=True)
 class Node:
-    """What became of one plan."""
+    """The results of one plan."""
 
     plan: Plan[Any]
-    """What led here; an empty one at the root."""
+    """The plan that led here; an empty one at the root."""
     visits: int = 0
     available: int = 0
-    """How many visits of the node above could have tried it."""
+    """Visits of the node above that could have tried it."""
     total: float = 0.0
     """Values of its visits for the seat whose plan it is, added up."""
     children: dict[bytes, "Node"] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Tree(MoveSearch):
         self._root = Node(Plan((), 1.0), listed=plans)
 
     def iterate(self, spent: float) -> None:
-        """Go down the tree once, and up again, however much of the time is over."""
+        """Go down the tree once, and up again."""
         node = self._selected(self._root, self._root.listed or [])
         state = self._world(node.visits)
         way: list[tuple[int, Node]] = []
@@ -60,7 +60,7 @@ class Tree(MoveSearch):
         self._settle(way, self._values(state, outcome))
 
     def _world(self, number: int) -> Any:
-        """Return a state of the root; every plan meets the same ones in turn, so that luck does not tell them apart."""
+        """Return a state of the root. Every plan meets the same states in turn, so that luck does not decide."""
         if number == len(self._worlds):
             self._worlds.append(self._imagine())
         return self._worlds[number]

@@ -36,10 +36,10 @@ GAMES: dict[str, Game[Any, Any, Any]] = {
 STRATEGIES = ("heuristic", "random")
 STRATEGY = sys.argv[1] if len(sys.argv) > 1 else STRATEGIES[0]
 CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
-"""The same in every match of the same seed: so a match can be played again."""
+"""Random numbers that are the same in every match of the same seed, so that a match can be repeated."""
 
 OPTIONS: dict[str, Any] = {}
-"""What the organiser set for the match that is played; `referee list GAME --schema` has all options of a game."""
+"""Options that the organiser set for this match; `referee list GAME --schema` has all options of a game."""
 
 
 class Shuffle:

@@ -11,7 +11,7 @@ Floats = NDArray[np.float32]
 HIDDEN = 64
 """Numbers between what is observed and the actions."""
 _RATE, _DECAY, _DECAY_OF_SQUARES = 0.002, 0.9, 0.999
-"""Of D. Kingma and J. Ba's Adam."""
+"""Parameters of Adam (D. Kingma and J. Ba)."""
 
 
 class Choice(NamedTuple):
@@ -21,7 +21,7 @@ class Choice(NamedTuple):
     mask: NDArray[np.int8]
     action: int
     worth: float
-    """How its player's game ended: 1 for a win, -1 for a loss, less the longer ago the choice was."""
+    """Result of its player's game, 1 for a win and -1 for a loss; earlier choices get less."""
 
 
 class Network:

@@ -26,7 +26,7 @@ except ModuleNotFoundError as missing:
     )
 
 CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
-"""The same in every match of the same seed: so a match can be played again."""
+"""Random numbers that are the same in every match of the same seed, so that a match can be repeated."""
 
 
 def begin(offer: Terms) -> Callable[[Any], Any]:

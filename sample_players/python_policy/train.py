@@ -19,7 +19,7 @@ GAMES_A_LESSON = 32
 LESSONS_A_TEST = 50
 TEST_GAMES = 100
 FADING = 0.98
-"""What a choice is worth is so much less for each choice of the same player after it."""
+"""Factor by which the worth of a choice shrinks for each later choice of the same player."""
 
 
 def self_played(

@@ -16,7 +16,7 @@ from wire import WireError, frame, play, read_frame
 
 STRATEGY = sys.argv[1] if len(sys.argv) > 1 else "heuristic"
 CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
-"""The same in every match of the same seed: so a match can be played again."""
+"""Random numbers that are the same in every match of the same seed, so that a match can be repeated."""
 
 
 def choose(game: str, view: dict[str, Any]) -> Any:

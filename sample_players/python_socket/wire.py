@@ -61,7 +61,7 @@ class Reader:
 
     @property
     def is_done(self) -> bool:
-        """Whether all bytes are read."""
+        """True if all bytes are read."""
         return self._at == len(self._data)
 
     def value(self, depth: int = 0) -> Any:  # noqa: PLR0911  # one for each kind of value
