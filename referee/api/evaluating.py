@@ -35,8 +35,8 @@ from ..tournament.sprt import PLAIN, Hypotheses
 from ..tournament.sprt import outcome as outcome_of_pair
 from .match import Match, Matches
 from .paths import read_path, writing
-from .played import new_name, play_out, sealer, whole
-from .players import Player, SeatedPlayer, seated
+from .played import new_name, play_to_end, sealer, whole
+from .players import Player, SeatedPlayer, seat_players
 from .playing import tell, time_control
 
 
@@ -197,11 +197,11 @@ def evaluate(
     both = read_list("players", players, "a list of two, the player to evaluate and another one")
     if len(both) != 2:
         raise BadRequest(f"evaluate takes two players, the one to evaluate and another one, not {len(both)}")
-    own, other = seated(rules, both, names)
+    own, other = seat_players(rules, both, names)
     setup = _setup(game, (other, own), read_options(options), per_move_s)
     tally = _Tally(sprt)
     work = _Work((other, own), setup, secrets.randbits(48) if seed is None else whole(seed), _folder(records))
-    return _evaluated(work, pairs, jobs, tally, is_shown=progress)
+    return _play_pairs(work, pairs, jobs, tally, is_shown=progress)
 
 
 def _setup(game: str, players: Sequence[SeatedPlayer], options: Mapping[str, Any], per_move_s: float) -> MatchSetup:
@@ -260,7 +260,7 @@ class _Tally:
         self._told: set[str] = set()
         self.counts = [0] * 5
         self.entries: list[MatchEntry] = []
-        self.test = self._tested()
+        self.test = self._run_test()
 
     def add(self, pair: _Pair) -> None:
         """Count a pair, and show the first traceback of each player."""
@@ -271,18 +271,18 @@ class _Tally:
         for name in pair.tracebacks.keys() - self._told:
             tell(name, pair.tracebacks[name])
             self._told.add(name)
-        self.test = self._tested()
+        self.test = self._run_test()
 
     @property
     def is_decided(self) -> bool:
         """Whether the test needs no more pairs."""
         return self.test is not None and self.test.verdict != "undecided"
 
-    def _tested(self) -> SequentialTest | None:
+    def _run_test(self) -> SequentialTest | None:
         return None if self._hypotheses is None else run_test(self.counts, self._hypotheses)
 
 
-def _evaluated(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: bool) -> Evaluation:
+def _play_pairs(work: _Work, pairs: int, jobs: int, tally: _Tally, *, is_shown: bool) -> Evaluation:
     """Play until all pairs are played, or the test decides."""
     _work.append(work)
     try:
@@ -313,7 +313,7 @@ def _play_pair(deal: int) -> _Pair:
         seed = chance.seed_from_number(chance.deal_number(work.seed, deal))
         name, commitment = f"{work.setup.match}-{deal}.{leg}", chance.commitment(seed)
         setup = replace(work.setup, match=name, names=names, commitment=commitment)
-        played = play_out(find_game(work.setup.game), players, setup, seed, is_fixed=True)
+        played = play_to_end(find_game(work.setup.game), players, setup, seed, is_fixed=True)
         if work.records is not None:
             played.write(work.records / f"{name}.jsonl")
         fixture = Fixture(match=name, number=deal, round=deal, table="", leg=leg, attempt=0, entrants=entrants)

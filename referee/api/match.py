@@ -71,7 +71,7 @@ class Numbered(tuple[T, ...]):  # noqa: SLOT001  # a tuple has no room for more 
             raise TypeError(f"{self.what} are chosen by a whole number or a slice, not by {describe(at)}") from None
 
 
-def framed(page: str, title: str, *, height_px: int = 760) -> str:
+def frame_page(page: str, title: str, *, height_px: int = 760) -> str:
     """Return HTML that shows a page inside another one, without a network: a notebook's cell, for example.
 
     The page runs in a frame of its own, so neither of the two can touch the other.
@@ -382,7 +382,7 @@ class Match(Tables):
 
     def _repr_html_(self) -> str:
         """Return the page of `replay`, for a notebook to show."""
-        return framed(replay_page(self._folded), f"Replay of {self.name}")
+        return frame_page(replay_page(self._folded), f"Replay of {self.name}")
 
     def _entries(self) -> Sequence[MatchEntry]:
         if self._result is None:

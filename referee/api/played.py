@@ -40,7 +40,7 @@ from ..plugins import find_game
 from ..programs.output import Tail
 from ..record.key import Sealer
 from ..record.writer import RecordWriter
-from .players import Choose, SeatedPlayer, begun
+from .players import Choose, SeatedPlayer, begin_players
 
 
 class FunctionSeat:
@@ -77,9 +77,9 @@ class FunctionSeat:
         seat, sent_ms = command.seat, self._now()
         try:
             move = self._choose(msgspec.msgpack.decode(command.view))
-            body = _encoded(Move(match=self._match, turn=command.turn, move=move))
+            body = _encode_move(Move(match=self._match, turn=command.turn, move=move))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, a program would have ended with it
-            return self._ended(seat, error)
+            return self._end(seat, error)
         at_ms = self._now()
         if at_ms - sent_ms > command.limit_ms:
             return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, lag_ms=0.0, pending="")
@@ -91,7 +91,7 @@ class FunctionSeat:
         assert isinstance(came, Move)
         return e.MoveReceived(seat=seat, turn=came.turn, move=came.move, frame=body.hex(), **_instants(sent_ms, at_ms))
 
-    def _ended(self, seat: int, error: BaseException) -> e.ProgramExited:
+    def _end(self, seat: int, error: BaseException) -> e.ProgramExited:
         own = error.__traceback__.tb_next if error.__traceback__ else None  # this module's frame says nothing
         self.traceback = "".join(traceback.format_exception(type(error), error, own))
         printed = Tail()
@@ -105,7 +105,7 @@ def _instants(sent_ms: float, at_ms: float | None = None) -> dict[str, Any]:
     return {"at_ms": came_ms, "sent_ms": sent_ms, "first_byte_ms": came_ms, "lag_ms": 0.0}
 
 
-def _encoded(answer: Move) -> bytes:
+def _encode_move(answer: Move) -> bytes:
     """Return the bytes of an answer.
 
     Raises:
@@ -181,7 +181,7 @@ def new_name(game: str) -> str:
     return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
-def play_out(
+def play_to_end(
     game: Game[Any, Any, Any], players: Sequence[SeatedPlayer], setup: MatchSetup, seed: bytes, *, is_fixed: bool
 ) -> Played:
     """Play a match to its end.
@@ -199,7 +199,7 @@ def play_out(
     """
     match = Match(game, setup, seed)
     opened, started = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    functions = begun(players, match.options, seed)
+    functions = begin_players(players, match.options, seed)
     seats = [
         FunctionSeat(setup.match, choose, lambda: round((time.perf_counter() - started) * _MS, 3))
         for choose in functions
@@ -247,7 +247,7 @@ def _result(match: Match) -> c.Result:
     return match.result
 
 
-def seed_of(number: int | None) -> bytes:
+def make_seed(number: int | None) -> bytes:
     """Return the seed that a number fixes; None: a random seed."""
     return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(whole(number))
 

@@ -35,7 +35,9 @@ class SeatedPlayer(Struct, frozen=True):
     """Called once a match with the options and a seed; returns the function that chooses the moves."""
 
 
-def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence[str] | None) -> list[SeatedPlayer]:
+def seat_players(
+    game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence[str] | None
+) -> list[SeatedPlayer]:
     """Return the players by seat, with names that differ.
 
     Args:
@@ -49,12 +51,12 @@ def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence
     players = read_list("players", players, "a list of one for each seat")
     if len(players) not in game.seats:
         raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
-    found = [_seated(game, player, f"player{seat}") for seat, player in enumerate(players, 1)]
-    shown = distinct([player.name for player in found]) if names is None else _checked(names, len(found))
+    found = [_seat(game, player, f"player{seat}") for seat, player in enumerate(players, 1)]
+    shown = distinct([player.name for player in found]) if names is None else _check_names(names, len(found))
     return [SeatedPlayer(name, player.given, player.begin) for name, player in zip(shown, found, strict=True)]
 
 
-def _checked(names: Sequence[str], count: int) -> Sequence[str]:
+def _check_names(names: Sequence[str], count: int) -> Sequence[str]:
     what = f"a list with a name for each of the {count} players, all different"
     listed = read_list("names", names, what)
     for name in listed:
@@ -65,7 +67,7 @@ def _checked(names: Sequence[str], count: int) -> Sequence[str]:
     return listed
 
 
-def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlayer:
+def _seat(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlayer:
     if isinstance(player, type):
         raise BadPlayer(_refuse_class(player))
     if callable(player):
@@ -94,6 +96,6 @@ def _refuse_class(given: type) -> str:
     return f"{given.__name__} is a class, and a player is a function from a view to a move; give {meant}"
 
 
-def begun(players: Sequence[SeatedPlayer], options: Any, seed: bytes) -> list[Choose]:
+def begin_players(players: Sequence[SeatedPlayer], options: Any, seed: bytes) -> list[Choose]:
     """Begin a match: return by seat the function that chooses its moves, each with a seed of its own."""
     return [player.begin(options, chance.player_seed(seed, seat)) for seat, player in enumerate(players)]

@@ -15,8 +15,8 @@ from ..games.arguments import read_number, read_options, read_text
 from ..match.setup import DEFAULT_TIME, MatchSetup
 from ..plugins import find_game
 from .match import Match
-from .played import new_name, play_out, seed_of
-from .players import Player, seated
+from .played import make_seed, new_name, play_to_end
+from .players import Player, seat_players
 
 
 def play(
@@ -54,8 +54,8 @@ def play(
       2  random  0
     """
     rules = find_game(read_text("game", game, "quincy"))
-    sitting = seated(rules, players, names)
-    drawn, match = seed_of(seed), new_name(game)
+    sitting = seat_players(rules, players, names)
+    drawn, match = make_seed(seed), new_name(game)
     setup = MatchSetup(
         match=match,
         game=game,
@@ -65,7 +65,7 @@ def play(
         nonces=seed is None,
         commitment=chance.commitment(drawn),
     )
-    played = play_out(rules, sitting, setup, drawn, is_fixed=seed is not None)
+    played = play_to_end(rules, sitting, setup, drawn, is_fixed=seed is not None)
     for seat, text in played.tracebacks.items():
         tell(setup.names[seat], text)
     return Match(played)

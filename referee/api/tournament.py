@@ -8,7 +8,7 @@ from typing import overload
 
 from ..app.records.audit import audit_paths
 from ..app.records.audit_reports import Demands
-from ..app.report import read_summary, titles_of
+from ..app.report import find_titles, read_summary
 from ..errors import BadRequest, DoesNotHold
 from ..pages.report import PageLinks, report_page
 from ..pages.summary import Summary
@@ -18,7 +18,7 @@ from ..text import counted
 from ..tournament.match_context import MatchEntry
 from ..tournament.ratings.elo import Rating
 from ..tournament.standings import Standing
-from .match import Match, Matches, Numbered, framed
+from .match import Match, Matches, Numbered, frame_page
 from .paths import read_path
 
 _LEAST_HIGH_PX, _OF_AN_ENTRANT_PX, _MOST_HIGH_PX = 1100, 62, 1800
@@ -140,9 +140,9 @@ class Tournament(Matches):
     def _repr_html_(self) -> str:
         """Return the page that a notebook shows: standings, ratings, and how they developed."""
         links = PageLinks(entrants=None)
-        page = report_page(self._summary, titles_of(self._summary.spec), links, ("standings", "ratings", "history"))
+        page = report_page(self._summary, find_titles(self._summary.spec), links, ("standings", "ratings", "history"))
         height_px = min(_LEAST_HIGH_PX + _OF_AN_ENTRANT_PX * len(self.entrants), _MOST_HIGH_PX)
-        return framed(page, f"Standings of {self.name}", height_px=height_px)
+        return frame_page(page, f"Standings of {self.name}", height_px=height_px)
 
     def _entries(self) -> Sequence[MatchEntry]:
         return self._summary.history.entries

@@ -74,7 +74,7 @@ def interruptible() -> contextlib.AbstractContextManager[None]:
     return _asking(_raise)
 
 
-def asked_by(ask: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
+def ask_with(ask: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
     """Say how the command is asked to end meanwhile.
 
     Args:

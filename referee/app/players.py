@@ -40,7 +40,7 @@ def find_players(game: str, players: Sequence[str], *, may_be_persons: bool = Fa
     """
     try:
         launches = [
-            person_of(player, may_be=may_be_persons) or find_player(player, game, name=f"player{seat}")
+            find_person(player, may_be=may_be_persons) or find_player(player, game, name=f"player{seat}")
             for seat, player in enumerate(players, 1)
         ]
     except UnknownPlayer as error:
@@ -72,7 +72,7 @@ def find_player(
         UnknownPlayer: there is no such house player or folder.
         PlayerError: it can't be started or does not play the game.
     """
-    person_of(player, may_be=False)
+    find_person(player, may_be=False)
     houses, spec = (known or installed()).players, parse_player(player)
     playing = [house.name for house in houses.values() if game is None or game in house.games or not house.games]
     if spec.kind is PlayerKind.FOLDER:
@@ -92,7 +92,7 @@ def find_player(
     return launch
 
 
-def person_of(player: str, *, may_be: bool) -> Launch | None:
+def find_person(player: str, *, may_be: bool) -> Launch | None:
     """Return the seat of a person; None if the player is none.
 
     Args:
@@ -122,7 +122,7 @@ def _meant(player: str, base: Path, houses: Collection[str]) -> str:
     return near(player, [*folders, *(f"house:{name}" for name in houses)]) or forms
 
 
-def folder_of(player: str) -> Path | None:
+def find_folder(player: str) -> Path | None:
     """Return the folder that a player is given as; None: it is given as something else."""
     return Path(player) if parse_player(player).kind is PlayerKind.FOLDER else None
 
@@ -130,7 +130,7 @@ def folder_of(player: str) -> Path | None:
 def _as_command(players: Sequence[str]) -> str:
     """Return how the words are to be given that were probably meant as one player's command; empty: there are none."""
     for place, player in enumerate(players):
-        if folder_of(player) is not None and not Path(player).exists() and shutil.which(player):
+        if find_folder(player) is not None and not Path(player).exists() and shutil.which(player):
             return f"; if this is one player's command, write cmd:{shlex.quote(shlex.join(players[place:]))}"
     return ""
 

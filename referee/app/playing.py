@@ -82,7 +82,7 @@ def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> Mat
             hint = f"`referee serve {setup.game} --resume {path}` waits for them to come back"
             raise BadRequest(f"the players of {path} came by themselves: {hint}")
         launches = find_players(setup.game, resumed.programs, may_be_persons=True)
-        settings = _settings_of(resumed)
+        settings = _make_settings(resumed)
         build(launches, settings.folder, at_hand)
         game = resumed.match.game
         table = PersonTable(game, launches, interface)
@@ -91,7 +91,7 @@ def resume(path: Path, options: RefereeOptions, interface: UserInterface) -> Mat
         )
 
 
-def play_on(resumed: Resumption, at_hand: Services, address: str, *, come_back_s: float = 0.0) -> MatchReport:
+def continue_match(resumed: Resumption, at_hand: Services, address: str, *, come_back_s: float = 0.0) -> MatchReport:
     """Play a match that was taken up to its end; its players come back by themselves.
 
     Args:
@@ -104,11 +104,11 @@ def play_on(resumed: Resumption, at_hand: Services, address: str, *, come_back_s
         Interrupted: the match was stopped.
         OSError: the record can't be written.
     """
-    settings = replace(_settings_of(resumed), come_back_s=come_back_s)
+    settings = replace(_make_settings(resumed), come_back_s=come_back_s)
     return host_match(resumed.match.game, settings, at_hand, lambda host: host.resume(resumed, (), address))
 
 
-def _settings_of(resumed: Resumption) -> MatchSettings:
+def _make_settings(resumed: Resumption) -> MatchSettings:
     return MatchSettings(folder=resumed.writer.path.parent, match=resumed.match.setup.match)
 
 
@@ -149,7 +149,7 @@ def host_match(
 
     async def _main(reactor: Any) -> T:
         host = MatchSession(reactor, monotonic, game, settings, at_hand.match)
-        async with at_hand.monitoring.opened(reactor):
+        async with at_hand.monitoring.open_endpoint(reactor):
             return await play_at(host)
 
     try:

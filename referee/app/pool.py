@@ -42,12 +42,12 @@ def map_in_processes(work: Callable[[W], T], items: Sequence[W], jobs: int) -> G
         Exception: what the work raises for an item.
     """
     if len(items) <= _FEW or jobs == 1:
-        with _without_collection():
+        with _pause_collection():
             yield from map(work, items)
         return
-    with _without_collection(), _pool(jobs) as pool:
+    with _pause_collection(), _pool(jobs) as pool:
         size = max(1, min(_MOST_TOGETHER, len(items) // jobs // 4))
-        with _signals_held():
+        with _hold_signals():
             parts = deque(pool.submit(_work_through, work, items[at : at + size]) for at in range(0, len(items), size))
         while parts:
             yield from parts.popleft().result()
@@ -94,7 +94,7 @@ def _begin(parent: int) -> None:
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
+def _hold_signals() -> Iterator[None]:
     """Let what would end this process wait while others start, so that none of them meets it before it has begun."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
     try:
@@ -104,7 +104,7 @@ def _signals_held() -> Iterator[None]:
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def _pause_collection() -> Iterator[None]:
     """Look for no cycles: a record is none, and to look for some in what is kept of it takes as long as to read it."""
     was_enabled = gc.isenabled()
     gc.disable()

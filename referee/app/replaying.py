@@ -12,7 +12,7 @@ from ..pages.replay_page import replay_page, with_record
 from ..pages.words import with_names
 
 
-def frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFrame]:
+def select_frames(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFrame]:
     """Return the frames that show what happened in a turn, or all of them.
 
     Raises:
@@ -26,13 +26,13 @@ def frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFrame]:
     return found
 
 
-def drawing(folded: FoldedRecord, turn: int | None) -> str:
+def draw_board(folded: FoldedRecord, turn: int | None) -> str:
     """Return the board after a turn, or else after the last one, as SVG, with the players' names.
 
     Raises:
         BadRequest: there is no such turn, or nothing was dealt by then.
     """
-    frames = frames_of(folded, turn)
+    frames = select_frames(folded, turn)
     if not frames or frames[-1].state is None:
         by = "yet" if turn is None else f"by turn {turn}"
         raise BadRequest(f"nothing was dealt {by}, there is no board")

@@ -33,16 +33,16 @@ class ReportedTournament(Struct, frozen=True, kw_only=True):
     """Where the database is, without a password; None: none was written."""
 
 
-def report_on(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
+def report_tournament(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
     """Read the records of a tournament, and write its report.
 
     Raises:
         BadRequest: the folder has no tournament that could be played.
         DoesNotHold: a record does not hold or is missing, or a file can't be written.
     """
-    path = tournament_of(folder)
+    path = find_tournament(folder)
     try:
-        return _reported(folder, path, targets, jobs)
+        return _write_report(folder, path, targets, jobs)
     except RecordError as error:
         raise DoesNotHold(f"{error}; referee audit {folder} tells more") from None
     except (BadFormat, PluginError, UnknownTieBreak) as error:
@@ -51,7 +51,7 @@ def report_on(folder: Path, targets: Targets, jobs: int) -> ReportedTournament:
         raise DoesNotHold(f"can't write {error.filename}: {error.strerror}") from None
 
 
-def tournament_of(folder: Path) -> Path:
+def find_tournament(folder: Path) -> Path:
     """Return the record of the tournament that a folder holds.
 
     Raises:
@@ -74,7 +74,7 @@ def read_summary(folder: Path) -> Summary:
         BadRequest: the folder has no tournament that could be played.
         RecordError: the record does not hold.
     """
-    path = tournament_of(folder)
+    path = find_tournament(folder)
     try:
         return Summary(_history(read_tournament(path)), {})
     except (BadFormat, PluginError, UnknownTieBreak) as error:
@@ -96,7 +96,7 @@ def _history(record: TournamentRecord, take: Callable[[TakenStep], object] = lam
     return history
 
 
-def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> ReportedTournament:
+def _write_report(folder: Path, path: Path, targets: Targets, jobs: int) -> ReportedTournament:
     record, taken = read_tournament(path), list[TakenStep]()
     history = _history(record, taken.append)
     spec = history.tournament.spec
@@ -108,7 +108,7 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Reported
         folder,
         history,
         match_summaries,
-        titles_of(spec),
+        find_titles(spec),
         targets,
         lambda records, target: _make_replays(records, target, jobs, report_address(folder, targets)),
     )
@@ -140,7 +140,7 @@ def _export(
         raise DoesNotHold(str(error)) from None
 
 
-def titles_of(spec: TournamentSpec) -> Titles:
+def find_titles(spec: TournamentSpec) -> Titles:
     """Return the words of people for what a tournament's spec names."""
     return Titles(find_game(spec.game).title, find_format(spec.format).title)
 

@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 from ..errors import Interrupted
 from ..net.event_loop import collect_garbage_rarely
 from ..observers.output import unblocked_output
-from .interrupts import asked_by, take_signals
+from .interrupts import ask_with, take_signals
 
 T = TypeVar("T")
 
@@ -54,9 +54,9 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     running.addSystemEventTrigger("before", "shutdown", _stop)
     running.callWhenRunning(take_signals)  # after Twisted has, which has nothing for a second one
     running.callWhenRunning(_begin)
-    with unblocked_output(), asked_by(lambda: running.callFromThread(_stop_once, running)):
+    with unblocked_output(), ask_with(lambda: running.callFromThread(_stop_once, running)):
         running.run()
-    value: T = _unwrapped(outcome)
+    value: T = _unwrap(outcome)
     return value
 
 
@@ -66,7 +66,7 @@ def _stop_once(running: Any) -> None:
         running.stop()
 
 
-def _unwrapped(outcome: list[Any]) -> Any:
+def _unwrap(outcome: list[Any]) -> Any:
     value = outcome[0] if outcome else Failure(CancelledError())
     if isinstance(value, Failure):
         if value.check(CancelledError):

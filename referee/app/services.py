@@ -68,7 +68,7 @@ class Monitoring(Struct, frozen=True):
     """What it serves; None as well."""
 
     @contextlib.asynccontextmanager
-    async def opened(self, reactor: Any) -> AsyncIterator[None]:
+    async def open_endpoint(self, reactor: Any) -> AsyncIterator[None]:
         """Have the endpoint for monitors open, if there is to be one.
 
         Raises:

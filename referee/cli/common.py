@@ -186,7 +186,7 @@ class Decorator(Protocol):
         """Return the function with it."""
 
 
-def grouped(keyword: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+def group_options(keyword: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
     """Return a decorator that adds options to a command, which is called with one value made of theirs.
 
     Args:

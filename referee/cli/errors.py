@@ -23,7 +23,7 @@ _OF_PATHS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACC
 
 
 @contextlib.contextmanager
-def worded() -> Iterator[None]:
+def word_errors() -> Iterator[None]:
     """Let the errors of a command end it with words that say what to do.
 
     Raises:

@@ -19,7 +19,7 @@ from .. import __version__
 from ..app.interrupts import SIGNALLED, interruptible, take_signals
 from .common import lose_unwritten
 from .completion import Bash
-from .errors import worded
+from .errors import word_errors
 
 _RESEMBLING = "referee-resembling"
 """Name of the error handler, as codecs knows it."""
@@ -176,7 +176,7 @@ class Commands(click.RichGroup):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and word its errors; called by click."""
-        with worded(), interruptible():
+        with word_errors(), interruptible():
             return super().invoke(ctx)
 
 

@@ -19,7 +19,7 @@ from ..games.base import Game
 from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ..net.matches.settings import MatchSettings
 from ..text import printable
-from .common import Count, Decorator, Existing, grouped
+from .common import Count, Decorator, Existing, group_options
 from .running_options import logs_option
 
 
@@ -152,7 +152,7 @@ resume_option = click.option(
     type=Existing("record", dir_okay=False),
     help="Record of a match whose referee died: play it to its end.",
 )
-match_options = grouped(
+match_options = group_options(
     "match",
     MatchOptions,
     game_option,

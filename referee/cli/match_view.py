@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ..app.records.explain import expected_and_come, view_of_seat, word_explain_command
+from ..app.records.explain import expected_and_come, view_as_seat, word_explain_command
 from ..app.services import RefereeOptions
 from ..check.remedies import foul_remedy
 from ..match import commands as c
@@ -102,7 +102,7 @@ def show_expulsions(result: Result, record: Path) -> None:
         RecordError: the record was changed meanwhile.
     """
     for foul in result.fouls:
-        found = view_of_seat(record, foul.seat).explained()
+        found = view_as_seat(record, foul.seat).explain_seat()
         out.print(f"\n[red]{harmless(found.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
         for label, text in _next_steps(foul, found, record):
             out.say(f"  {label:<15} {text}")
@@ -244,7 +244,7 @@ class MatchView:
         self._progress.give_way()
         console.print(markup, highlight=False, no_wrap=True, soft_wrap=not console.is_terminal)
 
-    def told_by(self, running: RefereeOptions, *others: Observer) -> RefereeOptions:
+    def observe(self, running: RefereeOptions, *others: Observer) -> RefereeOptions:
         """Return the options of a referee that tells this view what happens, and others."""
         own = (self._moves, self._progress)
         return replace(running, observers=(*running.observers, *others, *own))
@@ -256,11 +256,11 @@ class MatchView:
             SystemExit: always; its status says whether the match is void.
         """
         with suppress(BrokenPipeError):
-            show_played(played, self._moves.so_far, as_json=self._as_json)
+            show_end(played, self._moves.so_far, as_json=self._as_json)
         sys.exit(FAILED if played.result.void else FINE)
 
 
-def show_played(played: MatchReport, moves: Sequence[LegalMove], *, as_json: bool) -> None:
+def show_end(played: MatchReport, moves: Sequence[LegalMove], *, as_json: bool) -> None:
     """Show the end of a match."""
     if as_json:
         setup = played.match.setup

@@ -11,7 +11,7 @@ from ..observers import Observer
 from ..programs.confining import SandboxMode
 from ..programs.limits import MEMORY_MIB, ProgramLimits
 from ..text import printable
-from .common import FILE, FOLDER, Count, Decorator, Word, console, grouped
+from .common import FILE, FOLDER, Count, Decorator, Word, console, group_options
 
 
 class FailedObservers(Observer):
@@ -74,15 +74,15 @@ def _options(**values: Any) -> RefereeOptions:
     return RefereeOptions(say=console.say, observers=(FailedObservers(),), **values)
 
 
-confinement_options = grouped("running", _options, _SANDBOX, _MEMORY)
+confinement_options = group_options("running", _options, _SANDBOX, _MEMORY)
 """For commands that start programs and seal nothing."""
-key_options = grouped("running", _options, _KEY)
+key_options = group_options("running", _options, _KEY)
 """For commands that seal records, and do nothing else of these."""
-hosting_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, metrics_option)
+hosting_options = group_options("running", _options, _KEY, _SANDBOX, _MEMORY, metrics_option)
 """For hosting a contest: the sandbox and the memory are those of checks of what is handed in."""
-sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _HEADS, metrics_option)
+sealing_options = group_options("running", _options, _KEY, _DIAGNOSTICS, _HEADS, metrics_option)
 """For commands whose programs are held to what a file says."""
-referee_options = grouped(
+referee_options = group_options(
     "running", _options, _KEY, _SANDBOX, _MEMORY, _DURABILITY, _DIAGNOSTICS, _HEADS, metrics_option
 )
 """For commands that start programs and seal records."""

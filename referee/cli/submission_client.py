@@ -97,15 +97,15 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
         Raises:
             ServiceError: there is no answer, or it is an error.
         """
-        return _decoded(self._ask("GET", parts, None))
+        return _decode(self._ask("GET", parts, None))
 
-    def hand_in(self, archive: bytes) -> Any:
+    def upload(self, archive: bytes) -> Any:
         """Hand an archive in, and return the version that it is.
 
         Raises:
             ServiceError: it was not taken.
         """
-        return _decoded(self._ask("PUT", ("submissions",), archive))
+        return _decode(self._ask("PUT", ("submissions",), archive))
 
     def _ask(self, method: str, parts: tuple[str, ...], body: bytes | None) -> bytes:
         connection = self._connection()
@@ -124,7 +124,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             hint = "is --to right" if self.is_secure else f"is it https://{self._place}"
             raise ServiceError(f"{text}; {hint}?") from None
         except (OSError, http.client.HTTPException) as error:
-            raise self._unanswered(error) from None
+            raise self._no_answer(error) from None
         finally:
             connection.close()
         if len(data) > _MAX_ANSWER_BYTES:
@@ -146,15 +146,15 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             raise ServiceError(f"{text}; if the organiser gave you a certificate, name it with --ca FILE") from None
         except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError, TimeoutError) as error:
             if not self.is_secure or connection.sock is None:
-                raise self._unanswered(error) from None
+                raise self._no_answer(error) from None
             text = f"{self.host}:{self.port} does not speak TLS"
             raise ServiceError(f"{text}; is it http://{self._place}?") from None
         except OSError as error:
-            raise self._unanswered(error) from None
+            raise self._no_answer(error) from None
         if connection.sock is not None:
             connection.sock.settimeout(TIMEOUT_S)
 
-    def _unanswered(self, error: Exception) -> ServiceError:
+    def _no_answer(self, error: Exception) -> ServiceError:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return ServiceError(f"no answer from {self.host}:{self.port}: {why}; is --to right, and the service on?")
 
@@ -167,7 +167,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             location: where it sends the client; empty: nowhere.
         """
         try:
-            found = _decoded(data)
+            found = _decode(data)
         except ServiceError:
             found = {}
         error, remedy = found.get("error"), found.get("remedy")
@@ -179,7 +179,7 @@ class SubmissionsClient(Struct, frozen=True, kw_only=True):
             return ServiceError(f"the service says: {error}; {remedy} ({status})", status)
         told = f"{status} {http.client.responses.get(status, 'an error')}"
         if status < http.client.BAD_REQUEST:
-            place = _place_of(location)
+            place = _find_place(location)
             hint = f"is it {place}?" if place else "is --to right?"
             return ServiceError(f"{self.host}:{self.port} sends you to another address ({told}); {hint}", status)
         if status in _OF_PROXIES:
@@ -262,7 +262,7 @@ def find_token(path: Path | None) -> str:
     return token
 
 
-def _decoded(data: bytes) -> Any:
+def _decode(data: bytes) -> Any:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -272,7 +272,7 @@ def _decoded(data: bytes) -> Any:
     return found
 
 
-def _place_of(location: str) -> str:
+def _find_place(location: str) -> str:
     """Return the service's address that a web server sends to, as --to takes it; empty if it is none."""
     try:
         parts = urlsplit(location)
@@ -358,7 +358,7 @@ def check_here(archive: bytes, folder: Path, passes: Callable[[Sequence[str]], b
             raise RefereeError(text)
 
 
-def hand_in(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, Any]:
+def submit_archive(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, Any]:
     """Hand an archive in, and wait for the verdict.
 
     Args:
@@ -372,7 +372,7 @@ def hand_in(service: SubmissionsClient, archive: bytes, say: Say) -> dict[str, A
     Raises:
         ServiceError: it was not taken, or there is no verdict.
     """
-    version = service.hand_in(archive)
+    version = service.upload(archive)
     number = version.get("number")
     if not isinstance(number, int):
         raise ServiceError("the answer names no version; is --to right?")

@@ -99,7 +99,7 @@ def matches_text(tournament: Tournament) -> str:
     return f"{counted(tournament.played, 'match', 'matches')}{awarded}{lost}"
 
 
-def name_of(tournament: Tournament | None, entrant: int) -> str:
+def find_name(tournament: Tournament | None, entrant: int) -> str:
     """Return the name of an entrant, who may have joined late."""
     return "" if tournament is None else tournament.spec.entrants[entrant].name
 
@@ -148,7 +148,7 @@ class PlainLines(Observer):
 
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Say who plays no more, and why."""
-        name = printable(name_of(self._tournament, suspension.entrant))
+        name = printable(find_name(self._tournament, suspension.entrant))
         self._say(f"{name} is suspended: {printable(short_cause(suspension.why))}")
 
     def on_notice(self, text: str) -> None:
@@ -163,7 +163,7 @@ class PlainLines(Observer):
         for line in tournament.standings()[:3]:
             mark = "" if ratings is None else f" (rating {ratings[line.entrant]:.1f})"
             mark += " (suspended)" if line.entrant in tournament.suspended else ""
-            name = printable(name_of(tournament, line.entrant))
+            name = printable(find_name(tournament, line.entrant))
             self._say(f"  {line.place}. {name} {number(line.points)}{mark}")
 
 
@@ -188,7 +188,7 @@ class JsonLines(Observer):
 
     def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Write what is played where."""
-        names = [name_of(self._tournament, entrant) for entrant in fixture.entrants]
+        names = [find_name(self._tournament, entrant) for entrant in fixture.entrants]
         place = {key: getattr(fixture, key) for key in ("number", "round", "leg", "attempt")}
         self._event("match-opened", match=name, table=table, **place, names=names)
 
@@ -209,7 +209,7 @@ class JsonLines(Observer):
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Write who plays no more and why, and how many matches are not played because of all who do not."""
         given_up = 0 if self._tournament is None else self._tournament.given_up
-        name, counts = name_of(self._tournament, suspension.entrant), _counts(self._tournament)
+        name, counts = find_name(self._tournament, suspension.entrant), _counts(self._tournament)
         self._event("entrant-suspended", name=name, why=suspension.why, given_up=given_up, **counts)
 
     def on_notice(self, text: str) -> None:
@@ -253,7 +253,7 @@ WIDE = 120
 """From so many columns on, the standings stand beside the tables."""
 
 
-def watch_of(*, as_json: bool) -> Observer:
+def choose_view(*, as_json: bool) -> Observer:
     """Return the observer that fits: JSON if that is wanted, the live view on a terminal, plain lines elsewhere."""
     if as_json:
         return JsonLines()
@@ -331,7 +331,7 @@ class LiveView(Observer):
 
     def on_match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a table is taken."""
-        names = tuple(printable(name_of(self._tournament, entrant)) for entrant in fixture.entrants)
+        names = tuple(printable(find_name(self._tournament, entrant)) for entrant in fixture.entrants)
         for other in [seated for seated in self._seated.values() if seated.table == table]:
             del self._seated[other.name]  # it was given up
         self._seated[name] = _Seated(name, table, names, fixture.round, self._clock())
@@ -356,7 +356,7 @@ class LiveView(Observer):
 
     def on_entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Note who plays no more."""
-        name = printable(name_of(self._tournament, suspension.entrant))
+        name = printable(find_name(self._tournament, suspension.entrant))
         self._lately.append(Text(f"{name} is suspended: {printable(short_cause(suspension.why))}", "bold red"))
 
     def on_notice(self, text: str) -> None:
@@ -475,7 +475,7 @@ class LiveView(Observer):
         lines = [Text(f"  #  {'entrant':<{name}}{rated} points played", "dim")]
         for standing in self._standings[: max(room - 1, 0)]:
             style = "dim strike" if standing.has_withdrawn else ""
-            text = set_cell_size(printable(name_of(self._tournament, standing.entrant)), name)
+            text = set_cell_size(printable(find_name(self._tournament, standing.entrant)), name)
             rating = "" if ratings is None else f" {ratings[standing.entrant]:>6.1f}"
             points = f" {number(standing.points):>6} {standing.played:>6}"
             lines.append(Text.assemble((f"{standing.place:>3}  ", "dim"), (text, style), rating, points))

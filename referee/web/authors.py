@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from twisted.internet.defer import maybeDeferred
 
-from ..app.records.explain import foul_lines, standing
+from ..app.records.explain import foul_lines, word_standing
 from ..errors import RemediableError
 from ..files.tree import MIB
 from ..pages.explanation_page import list_answers, list_messages
@@ -130,7 +130,7 @@ class AuthorPages:
             here=f"{top}{MATCHES[1:]}/{quote(name)}?seat={explanation.seat}",
             printed=f"{top}{PRINTED[1:]}/{quote(name)}?seat={explanation.seat}",
             turn=turn,
-            standing=standing(explanation),
+            standing=word_standing(explanation),
             foul=() if verdict is None else list(foul_lines(explanation, verdict)),
             answers=list_answers(match["conversation"]),
             spoken=() if turn is None else list_messages(match["conversation"], turn),

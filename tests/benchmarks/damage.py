@@ -16,7 +16,7 @@ from typing import Any
 
 from referee.app.records.audit import NoRecords, audit_paths
 from referee.app.records.audit_reports import AuditReport, Demands, SoundTournament
-from referee.app.report import report_on
+from referee.app.report import report_tournament
 from referee.pages.report_files import Targets
 from referee.plugins import installed
 from referee.record.reader import read_record
@@ -35,7 +35,7 @@ def play_runs(folder: Path, seed: int) -> Runs:
     runs = Runs(folder / "one" / "cup", folder / "other" / "cup")
     for number, run in enumerate((runs.one, runs.other)):
         play_cup(run, seed + 2 * number)
-        report_on(run, Targets(), 1)
+        report_tournament(run, Targets(), 1)
         (run / "cup-00001.seat0.e0.stderr").write_bytes(b"hello\n")
     return runs
 

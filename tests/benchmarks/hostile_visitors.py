@@ -17,7 +17,7 @@ from threading import Thread
 
 from msgspec import Struct, field
 
-from referee.cli.commands.fairness import fairness_of
+from referee.cli.commands.fairness import measure_fairness
 from referee.record.key import VARIABLE
 from referee.web.contest.contest_file import CONTEST
 from referee.web.guarded_routes import SESSION
@@ -271,7 +271,7 @@ def main(arguments: list[str]) -> int:
         path.with_name(CONTEST).write_text(CONTEST_FILE)
         found = Found()
         _besieged(path.parent, given.requests, given.seed, found)
-        fairness = fairness_of([path.parent / "logs" / "kills"]).total
+        fairness = measure_fairness([path.parent / "logs" / "kills"]).total
         with_versions = Store(path.parent / "submissions")
         handed_in = [name for name in ("ada", "bob") if with_versions.versions(name)]
         with_versions.close()

@@ -62,7 +62,7 @@ class Author(Person):
         if not {"waiting", "checking"} & {version["state"] for version in versions}:
             data = pack([*self._files, ArchiveEntry(path="note", data=str(number).encode())])
             self.sent.add(sha256 := hashlib.sha256(data).hexdigest())
-            find_service(site, self.token, None).hand_in(data)
+            find_service(site, self.token, None).upload(data)
             self.taken.add(sha256)
         passed = [version["number"] for version in versions if version["state"] == "passed"]
         if passed:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.cli.commands.fairness import fairness_of
+from referee.cli.commands.fairness import measure_fairness
 from referee.cli.commands.new import make_player
 from referee.web.contest.contest_file import CONTEST
 
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
         contest = Path(name)
         _prepare(contest)
         told = _measured(contest, given.spectators, given.seconds)
-        found = fairness_of([contest / "logs" / "load"])
+        found = measure_fairness([contest / "logs" / "load"])
     total = found.total
     told |= {
         "answers": total.answers,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.app.tournaments.beginning import digests_of
+from referee.app.tournaments.beginning import hash_programs
 from referee.cli.commands.compare import find_place
 from referee.record.reader import RecordError
 from referee.record.tournament_record import TournamentWriter, read_start, read_tournament, record_path
@@ -87,7 +87,7 @@ def test_one_pair_of_a_program_that_never_starts(ada: Path) -> None:
 def found(logs: Path, of: TournamentSpec) -> None:
     """Begin a comparison, as far as its folder is concerned."""
     with closing(TournamentWriter(record_path(logs / of.name, of.name), SEALER)) as writer:
-        writer.write_header(of, SALT, digests_of(of.entrants), referee="0.0", opened=AT)
+        writer.write_header(of, SALT, hash_programs(of.entrants), referee="0.0", opened=AT)
 
 
 def test_only_the_option_that_differs_is_named(ada: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.records.explain import standing, view_of_seat
+from referee.app.records.explain import view_as_seat, word_standing
 from referee.cli.commands.explain import _row
 from referee.cli.match_view import result_table
 from referee.record.explain import Heard, _heard
@@ -33,9 +33,9 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table(seat: int, rank: str, o
     """Two share the first place: the next one is third of three, in words as in the table of the match."""
     result = read_record(TIED).result
     assert result is not None
-    found = view_of_seat(TIED, seat).explained()
+    found = view_as_seat(TIED, seat).explain_seat()
     shared = "" if other is None else f", together with {found.names[other]}"
-    assert standing(found).startswith(f"rank {rank} of 3{shared}, ")
+    assert word_standing(found).startswith(f"rank {rank} of 3{shared}, ")
     table = result_table(found.names, result.result, ())
     ranks, seats = (list(column.cells) for column in table.columns[:2])
     assert dict(zip(seats, ranks, strict=True))[str(seat)] == rank

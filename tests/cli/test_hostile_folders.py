@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.tournaments.beginning import digests_of
+from referee.app.tournaments.beginning import hash_programs
 from referee.files.removal import remove
 from referee.tournament.spec import Participant
 
@@ -84,5 +84,5 @@ def test_who_has_no_digest_stops_no_other(tmp_path: Path, what: str) -> None:
         (bad / "secret").chmod(0)
     else:
         bad.joinpath(*["deep"] * 65).mkdir(parents=True)
-    found = digests_of(Participant(name=name, player=str(tmp_path / name)) for name in ("bad", "good"))
+    found = hash_programs(Participant(name=name, player=str(tmp_path / name)) for name in ("bad", "good"))
     assert found.keys() == {"good"}

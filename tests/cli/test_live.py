@@ -16,10 +16,10 @@ from referee.cli.tournament_view import (
     JsonLines,
     LiveView,
     PlainLines,
+    choose_view,
     foul_lines,
     result_text,
     spell,
-    watch_of,
 )
 from referee.match import events as e
 from referee.match.machine import Match
@@ -382,8 +382,8 @@ def test_before_anything_is_known() -> None:
 
 def test_a_pipe_gets_lines() -> None:
     """Where nobody watches a terminal, the watcher writes plain lines; JSON if that is wanted."""
-    assert isinstance(watch_of(as_json=False), PlainLines)
-    assert isinstance(watch_of(as_json=True), JsonLines)
+    assert isinstance(choose_view(as_json=False), PlainLines)
+    assert isinstance(choose_view(as_json=True), JsonLines)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import rich_click as click
 
-from referee.cli.errors import worded
+from referee.cli.errors import word_errors
 from referee.record.key import Sealer
 from referee.record.writer import NotWritten, RecordWriter
 
@@ -20,7 +20,7 @@ def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytes
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, writer._file.fileno())
     os.close(full)
-    with pytest.raises(SystemExit) as raised, worded():
+    with pytest.raises(SystemExit) as raised, word_errors():
         writer.seal()
     writer.close()
     said = f"the record {path} can't be written: No space left on device; what it was for was not finished\n"
@@ -41,7 +41,7 @@ def test_other_refusals_are_not_blamed_on_the_record(
 ) -> None:
     """A program, a port or a file that the machine refuses is told as what it is; a path is one that was given."""
     assert not isinstance(error, NotWritten)
-    with pytest.raises(kind) as raised, worded():
+    with pytest.raises(kind) as raised, word_errors():
         raise error
     told = capsys.readouterr().err + getattr(raised.value, "message", "")
     assert str(error.strerror) in told

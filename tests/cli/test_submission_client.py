@@ -36,7 +36,7 @@ def test_who_answers_early_is_heard(
     """That it did not take the archive is no reason not to read why."""
     monkeypatch.setattr(http.client.HTTPConnection, "connect", connect)
     with pytest.raises(ServiceError, match=text) as found:
-        find_service("http://referee", "token", None).hand_in(b"archive")
+        find_service("http://referee", "token", None).upload(b"archive")
     assert found.value.status == status
 
 

@@ -17,7 +17,7 @@ from referee.cli.commands import check, join, submit
 from referee.cli.commands.submit import MATCHES, VERSIONS, show_rows, show_verdict
 from referee.cli.common import Terminal, console, out, print_json
 from referee.cli.main import main
-from referee.cli.match_view import MatchProgress, Moves, TurnedAway, show_played
+from referee.cli.match_view import MatchProgress, Moves, TurnedAway, show_end
 from referee.cli.tournament_view import JsonLines, LiveView, PlainLines
 from referee.hookspecs import Joined
 from referee.net.matches.session import MatchReport
@@ -87,8 +87,8 @@ def seen(folder: Path) -> None:
     played = MatchReport(
         names=story.match.setup.names, result=result, record=record(folder, FILE), match=story.match, head=""
     )
-    show_played(played, moves.so_far, as_json=False)
-    show_played(played, moves.so_far, as_json=True)
+    show_end(played, moves.so_far, as_json=False)
+    show_end(played, moves.so_far, as_json=True)
 
 
 def live(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from referee import chance
-from referee.app.tournaments.beginning import digests_of
+from referee.app.tournaments.beginning import hash_programs
 from referee.match.events import MatchOpened
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
@@ -67,7 +67,7 @@ class Organiser:
         self.writer = TournamentWriter(path, sealer, None if record is None else record.chain.end)
         self.recorder = Recorder(self.tournament, self.writer, Observers(), clock=lambda: AT)
         if record is None:
-            self.writer.write_header(spec, salt, digests_of(spec.entrants), referee="0.0", opened=AT)
+            self.writer.write_header(spec, salt, hash_programs(spec.entrants), referee="0.0", opened=AT)
             self.recorder.take(e.Begun(at=AT, processes=(self.process,)))
         else:
             for _ in refold(record, self.tournament.handle):

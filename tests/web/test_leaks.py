@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 
-from referee.app.report import report_on
+from referee.app.report import report_tournament
 from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens
 from referee.observers import MatchStep
@@ -106,7 +106,7 @@ class World:
         self.logs.mkdir(parents=True)
         self.told = list[dict[str, Any]]()
         self._play()
-        report_on(self.logs, Targets(replays=ReplayPages.ALL, home="../../index.html", is_public=True), 1)
+        report_tournament(self.logs, Targets(replays=ReplayPages.ALL, home="../../index.html", is_public=True), 1)
 
     def _play(self) -> None:
         spec = self.scheduled.plan.spec

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 import pytest
 from msgspec.structs import replace
 
-from referee.app.records.explain import view_of_seat
+from referee.app.records.explain import view_as_seat
 from referee.record.explain import Heard
 from referee.record.folder import Printed
 from referee.record.reader import read_record
@@ -26,7 +26,7 @@ def test_a_match_is_explained(contest: TestSite, monkeypatch: pytest.MonkeyPatch
     result = read_record(path).result
     assert result is not None
     seat = result.result.fouls[0].seat if result.result.fouls else 0
-    found = view_of_seat(path, seat).explained()
+    found = view_as_seat(path, seat).explain_seat()
     names = [PAYLOAD for _ in found.names]
     hostile = replace(found, names=names, printed=Printed(path="x", lines=(PAYLOAD, "KeyError: 7")))
     asked = list[tuple[str, str, int | None]]()
@@ -61,7 +61,7 @@ def test_an_explained_match_leads_to_its_replay(
     contest: TestSite, monkeypatch: pytest.MonkeyPatch, name: str, replay: str | None
 ) -> None:
     """To the one that everybody sees, once it is there, or to that of the author's own practice match."""
-    found = view_of_seat(GOLDEN / "clean.jsonl", 0).explained()
+    found = view_as_seat(GOLDEN / "clean.jsonl", 0).explain_seat()
     monkeypatch.setattr(contest.matches, "explain_match", lambda *_: found)
     address = f"/author/matches/{name}?seat=0"
     shown = contest.signed_in("ada").ask("GET", address).body.decode()

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
-from referee.app.records.explain import view_of_seat
+from referee.app.records.explain import view_as_seat
 from referee.check.findings import CheckReport, Finding, StepVerdict
 from referee.pages import report
 from referee.record.published_heads import PublishedHead
@@ -37,7 +37,7 @@ def lay_out(contest: TestSite) -> None:
     (logs / "cup" / "cup-1.jsonl").write_bytes(record)
     head = PublishedHead(at=NOW, record="cup-1", line=0, head="5eed" * 16)
     (logs / "cup.heads").write_bytes(msgspec.json.encode(head) + b"\n")
-    vars(contest.matches)["explain_match"] = lambda *_asked: view_of_seat(GOLDEN, 0).explained()
+    vars(contest.matches)["explain_match"] = lambda *_asked: view_as_seat(GOLDEN, 0).explain_seat()
     vars(contest.matches)["record"] = lambda *_asked: record
     entry = contest.store.root / ".versions" / "ada" / "0001" / "version.json"
     entry.write_bytes(entry.read_bytes().replace(b'"waiting"', b'"passed"'))

@@ -47,9 +47,9 @@ from .tournament_audit import (
     ExaminedTournament,
     Head,
     audit_tournaments,
-    heads_of,
-    of_matches,
-    of_tournaments,
+    compare_matches,
+    compare_tournaments,
+    select_heads,
 )
 
 
@@ -109,7 +109,7 @@ def audit_paths(
             seen(examined[-1].report, len(files))
     folders = [path for path in paths if path.is_dir()]
     audited = audit_tournaments(courses, folders, examined, demands, jobs)
-    equivocations = [*of_matches([*examined, *earlier.others(examined)]), *of_tournaments(audited)]
+    equivocations = [*compare_matches([*examined, *earlier.others(examined)]), *compare_tournaments(audited)]
     if since is not None:
         earlier.write(since, examined)
     return _report(_Findings(folders, examined, audited, equivocations, len(unchanged)), demands)
@@ -153,7 +153,7 @@ def _report(found: _Findings, demands: Demands) -> AuditReport:
         tournaments=tournaments,
         equivocations=found.equivocations,
         contradictions=contradicted,
-        unlisted=list(_unlisted(folders, [Path(tournament.report.tournament).parent for tournament in audited])),
+        unlisted=list(_find_unlisted(folders, [Path(tournament.report.tournament).parent for tournament in audited])),
         missing_heads=missing_heads,
         published=sum(map(len, published.values())),
         missing_published=missing_published,
@@ -189,9 +189,9 @@ def examine(path: Path, demands: Demands) -> Examined:
         Exception: the auditor itself failed; a note says over which record.
     """
     try:
-        record = _audited(path, demands)
+        record = _audit_match(path, demands)
         if record is None:
-            return _examined_redaction(path, demands)
+            return _examine_redaction(path, demands)
         if demands.seed is not None and record.seed is not None and record.seed.hex() != demands.seed:
             raise RecordError(path, len(record.chain.hashes) - 2, f"seed {demands.seed}", f"seed {record.seed.hex()}")
         header = record.header
@@ -200,7 +200,7 @@ def examine(path: Path, demands: Demands) -> Examined:
             _sound(record),
             proof=None if header.context is None else MatchProof.of(record),
             opening=_opening(header, record.chain, is_drawn=header.seed is None),
-            heads=heads_of(record.chain, header.setup.match, demands),
+            heads=select_heads(record.chain, header.setup.match, demands),
             presences=tuple(presences(record)),
             digest=record.chain.digest,
         )
@@ -213,7 +213,7 @@ def examine(path: Path, demands: Demands) -> Examined:
         raise
 
 
-def _audited(path: Path, demands: Demands) -> Record | None:
+def _audit_match(path: Path, demands: Demands) -> Record | None:
     """Return a record that holds; None if it is a redacted one."""
     try:
         return audit(path, find_game, keys=demands.keys, is_strict=not demands.unsealed, find_wire=installed().wire)
@@ -253,7 +253,7 @@ def _check_with_seed(redaction: RedactedRecord, seed: str) -> None:
         raise RecordError(record.path, 0, f"a setup of {redaction.header.setup.game}", str(error)) from None
 
 
-def _examined_redaction(path: Path, demands: Demands) -> Examined:
+def _examine_redaction(path: Path, demands: Demands) -> Examined:
     redaction = check_redacted_record(path, find_game, demands.keys, find_wire=installed().wire)
     header = redaction.header
     if demands.seed is not None:
@@ -274,7 +274,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         verified=(*VERIFIED, *BY_SEED) if is_dealt else VERIFIED,
         not_verified=NOT_VERIFIED if is_dealt else (*BY_SEED, *NOT_VERIFIED),
     )
-    heads = heads_of(redaction.chain, header.setup.match, demands)
+    heads = select_heads(redaction.chain, header.setup.match, demands)
     opening = _opening(header, redaction.chain, is_drawn=redaction.chain.lines[0].fields["seed"] is None)
     ran = tuple(presences(redaction.record))
     return Examined(path, report, header=header, opening=opening, heads=heads, presences=ran)
@@ -295,7 +295,7 @@ def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManife
         return BrokenManifest.by(error, manifest=str(path))
 
 
-def _unlisted(folders: Sequence[Path], known: Sequence[Path]) -> Iterator[Unlisted]:
+def _find_unlisted(folders: Sequence[Path], known: Sequence[Path]) -> Iterator[Unlisted]:
     """Yield the folders with records that neither a manifest nor a tournament lists."""
     for folder in folders:
         listed = {*known, *(path.parent for path in files_below(folder, NAME))}

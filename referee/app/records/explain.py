@@ -41,7 +41,7 @@ class RecordView(Struct, frozen=True, kw_only=True):
     is_whole: bool
     """Whether the file has more than the seat may see."""
 
-    def explained(self) -> Explanation:
+    def explain_seat(self) -> Explanation:
         """Explain it, with what the seat's program printed if that is there.
 
         Raises:
@@ -65,7 +65,7 @@ class RecordView(Struct, frozen=True, kw_only=True):
             raise RefereeError(f"can't write {target}: {error.strerror}") from None
 
 
-def view_of(record: Path, seat: str | None) -> RecordView:
+def find_view(record: Path, seat: str | None) -> RecordView:
     """Return a record as one seat may see it.
 
     Args:
@@ -82,12 +82,13 @@ def view_of(record: Path, seat: str | None) -> RecordView:
         whole = read_record(record)
     except IsRedacted:
         return _redacted_view(record, seat)
+    names = whole.header.setup.names
     result = None if whole.result is None else whole.result.result
-    number = _expelled(whole.header.setup.names, result) if seat is None else find_seat(whole.header.setup.names, seat)
-    return view_of_seat(record, number)
+    number = _find_expelled(names, result) if seat is None else find_seat(names, seat)
+    return view_as_seat(record, number)
 
 
-def view_of_seat(record: Path, seat: int) -> RecordView:
+def view_as_seat(record: Path, seat: int) -> RecordView:
     """Return a whole record as one seat may see it.
 
     Raises:
@@ -125,7 +126,7 @@ def find_seat(names: Sequence[str], seat: str) -> int:
     raise BadExplanation(f"there is no seat {seat!r}, only {_seats(names)}{near}")
 
 
-def turn_of(found: Explanation, turn: int) -> list[Said | Heard]:
+def select_turn(found: Explanation, turn: int) -> list[Said | Heard]:
     """Return all that was said in a turn, from its request to the next one.
 
     Raises:
@@ -142,7 +143,7 @@ def _number_of_turn(part: Said | Heard) -> object:
     return part.content["foul"]["turn"] if is_expulsion else part.content.get("turn")
 
 
-def _expelled(names: Sequence[str], result: Result | None) -> int:
+def _find_expelled(names: Sequence[str], result: Result | None) -> int:
     """Return the only seat that was expelled.
 
     Raises:
@@ -190,7 +191,7 @@ def word_explain_command(record: Path, found: Explanation, turn: int | None = No
     return shlex.join(words if turn is None else (*words, "--turn", str(turn)))
 
 
-def standing(found: Explanation) -> str:
+def word_standing(found: Explanation) -> str:
     """Return how the match ended for the seat."""
     result = found.result
     if result.void:

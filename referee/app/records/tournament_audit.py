@@ -108,7 +108,7 @@ def audit_tournaments(
     for path in courses:
         others = frozenset(home for home in homes if path.parent in home.parents)
         folder = _Folder(path.parent, matches[path.parent], _is_below(path, folders), others)
-        found.append(_examined(path, folder, demands, jobs))
+        found.append(_examine(path, folder, demands, jobs))
     return [*found, *(_missing(path) for path in astray)]
 
 
@@ -121,10 +121,10 @@ def _missing(path: Path) -> ExaminedTournament:
     return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
 
 
-def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> ExaminedTournament:
+def _examine(path: Path, folder: _Folder, demands: Demands, jobs: int) -> ExaminedTournament:
     """Audit the record of a tournament, against those of its matches."""
     try:
-        pair = partial(_paired, jobs=jobs)
+        pair = partial(_pair_rounds, jobs=jobs)
         audited = audit_tournament(path, find_format, find_game, pair, keys=demands.keys, is_strict=False)
         _check_matches(audited, folder)
         if not demands.unsealed:
@@ -136,13 +136,13 @@ def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> Exami
     except Exception as error:
         error.add_note(f"while {path} was audited")
         raise
-    unverified = tuple(sorted(_unverified(path, folder))) if folder.is_whole else ()
+    unverified = tuple(sorted(_find_unverified(path, folder))) if folder.is_whole else ()
     report = _sound(audited, folder, unverified)
     record = audited.record
-    return ExaminedTournament(report, record, heads_of(record.chain, record.header.spec.name, demands))
+    return ExaminedTournament(report, record, select_heads(record.chain, record.header.spec.name, demands))
 
 
-def _paired(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Group, ...], str]]:
+def _pair_rounds(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Group, ...], str]]:
     with closing(map_in_processes(pair_round, rounds, jobs)) as found:
         return list(found)
 
@@ -186,7 +186,7 @@ def _sound(audited: AuditedTournament, folder: _Folder, unverified: tuple[str, .
     )
 
 
-def _unverified(path: Path, folder: _Folder) -> set[str]:
+def _find_unverified(path: Path, folder: _Folder) -> set[str]:
     """Return the files and folders right in a tournament's folder that nothing proves, or that hold such files."""
     known = {path, folder.path / MANIFEST, *(match.path for match in folder.matches)}
     files = (file for file in everything_below(folder.path) if file not in known)
@@ -199,7 +199,7 @@ def _part(folder: Path, file: Path) -> str:
     return f"{part}/" if (folder / part).is_dir() else part
 
 
-def heads_of(chain: Chain, name: str, demands: Demands) -> frozenset[Head]:
+def select_heads(chain: Chain, name: str, demands: Demands) -> frozenset[Head]:
     """Return those of the demanded heads, or published ones of this match or tournament, that lines of a chain have."""
     return demanded_heads(enumerate(chain.hashes), name, demands)
 
@@ -210,7 +210,7 @@ def demanded_heads(heads: Iterable[Head], name: str, demands: Demands) -> frozen
     return frozenset(head for head in heads if head in published or head[1] in demands.heads)
 
 
-def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
+def compare_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
     """Yield the matches of which one key sealed different records.
 
     Others may have the same name: a tournament that is played again opened its own in another record.
@@ -225,7 +225,7 @@ def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
             yield Equivocation(match=name, records=tuple(records.values()))
 
 
-def of_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocation]:
+def compare_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocation]:
     """Yield the tournaments of which one key sealed records none of which is the other gone on with."""
     found: dict[tuple[str, ...], list[TournamentRecord]] = {}
     for record in filter(None, (tournament.record for tournament in audited)):

@@ -20,7 +20,7 @@ from ...programs.player_spec import Launch, PlayerError
 from ...text import near
 from ...tournament.spec import REMOTE, Participant
 from ...type_words import show_value
-from ..players import distinct, find_player, folder_of
+from ..players import distinct, find_folder, find_player
 from .sheet import Section, ValueKind
 
 NAME = ValueKind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
@@ -95,8 +95,8 @@ class EntrantsReader:
     def read(self) -> Entrants:
         """Return everybody: those listed first, then those of the folder, by the folders' names."""
         listed = self._top.take("entrants", _LIST, [])
-        found = [self._listed(index, value) for index, value in enumerate(listed)]
-        gathered = self._gathered([candidate for candidate in found if candidate is not None])
+        found = [self._read_entrant(index, value) for index, value in enumerate(listed)]
+        gathered = self._read_folder([candidate for candidate in found if candidate is not None])
         if self._top.values.get("entrants", []) == [] and "entrants_from" not in self._top:
             remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
             self._sheet.refuse(("entrants",), f"entrants: nobody takes part; {remedy}")
@@ -117,11 +117,11 @@ class EntrantsReader:
             folder=self._folder,
         )
 
-    def _listed(self, index: int, value: str | dict[str, Any]) -> Candidate | None:
+    def _read_entrant(self, index: int, value: str | dict[str, Any]) -> Candidate | None:
         """Return an entrant of the list; None if something is wrong with it, which is noted."""
         table = {"player": value} if isinstance(value, str) else value
         section = self._sheet.section(table, ("entrants", index), "under [[entrants]]")
-        name = self._named(section)
+        name = self._read_name(section)
         rating = section.take("rating", RATING)
         token = section.take("token", NAME, name)
         player = section.take("player", TEXT)
@@ -130,7 +130,7 @@ class EntrantsReader:
         if player is None:
             return None
         try:
-            player, known_as = self._resolved(player)
+            player, known_as = self._resolve(player)
         except (PlayerError, OSError) as error:
             section.refuse("player", str(error))
             return None
@@ -147,7 +147,7 @@ class EntrantsReader:
             return None
         return Candidate(name=name or known_as, is_named=name is not None, player=player, rating=rating)
 
-    def _named(self, section: Section) -> str | None:
+    def _read_name(self, section: Section) -> str | None:
         """Return the name that the file gives an entrant, if it is its alone."""
         name: str | None = section.take("name", NAME)
         if name in self._names:
@@ -156,7 +156,7 @@ class EntrantsReader:
             self._names[name] = self._sheet.line((*section.where, "name"))
         return name
 
-    def _resolved(self, player: str) -> tuple[str, str]:
+    def _resolve(self, player: str) -> tuple[str, str]:
         """Return a player as a spec has it, and what it calls itself; nothing, if it does not.
 
         Raises:
@@ -164,13 +164,13 @@ class EntrantsReader:
         """
         if player == REMOTE:
             return REMOTE, ""
-        folder = folder_of(player)
-        launch = self._found(player)
+        folder = find_folder(player)
+        launch = self._find_launch(player)
         if folder is None:
             return player, launch.name
         return str((self._base / folder).resolve()), launch.name
 
-    def _found(self, player: str) -> Launch:
+    def _find_launch(self, player: str) -> Launch:
         """Return how a player is started; a command's name is empty.
 
         Raises:
@@ -219,7 +219,7 @@ class EntrantsReader:
         remedy = f"`referee token {name} --file {self._file}` makes one"
         return f"{name} has no token in {self._file}; {remedy}{near(name, self._hashes)}"
 
-    def _gathered(self, listed: Sequence[Candidate]) -> list[Candidate]:
+    def _read_folder(self, listed: Sequence[Candidate]) -> list[Candidate]:
         """Return the entrants of the folder of player folders; those that are listed, too, take part once."""
         text = self._top.take("entrants_from", TEXT)
         if text is None:
@@ -232,7 +232,7 @@ class EntrantsReader:
             self._top.refuse("entrants_from", f"{text}: {getattr(error, 'strerror', error)}")
             return []
         known = {candidate.player for candidate in listed}
-        new = (self._submitted(path) for path in inner if str(path.resolve()) not in known)
+        new = (self._read_player_folder(path) for path in inner if str(path.resolve()) not in known)
         found = [candidate for candidate in new if candidate is not None]
         if not found and not listed:
             hint = "it is a player's folder itself: list it under entrants" if (folder / "player.toml").exists() else ""
@@ -244,10 +244,10 @@ class EntrantsReader:
         later = self._made_later
         return later is not None and not folder.exists() and folder.resolve() == later.resolve()
 
-    def _submitted(self, folder: Path) -> Candidate | None:
+    def _read_player_folder(self, folder: Path) -> Candidate | None:
         """Return an entrant of the folder of player folders; None if it can't take part, which is told."""
         try:
-            self._found(str(folder))
+            self._find_launch(str(folder))
         except (PlayerError, OSError) as error:
             self._sheet.warn(f"{folder.name} is left out: {error}")
             self._left_out.append(str(folder.resolve()))

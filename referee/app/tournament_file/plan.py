@@ -184,7 +184,7 @@ class _File:
         self._sheet = sheet
         self._registry = registry
         self._made_later = made_later
-        self._top = sheet.section(_spelt_out(sheet.values))
+        self._top = sheet.section(_expand_format(sheet.values))
         self._base = sheet.path.parent
 
     def plan(self) -> TournamentPlan:
@@ -454,7 +454,7 @@ def _stay_together(teams: Teams) -> bool:
     return {frozenset((seat + 1) % seats for seat in team) for team in teams} == set(map(frozenset, teams))
 
 
-def _spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
+def _expand_format(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file's values with `format = "swiss"` as the table that it stands for."""
     short = isinstance(values.get("format"), str)
     return {**values, "format": {"name": values["format"]}} if short else dict(values)
@@ -464,7 +464,7 @@ def _plain(error: BadScoring) -> str:
     return str(error).removeprefix("by_rank: ")
 
 
-def named(plan: TournamentPlan, name: str) -> TournamentPlan:
+def rename_plan(plan: TournamentPlan, name: str) -> TournamentPlan:
     """Return a plan under another name than its file gives it; its records lie in a folder of that name.
 
     Args:

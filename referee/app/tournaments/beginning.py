@@ -41,14 +41,14 @@ from ...tournament.match_context import MatchContext
 from ...tournament.pairing.base import PairingFormat
 from ...tournament.pairing.dutch import MAY_CHANGE
 from ...tournament.spec import REMOTE, Participant, TournamentSpec, differences
-from ..players import folder_of
+from ..players import find_folder
 
 
-def digests_of(entrants: Iterable[Participant]) -> dict[str, str]:
+def hash_programs(entrants: Iterable[Participant]) -> dict[str, str]:
     """Return the SHA-256, in hex, of every entrant's folder, by name; who has none that can be read is left out."""
     found = {}
     for entrant in entrants:
-        folder = None if entrant.player == REMOTE else folder_of(entrant.player)
+        folder = None if entrant.player == REMOTE else find_folder(entrant.player)
         if folder is not None and folder.is_dir():
             with suppress(PlayerError):  # its build or its start fails for that, and says so
                 found[entrant.name] = content_hash(folder)
@@ -66,7 +66,7 @@ def note_changes(recorder: Recorder, programs: dict[str, str]) -> list[str]:
         The names of those whose programs have.
     """
     entrants = recorder.tournament.spec.entrants
-    now = digests_of(entrants)
+    now = hash_programs(entrants)
     names = []
     for index, entrant in enumerate(entrants):
         name, digest = entrant.name, now.get(entrant.name)
@@ -133,7 +133,7 @@ def load_or_begin(
         raise RecordError(path, 0, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
     begun = find_start(record.header, record.transitions)
     _check_same(folder, begun.spec, spec)
-    return _go_on(partial(TournamentWriter, path, sealer, record.chain.end), record, begun, format_, observers)
+    return _continue(partial(TournamentWriter, path, sealer, record.chain.end), record, begun, format_, observers)
 
 
 def _begin(
@@ -141,7 +141,7 @@ def _begin(
 ) -> LoadedTournament:
     salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
     tournament = new_tournament(spec, format_, salt)
-    programs = digests_of(spec.entrants)
+    programs = hash_programs(spec.entrants)
     writer = TournamentWriter(path, sealer)
     writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
     observers.notify(Observer.on_tournament_founded, spec, salt, sealer.public)
@@ -149,7 +149,7 @@ def _begin(
     return LoadedTournament(begun=begun, tournament=tournament, writer=writer, is_new=True)
 
 
-def _go_on(
+def _continue(
     reopen: Callable[[], TournamentWriter],
     record: TournamentRecord,
     begun: TournamentStart,
@@ -210,7 +210,7 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
 def _difference(key: str, values: tuple[Any, Any]) -> str:
     """Return in words what one key of a tournament was, and what it is now."""
     if key != "entrants":
-        return f"{key} was {_shown(values[0])}, is {_shown(values[1])}"
+        return f"{key} was {_word_value(values[0])}, is {_word_value(values[1])}"
     old, new = ({entrant["name"]: entrant for entrant in entrants} for entrants in values)
     changes = {
         "no longer among the entrants": old.keys() - new.keys(),
@@ -218,19 +218,19 @@ def _difference(key: str, values: tuple[Any, Any]) -> str:
         "given another program or rating": {name for name in old.keys() & new.keys() if old[name] != new[name]},
     }
     parts = [
-        f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for what, names in changes.items() if names
+        f"{_list_names(names)} {'is' if len(names) == 1 else 'are'} {what}" for what, names in changes.items() if names
     ]
     return ", ".join(parts) or "the entrants stand in another order"
 
 
-def _listed(names: Collection[str]) -> str:
+def _list_names(names: Collection[str]) -> str:
     *first, last = sorted(names)
     if len(first) >= _SHOWN_NAMES:
         return f"{', '.join(first[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _shown(value: Any) -> str:
+def _word_value(value: Any) -> str:
     text = "not given" if value is None else msgspec.json.encode(value).decode()
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."
 
@@ -240,7 +240,7 @@ class TournamentInUse(RemediableError):
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock(folder: Path) -> Iterator[None]:
     """Keep other referees from the folder.
 
     Raises:

@@ -40,7 +40,7 @@ from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ..players import find_player
 from ..running import run_reactor
 from ..services import Monitoring, Say, Services, monotonic
-from .beginning import LoadedTournament, digests_of, load_or_begin, locked, note_changes
+from .beginning import LoadedTournament, hash_programs, load_or_begin, lock, note_changes
 from .requests import BadRequestFile, TournamentRequest, pending, read_request
 
 LaunchEntrant = Callable[[Participant], Launch | str | None]
@@ -80,9 +80,9 @@ def conduct(
     """
     folder, observers = run_settings.folder, at_hand.match.observers
     with (
-        _prepared(folder),
-        locked(folder),
-        _telling_what_to_do(),
+        _make_folder(folder),
+        lock(folder),
+        _word_record_errors(),
     ):
         builds = Builds(run_settings.builds or folder / BUILDS, at_hand.match.confinement)
         launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
@@ -93,7 +93,7 @@ def conduct(
             if loaded.over_at is not None and not _is_asked(loaded, spec, folder, observers):
                 return Conducted(tournament=loaded.tournament, is_over=True, over_before=loaded.over_at)
             launches = launches or [launch(entrant) for entrant in loaded.begun.spec.entrants]
-            is_over = _conducted(loaded, spec, format_, run_settings, at_hand, launch, launches)
+            is_over = _run_loaded(loaded, spec, format_, run_settings, at_hand, launch, launches)
             return Conducted(tournament=loaded.tournament, is_over=is_over, over_before=None)
 
 
@@ -111,7 +111,7 @@ def _is_asked(loaded: LoadedTournament, spec: TournamentSpec, folder: Path, obse
 
 
 @contextmanager
-def _prepared(folder: Path) -> Iterator[None]:
+def _make_folder(folder: Path) -> Iterator[None]:
     """Make the folder, and leave none behind if nothing could be begun in it."""
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def _prepared(folder: Path) -> Iterator[None]:
         raise
 
 
-def _conducted(
+def _run_loaded(
     loaded: LoadedTournament,
     spec: TournamentSpec,
     format_: PairingFormat[Any],
@@ -147,7 +147,7 @@ def _conducted(
         services=at_hand.match,
         open_executor=_open_executor(run_settings, recorder, play.processes[1:], loaded.where(folder)),
     )
-    with _left_in_order(recorder):
+    with _seal_at_end(recorder):
         is_over = _run(make, at_hand.monitoring)
         how = "changed while matches were played: the last of them may be another program's"
         _note_changes(recorder, play.digests, observers, how)
@@ -218,7 +218,7 @@ def _open_executor(
             game=spec.game,
         )
         return lambda reactor, settings, services, has_room: Cluster(
-            Hosts(reactor, plan, settings, services, processes, has_room, partial(_admitted, recorder)), where
+            Hosts(reactor, plan, settings, services, processes, has_room, partial(_admit_host, recorder)), where
         )
     count = min(run_settings.workers, run_settings.tables)
     if not count:
@@ -226,7 +226,7 @@ def _open_executor(
     return lambda reactor, settings, services, _has_room: Workers(reactor, count, settings, services, processes)
 
 
-def _admitted(recorder: Recorder, host: str, process: str, calibration: Calibration) -> str | None:
+def _admit_host(recorder: Recorder, host: str, process: str, calibration: Calibration) -> str | None:
     """Put on record that a host has come; return why it can't play, if so."""
     try:
         recorder.take(e.HostCame(at=recorder.clock(), host=host, process=process, calibration=calibration))
@@ -237,7 +237,7 @@ def _admitted(recorder: Recorder, host: str, process: str, calibration: Calibrat
 
 
 @contextmanager
-def _left_in_order(recorder: Recorder) -> Iterator[None]:
+def _seal_at_end(recorder: Recorder) -> Iterator[None]:
     """Sign the record when nothing more is played, whatever the reason."""
     try:
         yield
@@ -287,7 +287,7 @@ def _join(play: TournamentPlay, entrant: Participant, launch: Launch | str | Non
     """Let somebody join, as far as the format allows, unless that was done before; return what is to be told of it."""
     if entrant in play.recorder.tournament.spec.entrants:
         return []
-    digest = digests_of([entrant]).get(entrant.name)
+    digest = hash_programs([entrant]).get(entrant.name)
     try:
         play.join(entrant, launch, digest)
     except (BadRuling, ImpossibleEvent) as error:
@@ -295,7 +295,7 @@ def _join(play: TournamentPlay, entrant: Participant, launch: Launch | str | Non
     return [f"{entrant.name} has joined"]
 
 
-def extent_of(spec: TournamentSpec, format_: PairingFormat[Any]) -> Extent | None:
+def compute_extent(spec: TournamentSpec, format_: PairingFormat[Any]) -> Extent | None:
     """Return how many pairings there will be; None: the format can't tell."""
     return format_.extent(format_.parse_options(spec.format_options), spec.field())
 
@@ -304,7 +304,7 @@ def _run(make: Callable[[Any], TournamentRunner], monitoring: Monitoring) -> boo
     """Run the reactor until the tournament is over; return False if it was stopped before."""
 
     async def _main(reactor: Any) -> bool:
-        async with monitoring.opened(reactor):
+        async with monitoring.open_endpoint(reactor):
             try:
                 await make(reactor).run()
             except CancelledError:
@@ -318,7 +318,7 @@ def _run(make: Callable[[Any], TournamentRunner], monitoring: Monitoring) -> boo
 
 
 @contextmanager
-def _telling_what_to_do() -> Iterator[None]:
+def _word_record_errors() -> Iterator[None]:
     """Say what to do about records that do not hold."""
     try:
         yield

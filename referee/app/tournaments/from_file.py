@@ -20,8 +20,8 @@ from ...tournament.spec import REMOTE, Participant, TournamentSpec
 from ...web.submissions.store import author_of
 from ..players import distinct, find_player
 from ..services import RefereeOptions, services
-from ..tournament_file.plan import TournamentPlan, named, read_tournament
-from .conducting import conduct, extent_of
+from ..tournament_file.plan import TournamentPlan, read_tournament, rename_plan
+from .conducting import compute_extent, conduct
 
 
 def keep_names(
@@ -82,7 +82,7 @@ def read_plan(
         BadTournamentFile: it has mistakes; the error has all of them.
     """
     plan = read_tournament(path, installed())
-    plan = named(plan, name) if name else plan
+    plan = rename_plan(plan, name) if name else plan
     if cluster is not None:
         check_address(cluster, keys)
         tables = tables or _ANY_TABLES
@@ -94,7 +94,7 @@ def read_plan(
         cluster_keys=keys,
     )
     program = _pairing_program(plan.spec.format_options, path.absolute().parent)
-    return _as_begun(replace(plan, run_settings=replace(run_settings, pairing_program=program)))
+    return _keep_field(replace(plan, run_settings=replace(run_settings, pairing_program=program)))
 
 
 def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram | None:
@@ -106,7 +106,7 @@ def _pairing_program(options: Mapping[str, Any], folder: Path) -> PairingProgram
     return PairingProgram(words=tuple(words), folder=folder, lines=tuple(options.get("pairing_lines", ())), **limit)
 
 
-def _as_begun(plan: TournamentPlan) -> TournamentPlan:
+def _keep_field(plan: TournamentPlan) -> TournamentPlan:
     """Return the plan with the field that its tournament has, if it has begun: those first, then who is new.
 
     Whose folder can't be played with any more stays in it, and loses its own matches. Who has handed in another version
@@ -117,17 +117,17 @@ def _as_begun(plan: TournamentPlan) -> TournamentPlan:
         if begun is None:
             return plan
         field = begun.spec.entrants
-        entrants = _as_sealed(keep_names(plan.spec.entrants, plan.made_from, field), field)
+        entrants = _keep_versions(keep_names(plan.spec.entrants, plan.made_from, field), field)
         plan = replace(plan, spec=replace(plan.spec, entrants=entrants))
         missing = {entrant.player for entrant in field[: begun.starters] if entrant not in plan.spec.entrants}
         if missing <= set(plan.left_out):
             late = tuple(entrant for entrant in plan.spec.entrants if entrant not in field)
             spec = replace(plan.spec, entrants=(*field, *late))
-            return replace(plan, spec=spec, extent=extent_of(spec, installed().format(spec.format)))
+            return replace(plan, spec=spec, extent=compute_extent(spec, installed().format(spec.format)))
     return plan
 
 
-def _as_sealed(entrants: Sequence[Participant], field: Iterable[Participant]) -> tuple[Participant, ...]:
+def _keep_versions(entrants: Sequence[Participant], field: Iterable[Participant]) -> tuple[Participant, ...]:
     """Return entrants, in place of another version of a program that was handed in the one that plays already."""
     known = {(entrant.name, author_of(Path(entrant.player))): entrant for entrant in field}
     authors = [author_of(Path(entrant.player)) for entrant in entrants]

@@ -22,9 +22,9 @@ from ...tournament import events as e
 from ...tournament.machine import ImpossibleEvent, Tournament
 from ...tournament.rulings import MOST_BY, MOST_REASON, OF_ALL, OF_ENTRANTS, Kind, Ruling
 from ...tournament.spec import REMOTE, Participant
-from ..players import find_player, folder_of
+from ..players import find_folder, find_player
 from ..report import read_summary
-from .beginning import digests_of, is_locked
+from .beginning import hash_programs, is_locked
 
 FOLDER = "requests"
 _MOST_BYTES = 1 << 16
@@ -132,7 +132,7 @@ def rule(folder: Path, kind: Kind, subject: str | None, to: str | None, reason: 
     ruling = Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
     tournament = read_summary(folder).tournament
     tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
-    return _asked(folder, tournament, TournamentRequest(ruling=ruling))
+    return _hand_in(folder, tournament, TournamentRequest(ruling=ruling))
 
 
 def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
@@ -155,16 +155,16 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
     if name is not None and not re.match(NAME_PATTERN, name):
         raise BadRequest(f"{name} is no name: {NAME_FORM}")
     launch = find_player(player, tournament.spec.game, name=name or "entrant")
-    where = folder_of(player)
+    where = find_folder(player)
     given = player if where is None else str(where.absolute())
     joining = Participant(name=name or launch.name, player=given)
-    digest = digests_of([joining]).get(joining.name)
+    digest = hash_programs([joining]).get(joining.name)
     try:
         tournament.handle(e.EntrantJoined(at=wall_clock(), participant=joining, digest=digest))
     except ImpossibleEvent as error:
         raise BadRequest(str(error)) from None
-    return _asked(folder, tournament, TournamentRequest(joining=joining))
+    return _hand_in(folder, tournament, TournamentRequest(joining=joining))
 
 
-def _asked(folder: Path, tournament: Tournament, request: TournamentRequest) -> Asked:
+def _hand_in(folder: Path, tournament: Tournament, request: TournamentRequest) -> Asked:
     return Asked(tournament=tournament.spec.name, request=ask(folder, request), is_running=is_locked(folder))

@@ -36,7 +36,7 @@ from ..common import (
     PATH,
     Count,
     console,
-    grouped,
+    group_options,
     harmless,
     is_interactive,
     json_option,
@@ -87,7 +87,7 @@ def _demands(published: Sequence[Path], **demanded: Any) -> Demands:
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
 @paths_argument
-@grouped(
+@group_options(
     "demands",
     _demands,
     keys_option,
@@ -133,12 +133,12 @@ def audit_command(paths: tuple[Path, ...], *, demands: Demands, jobs: int, since
     """
     with own_faults("the auditor itself failed, which accuses no record"), progress("auditing", as_json) as advance:
 
-        def _seen(report: RecordReport, total: int) -> None:
+        def _show_progress(report: RecordReport, total: int) -> None:
             advance(total)
             if not as_json:
                 _show(report)
 
-        report = audit_paths(paths, demands, jobs, _seen, since)
+        report = audit_paths(paths, demands, jobs, _show_progress, since)
     if as_json:
         print_json(report)
     else:

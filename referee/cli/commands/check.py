@@ -25,7 +25,7 @@ from ...errors import RefereeError
 from ...pages.words import duration
 from ...plugins import installed
 from ...text import counted, printable_lines
-from ..common import console, grouped, harmless, json_option, out, print_json
+from ..common import console, group_options, harmless, json_option, out, print_json
 from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
 from ..match_options import seconds_option
@@ -41,13 +41,13 @@ PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
 _limit = partial(seconds_option, least=0.05, most=600)
 
 
-def _asked(move_s: float, start_s: float, **values: Any) -> Callable[..., CheckRequest]:
+def _make_request(move_s: float, start_s: float, **values: Any) -> Callable[..., CheckRequest]:
     return partial(CheckRequest, times=Times(start_s=start_s, move_s=move_s), **values)
 
 
-_request_options = grouped(
+_request_options = group_options(
     "ask",
-    _asked,
+    _make_request,
     click.option(
         "--game",
         "games",
@@ -107,18 +107,18 @@ def check(
     told = structs.asdict(report(called or player, findings))
     if not as_json:
         _conclude(called or player, findings)
-    if not (without_strength or request.only or _failed(findings)):
+    if not (without_strength or request.only or _find_failed(findings)):
         told["strength"] = list(_strengths(request, running, is_quiet=as_json))
     if as_json:
         print_json(told)
-    sys.exit(FAILED if _failed(findings) else FINE)
+    sys.exit(FAILED if _find_failed(findings) else FINE)
 
 
 def _findings(request: CheckRequest, running: RefereeOptions, view: "_CheckView") -> list[Finding]:
     try:
         return run_check(request, installed(), find_confinement(running, request.logs), view.tell)
     finally:
-        view.show_skipped()
+        view.flush_skips()
 
 
 def _strengths(request: CheckRequest, running: RefereeOptions, *, is_quiet: bool) -> Iterator[Strength]:
@@ -147,7 +147,7 @@ def _word_strength(strength: Strength) -> str:
     return f"{strength.game}: {strength.sentence}{expelled}, {duration(strength.turn_ms)} a turn{short_of}"
 
 
-def _failed(findings: Sequence[Finding]) -> list[Finding]:
+def _find_failed(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.verdict is StepVerdict.FAILED]
 
 
@@ -160,7 +160,7 @@ class _CheckView:
     def __init__(self, *, is_quiet: bool, with_sent: bool) -> None:
         self._is_quiet = is_quiet
         self._with_sent = with_sent
-        self._explained: dict[str, int] = {}
+        self._lay_out_trouble: dict[str, int] = {}
         """Cause of a failure -> the first step that failed for it."""
         self._skipped: list[Finding] = []
         """Not shown yet."""
@@ -171,7 +171,7 @@ class _CheckView:
             return
         is_skipped = finding.verdict is StepVerdict.SKIPPED
         if not is_skipped or (self._skipped and self._skipped[0].note != finding.note):
-            self.show_skipped()
+            self.flush_skips()
         if is_skipped:
             self._skipped.append(finding)
         else:
@@ -182,14 +182,14 @@ class _CheckView:
         if trouble is None:
             _print_finding(finding, f" ({finding.note})" if finding.note else "")
             return
-        first = self._explained.setdefault(trouble.cause, finding.number)
+        first = self._lay_out_trouble.setdefault(trouble.cause, finding.number)
         if first == finding.number:
             _print_finding(finding, "")
-            out.print(_explained(trouble, with_sent=self._with_sent))
+            out.print(_lay_out_trouble(trouble, with_sent=self._with_sent))
         else:
             _print_finding(finding, f" (for the cause of step {first})")
 
-    def show_skipped(self) -> None:
+    def flush_skips(self) -> None:
         """Show what was skipped last."""
         if self._skipped:
             numbers = [finding.number for finding in self._skipped]
@@ -223,7 +223,7 @@ def _print_line(steps: str, verdict: StepVerdict, seconds: str, key: str, text: 
     out.print(f"{steps:>5} {mark} {seconds:>8}  {key:<18} {harmless(text)}", highlight=False, soft_wrap=True)
 
 
-def _explained(trouble: Trouble, *, with_sent: bool) -> Padding:
+def _lay_out_trouble(trouble: Trouble, *, with_sent: bool) -> Padding:
     rows = [
         ("what happened", trouble.happened),
         ("expected", trouble.expected),
@@ -251,7 +251,7 @@ def _conclude(player: str, findings: Sequence[Finding]) -> None:
     counts = Counter(finding.verdict for finding in findings)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict)
     out.print(f"\n{told}", highlight=False)
-    if failed := _failed(findings):
+    if failed := _find_failed(findings):
         causes = {finding.trouble.cause for finding in failed if finding.trouble is not None}
         out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
         first = failed[0].number

@@ -19,9 +19,9 @@ from msgspec.structs import asdict, replace
 from rich.markup import escape
 
 from ...app.comparison import Comparison, SequentialTest, compare_pairs, run_test
-from ...app.players import find_players, folder_of
+from ...app.players import find_folder, find_players
 from ...app.services import RefereeOptions, services
-from ...app.tournaments.beginning import digests_of
+from ...app.tournaments.beginning import hash_programs
 from ...app.tournaments.conducting import Conducted, conduct
 from ...errors import BadRequest
 from ...games.base import Game
@@ -36,12 +36,12 @@ from ...text import counted, printable
 from ...tournament.machine import Tournament
 from ...tournament.spec import Participant, TournamentSpec, differences
 from ...tournament.sprt import Hypotheses, SprtMatch, State
-from ..common import Count, Decorator, console, grouped, json_option, out, print_json
+from ..common import Count, Decorator, console, group_options, json_option, out, print_json
 from ..completion import complete_games, complete_players
 from ..errors import FAILED, FINE
 from ..match_options import MatchOptions, match_options
 from ..running_options import referee_options
-from ..tournament_view import watch_of
+from ..tournament_view import choose_view
 
 MAX_CHARS = 40
 """Longest name of a tournament, in characters."""
@@ -86,7 +86,7 @@ def _count(name: str, most: int, default: int, what: str) -> Decorator:
     return click.option(name, type=Count(1, most), default=default, show_default=True, help=what)
 
 
-_test_options = grouped(
+_test_options = group_options(
     "test",
     ComparisonTest,
     _number("--elo0", 0.0, "The test asks whether B is better by this many Elo..."),
@@ -121,7 +121,7 @@ def compare(
     Exit status: 0 the test decided, 1 it did not, 2 usage error.
     """
     rules = find_game(game)
-    played = play_comparison(rules, (a, b), test, match.settings(rules), running, watch_of(as_json=as_json))
+    played = play_comparison(rules, (a, b), test, match.settings(rules), running, choose_view(as_json=as_json))
     with contextlib.suppress(BrokenPipeError):  # the exit status says what was decided, too
         if as_json:
             print_json(played)
@@ -175,7 +175,7 @@ def _spec(
         raise BadRequest(str(error)) from None
     names = [launch.name for launch in find_players(game.name, players)]
     # A folder is written with its whole path: the comparison may be continued from another working directory.
-    paths = [str(folder.absolute()) if (folder := folder_of(player)) else player for player in players]
+    paths = [str(folder.absolute()) if (folder := find_folder(player)) else player for player in players]
     return TournamentSpec(
         name=f"compare-{game.name}-{names[0]}-{names[1]}"[:MAX_CHARS],
         game=game.name,
@@ -243,7 +243,7 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         RecordError: a folder of that name has a damaged record.
         OSError: the folder can't be read.
     """
-    digests = digests_of(spec.entrants)
+    digests = hash_programs(spec.entrants)
     before: tuple[Path, str] | None = None
     for number in count(1):
         suffix = "" if number == 1 else f"-{number}"

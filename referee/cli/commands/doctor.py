@@ -29,7 +29,7 @@ def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) ->
     Exit status: 0 everything can be enforced, 1 something is missing.
     """
     if cluster is not None:
-        sys.exit(_asked(ask_hosts(cluster, keys), as_json=as_json))
+        sys.exit(_show_hosts(ask_hosts(cluster, keys), as_json=as_json))
     findings = examine(logs)
     missing = [finding for finding in findings if not finding.is_fine]
     if as_json:
@@ -45,7 +45,7 @@ def doctor(logs: Path, cluster: str | None, keys: Path | None, as_json: bool) ->
     sys.exit(FAILED if missing else FINE)
 
 
-def _asked(hosts: list[HostStatus], *, as_json: bool) -> int:
+def _show_hosts(hosts: list[HostStatus], *, as_json: bool) -> int:
     """Show what hosts have answered, and return the exit status."""
     is_fine = bool(hosts) and all(host.report is not None and not host.report.missing for host in hosts)
     if as_json:

@@ -12,7 +12,7 @@ from rich.highlighter import JSONHighlighter
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from ...app.records.explain import compact_json, foul_lines, standing, turn_of, view_of, word_explain_command
+from ...app.records.explain import compact_json, find_view, foul_lines, select_turn, word_explain_command, word_standing
 from ...match.setup import LEG_WORDS
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...record.folder import LAST_LINES, Printed
@@ -39,13 +39,13 @@ def show_explanation(found: Explanation, record: Path | None = None) -> None:
     """
     where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
     out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
-    out.print(printable(standing(found)), markup=False, highlight=False)
+    out.print(printable(word_standing(found)), markup=False, highlight=False)
     if words := LEG_WORDS.get(found.seed_opens):
         out.say(f"{printable(found.match)} is {words}")
     if found.verdict is not None:
         _show_verdict(found, found.verdict, record)
     if found.printed is not None:
-        _show_printed(found.printed)
+        _show_output(found.printed)
     out.print(_answers(found.conversation))
     out.print("referee: time it was busy elsewhere, not charged. used: program + wire.", highlight=False)
     if record is not None:
@@ -62,7 +62,7 @@ def _show_verdict(found: Explanation, verdict: ExplainedFoul, record: Path | Non
     out.print()
 
 
-def _show_printed(printed: Printed) -> None:
+def _show_output(printed: Printed) -> None:
     where = f" ({harmless(printed.path)})" if printed.path else ""
     out.print(f"[bold]its program printed last[/]{where}:", highlight=False, soft_wrap=True)
     for line in printed.lines[-LAST_LINES:]:
@@ -107,19 +107,19 @@ def show_turn(found: Explanation, turn: int, parts: Sequence[Said | Heard]) -> N
     for part in parts:
         title = part.command if isinstance(part, Said) else part.event
         out.rule(f"line {part.line}, {part.at_ms:.1f} ms: {title}", align="left")
-        out.print(JSONHighlighter()(printable_json(_laid_out(msgspec.to_builtins(part)))), soft_wrap=True)
+        out.print(JSONHighlighter()(printable_json(_lay_out(msgspec.to_builtins(part)))), soft_wrap=True)
 
 
-def _laid_out(value: Any, indent: int = 0) -> str:
+def _lay_out(value: Any, indent: int = 0) -> str:
     """Return JSON over as many lines as it takes: what is short, such as a tile with its place, stays on one."""
     flat = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or not _LINE_CHARS - len(flat) < indent < _DEEPEST:
         return flat
     inner = indent + _INDENT
     if isinstance(value, dict):
-        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(field, inner)}" for key, field in value.items()]
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_lay_out(field, inner)}" for key, field in value.items()]
     else:
-        parts = [_laid_out(field, inner) for field in value]
+        parts = [_lay_out(field, inner) for field in value]
     begin, end = "{}" if isinstance(value, dict) else "[]"
     lines = ",\n".join(" " * inner + part for part in parts)
     return f"{begin}\n{lines}\n{' ' * indent}{end}"
@@ -143,8 +143,8 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
     on stderr, and that accuses no record.
     """
     with own_faults("the referee itself failed, which accuses no record"):
-        view = view_of(record, seat)
-        found = view.explained()
+        view = find_view(record, seat)
+        found = view.explain_seat()
         if redact is not None:
             view.write(redact)
         if as_json:
@@ -153,7 +153,7 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
         if turn is None:
             show_explanation(found, record)
         else:
-            show_turn(found, turn, turn_of(found, turn))
+            show_turn(found, turn, select_turn(found, turn))
             if view.is_whole:
                 command = printable_lines(shlex.join(("referee", "replay", str(record))))
                 out.say(f"{command} --turn {turn}  draws the board.")

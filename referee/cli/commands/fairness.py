@@ -28,7 +28,7 @@ class FairnessReport(Struct, frozen=True, kw_only=True):
     """What is wrong with each file that is no record, its path included."""
 
 
-def fairness_of(paths: Sequence[Path]) -> FairnessReport:
+def measure_fairness(paths: Sequence[Path]) -> FairnessReport:
     """Read the records of matches, and return their figures.
 
     Args:
@@ -80,7 +80,7 @@ def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
 
     Exit status: 0 reported, 1 a file is no record, 2 usage error.
     """
-    report = fairness_of(paths)
+    report = measure_fairness(paths)
     if as_json:
         records = [{"record": record, **msgspec.to_builtins(figures)} for record, figures in report.records]
         print_json({"records": records, "all": report.total, "broken": report.broken})

@@ -18,7 +18,7 @@ from ...hookspecs import Joined
 from ...match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...plugins import find_game, installed
 from ...programs.build import BUILDS, Builds
-from ..common import grouped, harmless, json_option, out, print_json
+from ..common import group_options, harmless, json_option, out, print_json
 from ..completion import complete_players
 from ..errors import FAILED, FINE
 from ..match_options import game_option, parse_options, seconds_option
@@ -87,7 +87,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
     return where.host, where.port
 
 
-_join_options = grouped(
+_join_options = group_options(
     "join",
     JoinOptions,
     click.option("--dialect", metavar="NAME", required=True, help="What is spoken there: cs4500, the course's JSON."),

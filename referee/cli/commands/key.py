@@ -50,7 +50,7 @@ def make(path: Path | None, as_json: bool) -> None:
 
     Exit status: 0 made, 1 there is one already or the file can't be written, 2 usage error.
     """
-    _show(*_found(path, make_key), as_json=as_json)
+    _show(*_find_key(path, make_key), as_json=as_json)
 
 
 @key.command("show", epilog="Example:  referee key show")
@@ -61,7 +61,7 @@ def show(path: Path | None, as_json: bool) -> None:
 
     Exit status: 0 shown, 1 there is none, 2 usage error.
     """
-    _show(*_found(path, load_key), as_json=as_json)
+    _show(*_find_key(path, load_key), as_json=as_json)
 
 
 @key.command("export", epilog="Example:  referee key export > referee.pub")
@@ -71,10 +71,10 @@ def export(path: Path | None) -> None:
 
     Exit status: 0 printed, 1 there is none, 2 usage error.
     """
-    print(public_pem(_found(path, load_key)[1]), end="")
+    print(public_pem(_find_key(path, load_key)[1]), end="")
 
 
-def _found(path: Path | None, get: Callable[[Path], Sealer]) -> tuple[Path, str]:
+def _find_key(path: Path | None, get: Callable[[Path], Sealer]) -> tuple[Path, str]:
     where = path or default_path(os.environ)
     try:
         return where, get(where).public
@@ -111,10 +111,10 @@ def cluster_keys(folder: Path, days: int, hosts: tuple[str, ...], as_json: bool)
     if as_json:
         print_json({"folder": str(folder), "until": made.until, "files": _FILES, "scheduler": " ".join(SCHEDULER)})
         return
-    _show_made(made)
+    _show_certificates(made)
 
 
-def _show_made(made: MadeKeys) -> None:
+def _show_certificates(made: MadeKeys) -> None:
     click.echo(f"certificates in {made.folder}, valid until {made.until}; none of them can be recalled\n")
     width = max(map(len, _FILES))
     for where, names in _FILES.items():

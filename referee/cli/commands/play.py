@@ -58,7 +58,7 @@ def play(
     Exit status: 0 played, 1 void, a program that does not start or a record that can't be resumed, 2 usage error.
     """
     view = MatchView(as_json=as_json)
-    running = view.told_by(running)
+    running = view.observe(running)
     sockets = {name: int(descriptor) for name, descriptor in (relay.split("=") for relay in relays)}
     interface = UserInterface(
         show=view.show_to_person, say=console.say, open=None if no_open else _open, relays=sockets

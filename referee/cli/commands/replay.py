@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from ...app.records.explain import check_is_record
-from ...app.replaying import drawing, frames_of, write_page, write_text
+from ...app.replaying import draw_board, select_frames, write_page, write_text
 from ...match.machine import Match
 from ...pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_record
 from ...pages.words import move_text, reasons
@@ -55,10 +55,10 @@ def replay(
     if is_page:
         written = write_page(folded, html, is_forced=force, is_opened=is_opened)
     elif svg == STDOUT:
-        sys.stdout.buffer.write(f"{drawing(folded, turn)}\n".encode())  # a file that says nothing of it is UTF-8
+        sys.stdout.buffer.write(f"{draw_board(folded, turn)}\n".encode())  # a file that says nothing of it is UTF-8
         sys.stdout.buffer.flush()
     elif svg is not None:
-        written = write_text(svg, drawing(folded, turn), is_forced=force)
+        written = write_text(svg, draw_board(folded, turn), is_forced=force)
     elif not as_json:
         _show(folded, turn)
     if as_json:
@@ -89,7 +89,7 @@ def _check_use(
 
 
 def _show(folded: FoldedRecord, turn: int | None) -> None:
-    for frame in frames_of(folded, turn):
+    for frame in select_frames(folded, turn):
         if turn is not None or frame.kind is not FrameKind.DEAL:
             _print_frame(frame, folded.match)
     if turn is None:
@@ -120,7 +120,7 @@ def _print(text: Text) -> None:
 
 
 def _print_json(folded: FoldedRecord, turn: int | None, written: Path | None) -> None:
-    answers = (frame for frame in frames_of(folded, turn) if frame.took_ms is not None)
+    answers = (frame for frame in select_frames(folded, turn) if frame.took_ms is not None)
     print_json(
         {
             "match": folded.match.setup.match,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import rich_click as click
 
-from ...app.report import ReportedTournament, report_on
+from ...app.report import ReportedTournament, report_tournament
 from ...pages.report_files import ReplayPages, Targets
 from ...text import printable
 from ..common import EXISTING_FOLDER, PATH, Count, Word, json_option, out, print_json
@@ -60,7 +60,7 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         jobs: so many records are read at the same time.
         as_json: whether one JSON object is printed.
     """
-    found = report_on(folder, targets, jobs)
+    found = report_tournament(folder, targets, jobs)
     (_print_json if as_json else _show)(found)
 
 

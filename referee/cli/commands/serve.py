@@ -8,7 +8,7 @@ import rich_click as click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...app.playing import host_match, play_on
+from ...app.playing import continue_match, host_match
 from ...app.services import RefereeOptions, services
 from ...errors import BadRequest
 from ...games.base import Game, seats_text
@@ -19,7 +19,7 @@ from ...net.matches.settings import MatchSettings
 from ...plugins import find_game, installed
 from ...programs.confining import SandboxMode
 from ...record.resume import reopen
-from ..common import FILE, Count, console, grouped, json_option, print_json
+from ..common import FILE, Count, console, group_options, json_option, print_json
 from ..completion import complete_games
 from ..errors import FAILED
 from ..match_options import MatchOptions, lot_option, match_options, resume_option, seconds_option
@@ -54,7 +54,7 @@ class TooFewSignedUp(Struct, frozen=True):
     fewest: int
 
 
-def play_signed_up(
+def play_sign_ups(
     game: Game[Any, Any, Any], sign_ups: SignUpOptions, settings: MatchSettings, options: RefereeOptions
 ) -> MatchReport | TooFewSignedUp:
     """Take sign-ups and play.
@@ -78,7 +78,7 @@ def play_signed_up(
             resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.match.sealer)
             if resumed.match.setup.game != game.name:
                 raise BadRequest(f"{sign_ups.resume} is a match of {resumed.match.setup.game}, not of {game.name}")
-            return play_on(resumed, at_hand, sign_ups.listen, come_back_s=sign_ups.come_back_s)
+            return continue_match(resumed, at_hand, sign_ups.listen, come_back_s=sign_ups.come_back_s)
         settings = replace(settings, players=players, come_back_s=sign_ups.come_back_s)
         if sign_ups.dialect is not None:
             dialect = installed().dialect(sign_ups.dialect)
@@ -121,7 +121,7 @@ def _policy(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> tuple[SignUpP
 
 
 LISTEN = "tcp:7777:interface=127.0.0.1"
-_sign_up_options = grouped(
+_sign_up_options = group_options(
     "sign_ups",
     SignUpOptions,
     click.option("--listen", default=LISTEN, show_default=True, help="Twisted endpoint string."),
@@ -198,7 +198,7 @@ def _play(
 ) -> NoReturn:
     view = MatchView(as_json=as_json)
     others = (TurnedAway(), WhereToConnect()) if as_json else (TurnedAway(),)
-    played = play_signed_up(rules, sign_ups, settings, view.told_by(running, *others))
+    played = play_sign_ups(rules, sign_ups, settings, view.observe(running, *others))
     if not isinstance(played, TooFewSignedUp):
         view.conclude(played)
     console.print(f"fewer than {played.fewest} players signed up; no match was played")

@@ -22,12 +22,12 @@ from ..submission_client import (
     SubmissionsClient,
     check_here,
     find_match,
-    hand_in,
     open_service,
     pack_player,
     read_explanation,
     read_rows,
     say_what_plays,
+    submit_archive,
 )
 from .check import check
 from .explain import show_explanation
@@ -91,7 +91,7 @@ def _submit(service: SubmissionsClient, player: Path, *, skip_check: bool, as_js
     if not skip_check:
         check_here(archive, player, partial(_passes, as_json=as_json))
     with console.status("waiting for the verdict"):
-        version = hand_in(service, archive, _say)
+        version = submit_archive(service, archive, _say)
     if as_json:
         print_json(version)
     else:

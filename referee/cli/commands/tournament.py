@@ -27,7 +27,7 @@ from ...type_words import show_value
 from ..common import EXISTING_FILE, FOLDER, Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..running_options import sealing_options
-from ..tournament_view import watch_of
+from ..tournament_view import choose_view
 from .report import report
 
 _INDENT = 12
@@ -143,7 +143,7 @@ def tournament(
     if spectators not in (None, "after") and as_json:
         spectated = SpectatedTables(print_json, installed().game)
         running = replace(running, observers=(*running.observers, spectated))
-    if not from_file.run(plan, running, watch_of(as_json=as_json)):
+    if not from_file.run(plan, running, choose_view(as_json=as_json)):
         console.say(f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was")
         sys.exit(FAILED)
     if no_report:

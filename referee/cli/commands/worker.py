@@ -78,7 +78,7 @@ def work(options: WorkerOptions) -> None:
             f"of time, {calibration.processor_ms:.1f} ms of a core's"
         )
         with _own(settings.folder), contextlib.suppress(Interrupted):
-            run_reactor(lambda reactor: _monitored(reactor, monitoring, options, settings))
+            run_reactor(lambda reactor: _work_with_monitor(reactor, monitoring, options, settings))
 
 
 def _check_sandbox(settings: HostSettings, say: Callable[[str], None]) -> None:
@@ -105,8 +105,10 @@ def _own(folder: Path) -> Iterator[None]:
         yield
 
 
-async def _monitored(reactor: Any, monitoring: Monitoring, options: WorkerOptions, settings: HostSettings) -> None:
-    async with monitoring.opened(reactor):
+async def _work_with_monitor(
+    reactor: Any, monitoring: Monitoring, options: WorkerOptions, settings: HostSettings
+) -> None:
+    async with monitoring.open_endpoint(reactor):
         await _work(reactor, options, settings)
 
 

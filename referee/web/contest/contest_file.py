@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from ...app.tournament_file.plan import TournamentPlan, named, read_tournament
+from ...app.tournament_file.plan import TournamentPlan, rename_plan, read_tournament
 from ...app.tournament_file.sheet import Section, Sheet, ValueKind
 from ...errors import BadRequest
 from ...plugins import Registry
@@ -124,7 +124,7 @@ class DailyTournament(Struct, frozen=True, kw_only=True):
     def _on(self, day: int) -> ScheduledTournament:
         start, series = self.start + day * DAY, self.first.name
         name = f"{series}-{start:%Y-%m-%d}"
-        plan, options = named(self.first.plan, name), (*self.first.options, f"--name={name}")
+        plan, options = rename_plan(self.first.plan, name), (*self.first.options, f"--name={name}")
         return ScheduledTournament(plan=plan, start=start.astimezone(UTC), options=options, series=series)
 
 

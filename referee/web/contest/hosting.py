@@ -82,7 +82,7 @@ def host(
             passed_on = [] if options.key is None else ["--key", str(options.key)]
             hosted = HostedContest(reactor, contest, RefereeProgram(referee, passed_on), intake, note)
             site = hosted.site(public_pem(sealer.public).encode(), is_behind_proxy=is_behind_proxy)
-            async with watching.opened(reactor):
+            async with watching.open_endpoint(reactor):
                 port = await listen(reactor, address, site)
                 options.say(f"{contest.title}: the site is on {format_url(port, address)}")
                 hosted.begin()

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...app.report import report_on
+from ...app.report import report_tournament
 from ...errors import BadRequest
 from ...files.below import files_below
 from ...pages.contest_page import contest_page
@@ -63,7 +63,7 @@ def _report(folder: Path) -> None:
     """Write the report of a tournament, if it has begun, as its site has it."""
     if folder.is_dir() and find_record(folder) is not None:
         targets = Targets(replays=ReplayPages.ALL, home=HOME, is_public=True)
-        report_on(folder, targets, os.cpu_count() or 1)
+        report_tournament(folder, targets, os.cpu_count() or 1)
 
 
 def _for_everybody(published: Published) -> Iterator[tuple[str, Path]]:

@@ -6,7 +6,7 @@ import pytest
 
 from referee.app.records.audit import NoRecords, audit_paths
 from referee.app.records.audit_reports import Demands, SoundRecord
-from referee.app.records.explain import BadExplanation, turn_of, view_of
+from referee.app.records.explain import BadExplanation, find_view, select_turn
 from referee.match.fouls import Cause
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -15,12 +15,12 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 def test_who_was_expelled_is_explained() -> None:
     """Without a seat it is the only one that fouled; a number and a name mean the same."""
     record = GOLDEN / "illegal-move.jsonl"
-    found = view_of(record, None).explained()
+    found = find_view(record, None).explain_seat()
     assert found.verdict is not None
     assert found.verdict.foul.cause == Cause.ILLEGAL_MOVE
     for seat in (str(found.seat), found.names[found.seat]):
-        assert view_of(record, seat).explained() == found
-    assert turn_of(found, found.verdict.foul.turn)
+        assert find_view(record, seat).explain_seat() == found
+    assert select_turn(found, found.verdict.foul.turn)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_who_was_expelled_is_explained() -> None:
 def test_what_can_not_be_explained_is_told(record: str, seat: str | None, text: str) -> None:
     """The error says what there is in its place."""
     with pytest.raises(BadExplanation, match=text):
-        view_of(GOLDEN / record, seat)
+        find_view(GOLDEN / record, seat)
 
 
 def test_an_audit_is_one_object() -> None:

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from referee.app.tournaments.beginning import digests_of, note_changes
+from referee.app.tournaments.beginning import hash_programs, note_changes
 from referee.record.tournament_record import read_start
 from referee.tournament.spec import Participant
 
@@ -38,16 +38,16 @@ def organiser(ada: Path) -> Iterator[Organiser]:
 
 def test_folders_alone_are_looked_into(ada: Path) -> None:
     """Whatever is no folder, or not there, has no digest; what running a program leaves in it changes none."""
-    before = digests_of(field(ada))
+    before = hash_programs(field(ada))
     (ada / "__pycache__").mkdir()
     (ada / "__pycache__" / "player.pyc").write_text("made")
     assert before.keys() == {"ada"}
-    assert digests_of(field(ada)) == before
+    assert hash_programs(field(ada)) == before
 
 
 def test_a_changed_program_is_put_on_record_once(ada: Path, organiser: Organiser) -> None:
     """What has not changed is not; who puts the old program back has changed again."""
-    programs = digests_of(field(ada))
+    programs = hash_programs(field(ada))
     first = dict(programs)
     assert note_changes(organiser.recorder, programs) == []
     (ada / "src" / "player.js").write_text("2")
@@ -64,7 +64,7 @@ def test_a_changed_program_is_put_on_record_once(ada: Path, organiser: Organiser
 
 def test_a_program_that_can_not_be_read_has_not_changed(ada: Path, organiser: Organiser) -> None:
     """That is for its build and its start to say; when it is back, it is compared with what it was."""
-    programs = digests_of(field(ada))
+    programs = hash_programs(field(ada))
     ada.rename(ada.with_name("away"))
     assert note_changes(organiser.recorder, programs) == []
     ada.with_name("away").rename(ada)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.app.tournament_file.plan import named
+from referee.app.tournament_file.plan import rename_plan
 from referee.app.tournament_file.sheet import BadTournamentFile
 from referee.cli.main import main
 from referee.errors import BadRequest
@@ -219,7 +219,7 @@ def test_what_is_no_name_of_a_tournament_is_refused(folder: Path, name: str) -> 
     """Wherever it comes from."""
     plan = read_contest(folder, load()).tournaments[0].plan
     with pytest.raises(BadRequest, match="a tournament can't be called"):
-        named(plan, name)
+        rename_plan(plan, name)
 
 
 def test_a_contest_without_tournaments_is_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from referee.app.tournaments.beginning import locked
+from referee.app.tournaments.beginning import lock
 from referee.cli.commands.new import make_player
 from referee.errors import BadRequest
 from referee.plugins import load
@@ -124,7 +124,7 @@ def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, 
     """It is no fault of the organiser's file, before its time as well; the host takes it up once it is left alone."""
     reactor, run = run_of(tmp_path, 0, ("/bin/true",), start=start)
     run.folder.mkdir(parents=True)
-    with locked(run.folder):
+    with lock(run.folder):
         run.begin()
         for _ in range(2):
             run.look_around()
@@ -133,7 +133,7 @@ def test_a_tournament_that_a_terminal_plays_is_played_elsewhere(tmp_path: Path, 
     assert state_of(run) is RunState.RUNNING
     reactor.next_call()
     assert state_of(run) is RunState.OVER
-    with locked(run.folder):  # rulings, or somebody late
+    with lock(run.folder):  # rulings, or somebody late
         run.look_around()
         assert state_of(run) is RunState.ELSEWHERE
     run.look_around()
@@ -154,7 +154,7 @@ def test_what_waits_is_played_elsewhere_once_a_terminal_begins_it(tmp_path: Path
         reactor.next_call()
     assert state_of(run) is state
     run.folder.mkdir(parents=True)
-    with locked(run.folder):
+    with lock(run.folder):
         run.look_around()
         assert state_of(run) is RunState.ELSEWHERE
         reactor.advance(1000)
