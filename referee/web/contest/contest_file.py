@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from ...app.tournament_file.plan import TournamentPlan, rename_plan, read_tournament
+from ...app.tournament_file.plan import TournamentPlan, read_tournament, rename_plan
 from ...app.tournament_file.sheet import Section, Sheet, ValueKind
 from ...errors import BadRequest
 from ...plugins import Registry
