@@ -117,7 +117,7 @@ def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[
     for label, text in expected_and_come(verdict, found.conversation):
         yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
     printed = None if found.printed is None else found.printed.path
-    yield "how to mend it", printable(foul_remedy(foul, found.game, printed))
+    yield "how to fix it", printable(foul_remedy(foul, found.game, printed))
     yield "in the record", f"line {verdict.line} of {record}"
     if found.printed is not None:
         yield "it printed", found.printed.path

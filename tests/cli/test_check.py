@@ -105,7 +105,7 @@ FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
 def test_a_fault_is_found_at_the_step_that_names_it(
     fault: str, step: str, said: str, arguments: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The step fails, and says what happened, what was expected and how to mend it."""
+    """The step fails, and says what happened, what was expected and how to fix it."""
     monkeypatch.chdir(tmp_path)
     game = () if "--game" in arguments else ("--game", "q")
     status, report = checked(command(fault), "--only", step, *game, *arguments)
@@ -244,7 +244,7 @@ def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest
     assert "what happened its first 4 bytes announce" in told
     assert '"type": "hello"' in told
     assert "7b 22 74 79" in told
-    assert "how to mend it This is JSON without a prefix" in told
+    assert "how to fix it This is JSON without a prefix" in told
     assert f"8-{len(all_steps(GAMES))} skipped" in told
     assert "step 7 failed: fix that first" in told
     assert "--only 7" in told

@@ -124,7 +124,7 @@ def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) 
     (printed,) = (tmp_path / "logs").glob("*.stderr")
     mend = "Fix the error that it printed last."
     assert f"{mend} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
-    assert f"how to mend it {mend}" in " ".join(check.stdout.split())
+    assert f"how to fix it {mend}" in " ".join(check.stdout.split())
     assert " KeyError: 'hand'\n" in play.stdout
     assert "KeyError: 'hand'" in check.stdout.partition("it printed")[2]
 

@@ -86,7 +86,7 @@ def check(
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
-    """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to mend it.
+    """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to fix it.
 
     PLAYER is a folder with a player.toml, cmd:'COMMAND', or house:NAME. A player.toml needs two lines, name = "ada" and
     run = "python3 player.py", and may have games, build and version. The program is started anew for most steps, as a
@@ -227,7 +227,7 @@ def _lay_out_trouble(trouble: Trouble, *, with_sent: bool) -> Padding:
     rows = [
         ("what happened", trouble.happened),
         ("expected", trouble.expected),
-        ("how to mend it", trouble.remedy),
+        ("how to fix it", trouble.remedy),
         *(row for frame in (trouble.asked if with_sent else ()) for row in _bytes("the referee sent", frame)),
         *_bytes("your program sent", trouble.received),
         *((("it printed", trouble.printed),) if trouble.printed else ()),

@@ -158,7 +158,7 @@ def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
         _print(f"  {step.get('number')} {step.get('title')} (for the cause of step {first})")
         return
     _print(f"  {step.get('number')} {step.get('title')}")
-    for key, title in (("happened", "what happened"), ("expected", "expected"), ("remedy", "how to mend it")):
+    for key, title in (("happened", "what happened"), ("expected", "expected"), ("remedy", "how to fix it")):
         if trouble.get(key):
             _print(f"      {title}: {trouble[key]}")
     if trouble.get("printed"):
